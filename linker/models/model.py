@@ -1,0 +1,28 @@
+"""The small interface that everything that scores posts for articles stands behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from linker.config import Registrable
+from linker.data.types import Article, LinkedPosts, Post
+
+
+class Model(Registrable):
+    """Scores posts for articles; higher is more relevant. Scores of one call may be compared with each other."""
+
+    def prepare(self, data: LinkedPosts) -> None:
+        """Learn from the training texts what no gradient teaches (a vocabulary, say). Nothing by default."""
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """float32, articles × posts."""
+        raise NotImplementedError
+
+    def save_state(self, folder: Path) -> None:
+        """Write what the config does not hold (weights, vocabulary). Nothing by default."""
+
+    def load_state(self, folder: Path) -> None:
+        """Read what `save_state` wrote. Nothing by default."""

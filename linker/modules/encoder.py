@@ -1,0 +1,50 @@
+"""The family of encoders: from the token vectors of texts to one vector per text."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from linker.config import Registrable
+
+
+class Encoder(nn.Module, Registrable):
+    """Turns token vectors into text vectors.
+
+    Texts of a batch lie one behind the other on a single token axis; nothing is padded. A vector never depends
+    on the other texts of the batch.
+    """
+
+    input_dim: int
+    output_dim: int
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """Encode a batch.
+
+        Args:
+            tokens: float, (sum of lengths) × input_dim, the token vectors of all texts.
+            lengths: int64, one entry ≥ 1 per text.
+
+        Returns:
+            float, texts × output_dim.
+        """
+        raise NotImplementedError
+
+
+def offsets_of(lengths: Tensor) -> Tensor:
+    """Where each text starts on the token axis, and where the last one ends: int64, texts + 1."""
+    return torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
+
+
+def pad_tokens(tokens: Tensor, lengths: Tensor, minimum: int = 1) -> tuple[Tensor, Tensor]:
+    """Spread flat token vectors over a padded array.
+
+    Returns:
+        values, texts × longest × dim, zero where no token is; mask, texts × longest, true at tokens.
+        The longest is at least `minimum`.
+    """
+    longest = max(int(lengths.max()), minimum)
+    mask = torch.arange(longest, device=lengths.device) < lengths[:, None]
+    padded = tokens.new_zeros(len(lengths), longest, tokens.shape[-1])
+    padded[mask] = tokens
+    return padded, mask

@@ -1,0 +1,16 @@
+"""The family of losses over article and post vectors."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from linker.config import Registrable
+from linker.modules.mining import MinedPairs
+
+
+class Loss(nn.Module, Registrable):
+    """A loss over the mined pairs of a batch; 0 with zero gradient where nothing can be learned."""
+
+    def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
+        """Scalar loss; articles float A × D and posts float P × D, unit length; pairs over A × P."""
+        raise NotImplementedError
