@@ -1,0 +1,1 @@
+"""Miners, one a file."""
