@@ -1,0 +1,165 @@
+"""The text formats of word vectors: a word and its numbers a line (GloVe), with a header line (word2vec)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from linker.data.vector_rows import RowSelection
+from linker.errors import DataError
+
+CHUNK_BYTES = 1 << 22
+PROBED_LINES = 100
+
+
+def read_text(path: Path, stream: BinaryIO, selection: RowSelection) -> tuple[list[str], np.ndarray]:
+    """Words and vectors of the rows that `selection` takes.
+
+    Only the rows taken are parsed; the others are looked at as far as their word.
+
+    Raises:
+        DataError: no vectors, a line with too few or too many numbers, something that is no number, or fewer
+            lines than the header promises.
+    """
+    reader = _TextReader(path, selection)
+    for lines in _line_blocks(stream):
+        reader.add(lines)
+    return reader.finish()
+
+
+def _line_blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
+    rest = b""
+    while block := stream.read(CHUNK_BYTES):
+        *lines, rest = (rest + block).split(b"\n")
+        if lines:
+            yield lines
+    if rest:
+        yield [rest]
+
+
+class _TextReader:
+    """Collects rows; `number` counts the lines read."""
+
+    def __init__(self, path: Path, selection: RowSelection) -> None:
+        self.path, self.selection = path, selection
+        self.promised: int | None = None
+        self.number = 0
+        self.dim = 0
+        self.separator = b" "
+        self.taken = 0
+        self.rows: list[np.ndarray] = []
+
+    def add(self, lines: list[bytes]) -> None:
+        if not self.dim:
+            lines = self._begin(lines)
+        kept: list[tuple[int, bytes]] = []
+        take, separator, start = self.selection.take, self.separator, self.number + 1
+        for number, line in enumerate(lines, start):
+            if line.strip() and take(line[: line.find(separator)]):
+                kept.append((number, line))
+        self.number += len(lines)
+        if kept:
+            self._parse(kept)
+
+    def finish(self) -> tuple[list[str], np.ndarray]:
+        if not self.number:
+            raise DataError(f"{self.path}: empty, no word vectors in it")
+        if self.promised is not None and self.number - 1 < self.promised:
+            raise DataError(
+                f"{self.path}: cut short: its first line promises {self.promised:,} vectors, "
+                f"there are {self.number - 1:,}; get the file again"
+            )
+        return self.selection.result(self.rows, self.dim)
+
+    def _begin(self, lines: list[bytes]) -> list[bytes]:
+        """Find the header, the separator and the number of columns in the file's first lines."""
+        first = lines[0].removeprefix(b"\xef\xbb\xbf").split()
+        if len(first) == 2 and first[0].isdigit() and first[1].isdigit():
+            self.promised, self.dim, self.number = int(first[0]), int(first[1]), 1
+            lines = lines[1:]
+        probe = [line for line in islice(lines, PROBED_LINES) if line.strip()]
+        if probe and b"\t" in probe[0]:
+            self.separator = b"\t"
+        if not self.dim:
+            columns = Counter(line.rstrip().count(self.separator) for line in probe)
+            self.dim = max(columns, key=lambda n: columns[n], default=0)
+        if not self.dim or (probe and not any(_is_row(line, self.separator, self.dim) for line in probe)):
+            raise DataError(
+                f"{self.path}, line {self.number + 1}: not word vectors: expected a word and its numbers, "
+                f"separated by spaces, found {_shown(lines[0] if lines else b'')}"
+            )
+        return lines
+
+    def _parse(self, kept: list[tuple[int, bytes]]) -> None:
+        bodies = []
+        for number, line in kept:
+            line = line.rstrip()
+            extra = line.count(self.separator) - self.dim
+            if extra:
+                line = self._without_word(number, line, extra)
+            bodies.append(line[line.find(self.separator) + 1 :])
+            self.taken += 1
+        values = _floats(b"\n".join(bodies).replace(self.separator, b"\n"), len(bodies) * self.dim)
+        if values is None:
+            for (number, _), body in zip(kept, bodies):
+                self._check(number, body)
+            raise DataError(f"{self.path}: cannot be parsed near line {kept[0][0]}")
+        self.rows.append(values.reshape(len(bodies), self.dim))
+
+    def _without_word(self, number: int, line: bytes, extra: int) -> bytes:
+        """The row of a word with spaces in it (as in glove.840B), which is left out; anything else is an error."""
+        fields = line.split(self.separator)
+        if extra < 0 or all(_is_number(field) for field in fields[1 : extra + 1]):
+            raise DataError(
+                f"{self.path}, line {number}: {self.dim + extra} numbers after {_shown(fields[0])}, expected "
+                f"{self.dim}; the file is broken or cut short there"
+            )
+        self.selection.drop(self.taken)
+        return self.separator.join([b"", *fields[-self.dim :]])
+
+    def _check(self, number: int, body: bytes) -> None:
+        for column, value in enumerate(body.split(self.separator), 1):
+            if not _is_number(value):
+                raise DataError(
+                    f"{self.path}, line {number}: column {column} is no number but {_shown(value)}"
+                )
+
+
+def _floats(text: bytes, count: int) -> np.ndarray | None:
+    """The numbers, one a line, as float32; None where something is not a finite number."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(text),
+            csv.ReadOptions(column_names=["value"]),
+            csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types={"value": pa.float32()}, null_values=[]),
+        )
+    except pa.ArrowInvalid:
+        return None
+    values = table.column(0).to_numpy()
+    return values if len(values) == count and np.isfinite(values).all() else None
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def _is_row(line: bytes, separator: bytes, dim: int) -> bool:
+    values = line.rstrip().split(separator)[-dim:]
+    return len(values) == dim and all(_is_number(value) for value in values)
+
+
+def _shown(line: bytes) -> str:
+    text = line.decode("utf-8", "replace")
+    return repr(text if len(text) <= 40 else text[:40] + "…")

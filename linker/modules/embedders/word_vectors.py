@@ -1,0 +1,100 @@
+"""Token vectors from a table of words, with a vector also for words outside the table."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from linker.data.batch import TokenBatch
+from linker.errors import ConfigError
+from linker.modules.embedder import Embedder
+
+
+@Embedder.register("word_vectors")
+class WordVectorsEmbedder(Embedder):
+    """One vector per word: pretrained and frozen, pretrained and trained further, or trained from nothing.
+
+    Words outside the vocabulary get the sum of the vectors of their character n-grams, hashed into `buckets` rows
+    (Bojanowski et al. 2017, section 3.2), one learned vector, or zeros.
+    """
+
+    def __init__(
+        self,
+        dim: int = 300,
+        trainable: bool = False,
+        unknown: Literal["subwords", "learned", "zero"] = "subwords",
+        buckets: int = 20_000,
+        dropout: float = 0.0,
+        *,
+        vocabulary_size: int,
+        pretrained: Tensor | None = None,
+    ) -> None:
+        """Make the tables.
+
+        Args:
+            dim: length of the vectors; the pretrained ones must have it.
+            trainable: train the table of words (needed where nothing is pretrained).
+            unknown: what words outside the vocabulary become.
+            buckets: rows of the n-gram table, for `unknown = "subwords"`.
+            dropout: share of the vectors' components zeroed in training.
+            vocabulary_size: words in the vocabulary.
+            pretrained: float, vocabulary_size × dim. A model that is about to load its state gives zeros.
+
+        Raises:
+            ConfigError: the table would stay random, or the vectors have another length than `dim`.
+        """
+        super().__init__()
+        if pretrained is None and not trainable:
+            raise ConfigError(
+                "the word_vectors embedder has no vectors and is not trained: name a file as `vectors` or set "
+                "`trainable: true`"
+            )
+        if pretrained is not None and pretrained.shape != (vocabulary_size, dim):
+            raise ConfigError(
+                f"the word vectors have {pretrained.shape[1]} numbers each, the embedder's `dim` is {dim}: "
+                f"set it to {pretrained.shape[1]}"
+            )
+        self.output_dim = dim
+        self.words = nn.Embedding(vocabulary_size, dim)
+        if pretrained is None:
+            nn.init.normal_(self.words.weight, std=dim**-0.5)
+        else:
+            self.words = nn.Embedding.from_pretrained(pretrained.detach().clone().float())
+        self.words.weight.requires_grad_(trainable)
+        scale = _mean_norm(self.words.weight) * dim**-0.5
+        if unknown == "subwords":
+            self.subwords = nn.Parameter(torch.randn(buckets, dim) * scale)
+        elif unknown == "learned":
+            self.unknown = nn.Parameter(torch.randn(1, dim) * scale)
+        self._unknown = unknown
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, batch: TokenBatch) -> Tensor:
+        """float, tokens × dim."""
+        size = self.words.num_embeddings
+        vectors = self.words(batch.ids.clamp(max=size - 1))
+        places = torch.nonzero(batch.ids >= size).squeeze(1)
+        if len(places):
+            vectors = vectors.index_copy(0, places, self._outside(batch, batch.ids[places] - size))
+        return self.dropout(vectors)
+
+    def _outside(self, batch: TokenBatch, numbers: Tensor) -> Tensor:
+        """Vectors of unknown words, given by their number in the batch."""
+        if self._unknown == "zero":
+            return self.words.weight.new_zeros(len(numbers), self.output_dim)
+        if self._unknown == "learned":
+            return self.unknown.expand(len(numbers), -1)
+        rows = batch.subwords % len(self.subwords)
+        sums = F.embedding_bag(rows, self.subwords, batch.subword_offsets, mode="sum")
+        ends = torch.cat([batch.subword_offsets[1:], batch.subword_offsets.new_tensor([len(rows)])])
+        # n independent rows add up to √n times the norm of one: short and long words get the same norm.
+        return (sums / (ends - batch.subword_offsets).sqrt().unsqueeze(1))[numbers]
+
+
+def _mean_norm(weight: Tensor) -> float:
+    """Mean norm of the rows that are not zero; 1 where all are."""
+    norms = weight.detach().norm(dim=1)
+    return float(norms[norms > 0].mean()) if bool((norms > 0).any()) else 1.0
