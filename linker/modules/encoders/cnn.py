@@ -1,0 +1,52 @@
+"""Convolutions over n-grams with max pooling (Kim 2014), a baseline of Danovitch 2020."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from linker.modules.encoder import Encoder, pad_tokens
+
+
+@Encoder.register("cnn")
+class CnnEncoder(Encoder):
+    """The strongest answer of each filter anywhere in the text, projected to the output size.
+
+    Only windows that lie wholly inside the text count; a text shorter than an n-gram is filled up with zero vectors
+    to that one window.
+
+    Args:
+        num_filters: filters per n-gram size.
+        ngram_sizes: window sizes in tokens; the paper uses 1 to 4.
+        hidden_dim: size of the text vector.
+        dropout: on the pooled answers, while training.
+    """
+
+    def __init__(
+        self,
+        num_filters: int = 100,
+        ngram_sizes: tuple[int, ...] = (1, 2, 3, 4),
+        hidden_dim: int = 300,
+        dropout: float = 0.05,
+        *,
+        input_dim: int,
+    ) -> None:
+        super().__init__()
+        self.input_dim, self.output_dim = input_dim, hidden_dim
+        self.ngram_sizes = tuple(ngram_sizes)
+        self.convolutions = nn.ModuleList(nn.Conv1d(input_dim, num_filters, n) for n in self.ngram_sizes)
+        self.dropout = nn.Dropout(dropout)
+        self.output = nn.Linear(num_filters * len(self.ngram_sizes), hidden_dim)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """float, texts × hidden_dim; see `Encoder.forward`."""
+        padded, _ = pad_tokens(tokens, lengths, minimum=max(self.ngram_sizes))
+        padded = padded.transpose(1, 2)
+        pooled = []
+        for size, convolution in zip(self.ngram_sizes, self.convolutions):
+            answers = torch.relu(convolution(padded))
+            windows = (lengths - size + 1).clamp_min(1)
+            inside = torch.arange(answers.shape[-1], device=lengths.device) < windows[:, None]
+            # Answers are ≥ 0 after the ReLU, so 0 never wins over a real one.
+            pooled.append((answers * inside[:, None]).amax(-1))
+        return self.output(self.dropout(torch.cat(pooled, -1)))

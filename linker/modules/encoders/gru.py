@@ -1,0 +1,54 @@
+"""Gated recurrent units (Cho et al. 2014), in one or both directions: baselines of Danovitch 2020."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from linker.modules.encoder import Encoder, pad_tokens
+
+
+class _Recurrent(Encoder):
+    """A one-layer GRU whose last state (of each direction) is the text vector."""
+
+    def __init__(self, hidden_dim: int, dropout: float, bidirectional: bool, input_dim: int) -> None:
+        super().__init__()
+        self.input_dim, self.output_dim = input_dim, hidden_dim
+        size = hidden_dim // 2 if bidirectional else hidden_dim
+        self.gru = nn.GRU(input_dim, size, batch_first=True, bidirectional=bidirectional)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """float, texts × hidden_dim; see `Encoder.forward`."""
+        padded, _ = pad_tokens(tokens, lengths)
+        packed = pack_padded_sequence(padded, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        _, last = self.gru(packed)
+        return self.dropout(last.transpose(0, 1).flatten(1))
+
+
+@Encoder.register("gru")
+class GruEncoder(_Recurrent):
+    """The state of a GRU after the last token.
+
+    Args:
+        hidden_dim: size of the state and of the text vector.
+        dropout: on the text vector, while training.
+    """
+
+    def __init__(self, hidden_dim: int = 300, dropout: float = 0.05, *, input_dim: int) -> None:
+        super().__init__(hidden_dim, dropout, False, input_dim)
+
+
+@Encoder.register("bigru")
+class BiGruEncoder(_Recurrent):
+    """The last states of two GRUs, one reading forwards and one backwards, half the size each.
+
+    Args:
+        hidden_dim: size of the text vector, an even number.
+        dropout: on the text vector, while training.
+    """
+
+    def __init__(self, hidden_dim: int = 300, dropout: float = 0.05, *, input_dim: int) -> None:
+        if hidden_dim % 2:
+            raise ValueError(f"hidden_dim is {hidden_dim}, but both directions of a bigru share it: use an even number")
+        super().__init__(hidden_dim, dropout, True, input_dim)

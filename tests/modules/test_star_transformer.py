@@ -1,0 +1,138 @@
+"""The Adaptive Star Transformer against an independent, slow, obvious implementation."""
+
+import math
+
+import pytest
+import torch
+from entmax import entmax_bisect
+
+from linker.modules.encoders.star_transformer import StarTransformerEncoder
+
+
+def obvious(encoder: StarTransformerEncoder, text: torch.Tensor) -> torch.Tensor:
+    """One text, token by token and head by head, straight from the formulas; weights by bisection."""
+
+    def multi_head(heads, query, keys):
+        answer = []
+        q, k, v = heads.query(query), heads.key(keys), heads.value(keys)
+        for h in range(heads.num_heads):
+            part = slice(h * heads.head_dim, (h + 1) * heads.head_dim)
+            if heads.score == "cosine":
+                scores = torch.stack([torch.cosine_similarity(q[part], row[part], dim=0) for row in k])
+            else:
+                scores = k[:, part] @ q[part] / math.sqrt(heads.head_dim)
+            alpha = heads.alphas()
+            alpha = alpha[h, 0] if isinstance(alpha, torch.Tensor) else alpha
+            if isinstance(alpha, float) and alpha == 1:
+                weights = torch.softmax(scores, 0)
+            else:
+                weights = entmax_bisect(scores, alpha, dim=0, n_iter=100)
+            answer.append(weights @ v[:, part])
+        return heads.output(torch.cat(answer))
+
+    e = text
+    n = len(e)
+    h, s = e, e.mean(0)
+    for ring, star, norm in zip(encoder.ring, encoder.star, encoder.norms):
+        new = []
+        for i in range(n):
+            neighbours = [h[j] for j in range(i - encoder.window, i + encoder.window + 1) if 0 <= j < n]
+            context = torch.stack([*neighbours, e[i], s])
+            new.append(torch.nn.functional.leaky_relu(norm(multi_head(ring, h[i], context))))
+        h = torch.stack(new)
+        s = multi_head(star, s, torch.cat([s[None], h]))
+    return (h.amax(0) + s) / 2
+
+
+SETTINGS = [
+    {"score": "dot"},
+    {"score": "cosine"},
+    {"score": "dot", "cycles": 2},
+    {"score": "cosine", "cycles": 3, "window": 2},
+    {"score": "dot", "alpha": 1.0},
+    {"score": "cosine", "alpha": 2.0, "window": 3},
+]
+
+
+def build(dtype, **settings):
+    torch.manual_seed(0)
+    encoder = StarTransformerEncoder(num_heads=3, head_dim=4, dropout=0.0, **settings, input_dim=10).to(dtype)
+    for heads in [*encoder.ring, *encoder.star]:
+        if heads.alphas.theta is not None:
+            torch.nn.init.normal_(heads.alphas.theta)
+    return encoder
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-9)])
+def test_values_and_gradients_equal_the_obvious_implementation(settings, dtype, tolerance):
+    encoder = build(dtype, **settings)
+    generator = torch.Generator().manual_seed(7)
+    for lengths in ([1], [2, 1, 5], [7, 3, 1, 12]):
+        tokens = torch.randn(sum(lengths), 10, generator=generator, dtype=dtype)
+        probe = torch.randn(len(lengths), 10, generator=generator, dtype=dtype)
+        answers, gradients = [], []
+        for implementation in ("ours", "obvious"):
+            x = tokens.clone().requires_grad_()
+            encoder.zero_grad()
+            if implementation == "ours":
+                vectors = encoder(x, torch.tensor(lengths))
+            else:
+                vectors = torch.stack([obvious(encoder, text) for text in x.split(lengths)])
+            (vectors * probe).sum().backward()
+            answers.append(vectors.detach())
+            gradients.append([x.grad, *(p.grad.clone() for p in encoder.parameters() if p.grad is not None)])
+        torch.testing.assert_close(answers[0], answers[1], atol=tolerance, rtol=tolerance)
+        for ours, theirs in zip(*gradients):
+            torch.testing.assert_close(ours, theirs, atol=10 * tolerance, rtol=10 * tolerance)
+
+
+def test_alpha_gradients_match_finite_differences():
+    encoder = build(torch.float64)
+    tokens = torch.randn(9, 10, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    lengths = torch.tensor([4, 5])
+    for heads in [*encoder.ring, *encoder.star]:
+        theta = heads.alphas.theta
+        encoder.zero_grad()
+        encoder(tokens, lengths).square().sum().backward()
+        for head in range(3):
+            step = 1e-6
+            values = []
+            for sign in (1, -1):
+                with torch.no_grad():
+                    theta[head] += sign * step
+                    values.append(encoder(tokens, lengths).square().sum())
+                    theta[head] -= sign * step
+            expected = (values[0] - values[1]) / (2 * step)
+            torch.testing.assert_close(theta.grad[head], expected, atol=1e-7, rtol=1e-5)
+
+
+def test_every_alpha_moves_in_training_and_stays_legal():
+    encoder = build(torch.float32, cycles=2)
+    before = [heads.alphas().detach().clone() for heads in [*encoder.ring, *encoder.star]]
+    optimizer = torch.optim.Adam(encoder.parameters(), lr=0.05)
+    tokens, lengths = torch.randn(60, 10), torch.tensor([10, 20, 30])
+    for _ in range(40):
+        optimizer.zero_grad()
+        encoder(tokens, lengths).square().mean().backward()
+        optimizer.step()
+    for heads, start in zip([*encoder.ring, *encoder.star], before):
+        assert (heads.alphas() != start).all()
+        assert ((heads.alphas() > 1) & (heads.alphas() <= 2)).all()
+
+
+def test_positions_make_order_matter():
+    tokens, lengths = torch.randn(6, 10), torch.tensor([6])
+    order = torch.tensor([5, 4, 3, 2, 1, 0])
+    with_positions, without = build(torch.float32, positions=True, window=0), build(torch.float32, window=0)
+    torch.testing.assert_close(without(tokens, lengths), without(tokens[order], lengths))
+    assert not torch.allclose(with_positions(tokens, lengths), with_positions(tokens[order], lengths), atol=1e-3)
+
+
+def test_long_texts_get_exact_zeros_from_the_relay():
+    encoder = build(torch.float32, alpha=2.0)
+    tokens, lengths = 3 * torch.randn(500, 10), torch.tensor([500])
+    vectors, weights = encoder.encode_with_attention(tokens, lengths)
+    assert vectors.shape == (1, 10)
+    assert weights.shape == (500, 3)
+    assert (weights == 0).float().mean() > 0.5
