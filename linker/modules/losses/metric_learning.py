@@ -1,0 +1,52 @@
+"""Losses of pytorch-metric-learning, fed with the mined pairs."""
+
+from __future__ import annotations
+
+from pytorch_metric_learning.losses import BaseMetricLossFunction
+from pytorch_metric_learning.losses import MultiSimilarityLoss as LibraryMultiSimilarityLoss
+from pytorch_metric_learning.losses import NTXentLoss as LibraryNTXentLoss
+from torch import Tensor
+
+from linker.modules.loss import Loss
+from linker.modules.mining import MinedPairs
+
+
+class _LibraryLoss(Loss):
+    """Hands articles as anchors and posts as references to a loss of pytorch-metric-learning."""
+
+    def __init__(self, loss: BaseMetricLossFunction) -> None:
+        super().__init__()
+        self.loss = loss
+
+    def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
+        """See `Loss.forward`."""
+        positives, negatives = pairs.positives.nonzero(as_tuple=True), pairs.negatives.nonzero(as_tuple=True)
+        value = self.loss(articles, indices_tuple=(*positives, *negatives), ref_emb=posts)
+        # Without pairs the library answers a constant: keep the graph, so that the gradient is 0 and not absent.
+        return value + 0 * (articles.sum() + posts.sum())
+
+
+@Loss.register("multi_similarity")
+class MultiSimilarityLoss(_LibraryLoss):
+    """Weighs each pair by how its similarity stands to the others (Wang et al. 2019, eq. 9).
+
+    Args:
+        alpha: how sharply positives are weighed.
+        beta: how sharply negatives are weighed.
+        base: the similarity around which weights turn.
+    """
+
+    def __init__(self, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5) -> None:
+        super().__init__(LibraryMultiSimilarityLoss(alpha=alpha, beta=beta, base=base))
+
+
+@Loss.register("nt_xent")
+class NTXentLoss(_LibraryLoss):
+    """The positive's softmax against all negatives of its article (InfoNCE; van den Oord et al. 2018).
+
+    Args:
+        temperature: cosines are divided by it; smaller is sharper.
+    """
+
+    def __init__(self, temperature: float = 0.07) -> None:
+        super().__init__(LibraryNTXentLoss(temperature=temperature))

@@ -1,0 +1,87 @@
+"""Triplet margin loss over all mined triplets, in memory linear in the number of pairs (Danovitch 2020, eq. 7)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx
+
+from linker.modules.loss import Loss
+from linker.modules.mining import MinedPairs
+
+# Rows worked on at once: what bounds the memory of sorting.
+_ROWS = 256
+
+
+@Loss.register("triplet_margin")
+class TripletMarginLoss(Loss):
+    """max(0, ‖a − p‖² − ‖a − n‖² + margin), the mean over the triplets where it is above 0.
+
+    The same value as pytorch-metric-learning's `TripletMarginLoss` with squared distances on the triplets of its
+    miner, whose list of triplets grows with the cube of the batch. Here each article's negatives are sorted once and
+    every positive finds the sum over its active negatives by bisection and prefix sums.
+
+    Args:
+        margin: in squared distance between unit vectors, which is 2 − 2 cos.
+    """
+
+    def __init__(self, margin: float = 0.15) -> None:
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
+        """See `Loss.forward`."""
+        return _MeanActiveHinge.apply(squared_distances(articles, posts), pairs.positives, pairs.negatives, self.margin)
+
+
+def squared_distances(articles: Tensor, posts: Tensor) -> Tensor:
+    """‖a − p‖² for every pair: float, A × P, at least 0."""
+    articles, posts = articles.to(_wide(articles)), posts.to(_wide(posts))
+    distances = torch.addmm(posts.square().sum(1)[None], articles, posts.T, alpha=-2)
+    return distances.add_(articles.square().sum(1)[:, None]).clamp_min_(0)
+
+
+def _wide(x: Tensor) -> torch.dtype:
+    return torch.float64 if x.dtype == torch.float64 else torch.float32
+
+
+class _MeanActiveHinge(torch.autograd.Function):
+    """Mean of [d_p − d_n + margin]₊ over active (positive, negative) combinations of each row."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        ctx: FunctionCtx, distances: Tensor, positives: Tensor, negatives: Tensor, margin: float
+    ) -> Tensor:
+        gradient = torch.zeros_like(distances)
+        total = torch.zeros((), dtype=torch.float64, device=distances.device)
+        active = torch.zeros((), dtype=torch.float64, device=distances.device)
+        for rows in torch.arange(len(distances), device=distances.device).split(_ROWS):
+            part = slice(int(rows[0]), int(rows[-1]) + 1)
+            row_total, row_active = _hinge_rows(
+                distances[part].double(), positives[part], negatives[part], margin, gradient[part]
+            )
+            total, active = total + row_total, active + row_active
+        active = active.clamp_min(1)
+        ctx.save_for_backward(gradient, active)
+        return (total / active).to(distances.dtype)
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, upstream: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+        gradient, active = ctx.saved_tensors  # type: ignore[attr-defined]
+        return gradient * (upstream / active).to(gradient.dtype), None, None, None
+
+
+def _hinge_rows(d: Tensor, positives: Tensor, negatives: Tensor, margin: float, gradient: Tensor) -> tuple[Tensor, Tensor]:
+    """Sum and number of active hinges of some rows; adds each pair's derivative of the sum to `gradient`."""
+    reach = d + margin
+    near, _ = d.masked_fill(~negatives, torch.inf).sort(1)
+    # Negatives strictly nearer than the positive's distance + margin are active with it.
+    count = torch.searchsorted(near, reach).masked_fill_(~positives, 0)
+    sums = torch.nn.functional.pad(near.masked_fill_(near == torch.inf, 0).cumsum_(1), (1, 0))
+    total = (reach.masked_fill_(~positives, 0) * count - sums.gather(1, count)).sum()
+    active = count.sum().double()
+    gradient += count
+    far, _ = (d + margin).masked_fill_(~positives, -torch.inf).sort(1)
+    beyond = far.shape[1] - torch.searchsorted(far, d, right=True)
+    gradient -= beyond.masked_fill_(~negatives, 0)
+    return total, active
