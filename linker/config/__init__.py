@@ -1,5 +1,39 @@
-"""Jsonnet configs, checked against the signatures of the components they name."""
+"""Jsonnet configs, checked against the signatures of the components they name.
 
+The signature of a component is its schema: positional-or-keyword parameters are config keys, keyword-only ones are
+supplied by code. Nothing here imports a component before it is built.
+"""
+
+from __future__ import annotations
+
+from linker.config.catalogue import catalogue
+from linker.config.checking import Problem
+from linker.config.construction import build, check, resolve
+from linker.config.loading import LoadedConfig, load_config
 from linker.config.registrable import Lazy, Registrable
 
-__all__ = ["Lazy", "Registrable"]
+#: What a training config describes, as `module:Class`, so that checking one imports nothing.
+EXPERIMENT = "linker.training.experiment:Experiment"
+
+
+def include_package(name: str) -> None:
+    """Let configs name the components of a package (installed, or in the current folder) without importing it.
+
+    Raises:
+        ConfigError: there is no such package.
+    """
+    catalogue.include(name)
+
+
+__all__ = [
+    "EXPERIMENT",
+    "Lazy",
+    "LoadedConfig",
+    "Problem",
+    "Registrable",
+    "build",
+    "check",
+    "include_package",
+    "load_config",
+    "resolve",
+]

@@ -5,31 +5,78 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
 
+from linker.errors import ConfigError
+
 T = TypeVar("T")
 
 
 class Registrable:
-    """Base of every family of components (`Encoder`, `Loss`, ...)."""
+    """Base of every family of components (`Encoder`, `Loss`, ...).
 
+    A family derives directly from this class. `default_component`, a literal in the body of the family, names the
+    component that is meant where a config leaves out `type`.
+    """
+
+    default_component: ClassVar[str | None] = None
     _registry: ClassVar[dict[type, dict[str, type]]] = {}
 
     @classmethod
     def register(cls, name: str) -> Callable[[type[T]], type[T]]:
-        """Decorator: make the class known as `name` among the components of this base."""
+        """Decorator: make the class known as `name` among the components of this family.
+
+        Raises:
+            ConfigError: another class has this name. The same class defined anew, as in a notebook, replaces the old.
+        """
+        if Registrable not in cls.__bases__:
+            raise TypeError(f"{cls.__name__} is no family: it does not derive directly from Registrable")
 
         def add(component: type[T]) -> type[T]:
-            Registrable._registry.setdefault(cls, {})[name] = component
+            components = Registrable._registry.setdefault(cls, {})
+            known = components.get(name, component)
+            if (known.__module__, known.__qualname__) != (component.__module__, component.__qualname__):
+                raise ConfigError(
+                    f'{cls.__name__} "{name}" is registered twice: '
+                    f"{known.__module__}:{known.__qualname__} and {component.__module__}:{component.__qualname__}"
+                )
+            components[name] = component
             return component
 
         return add
 
+    @classmethod
+    def by_name(cls: type[T], name: str) -> type[T]:
+        """The component of this family called `name`; imports the one module that holds it, nothing else.
+
+        Raises:
+            ConfigError: there is no such component (then nothing is imported), or its module needs a package that
+                is not installed.
+        """
+        from linker.config.catalogue import catalogue
+
+        return catalogue.component(cls, name)
+
+    @classmethod
+    def available(cls) -> list[str]:
+        """The names of all components of this family, sorted; imports none of them."""
+        from linker.config.catalogue import catalogue
+
+        return sorted(catalogue.components(catalogue.remember(cls)))
+
 
 class Lazy(Generic[T]):
-    """A component whose config is known but whose last arguments come later."""
+    """A component whose config is known and checked, but whose last arguments come later.
 
-    def __init__(self, build: Callable[..., T]) -> None:
+    Attributes:
+        config: the resolved config of the component; None for one made in code.
+    """
+
+    def __init__(self, build: Callable[..., T], config: Any = None) -> None:
         self._build = build
+        self.config = config
 
     def construct(self, **supplied: Any) -> T:
-        """Build the component with the arguments that only the code around it knows."""
+        """Build the component with the arguments that only the code around it knows.
+
+        A component made from a config takes those of the arguments that its signature names.
+        """
         return self._build(**supplied)

@@ -1,0 +1,173 @@
+"""What a config may hold: a small tree of types, read off the signature of a component.
+
+Two producers make these trees, `static` from source text and `inspection` from live classes; they agree, so that a
+config can be checked without importing anything.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+from dataclasses import dataclass
+from typing import Any
+
+REGISTRABLE = "linker.config.registrable:Registrable"
+LAZY = "linker.config.registrable:Lazy"
+
+
+class Default(enum.Enum):
+    """What stands in for a default that is not a literal."""
+
+    REQUIRED = "required"
+    OPAQUE = "made by code"
+
+
+@dataclass(frozen=True)
+class Atom:
+    """`int`, `float`, `str`, `bool`, `None`, `Any`, `Path`, or `unsupported`: something no config can express."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`Literal[...]`."""
+
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class ListOf:
+    """`list[item]`."""
+
+    item: TypeSpec
+
+
+@dataclass(frozen=True)
+class DictOf:
+    """`dict[str, value]`."""
+
+    value: TypeSpec
+
+
+@dataclass(frozen=True)
+class TupleOf:
+    """`tuple[a, b]`, or `tuple[a, ...]` where `repeated`."""
+
+    items: tuple[TypeSpec, ...]
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """`a | b`; the first that fits is taken."""
+
+    options: tuple[TypeSpec, ...]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An object of a family (a base derived directly from `Registrable`) or of a plain class: `module:Class`."""
+
+    reference: str
+
+
+@dataclass(frozen=True)
+class LazyOf:
+    """`Lazy[inner]`: checked with the rest, built later."""
+
+    inner: TypeSpec
+
+
+TypeSpec = Atom | Choice | ListOf | DictOf | TupleOf | OneOf | Instance | LazyOf
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One config key: a positional-or-keyword parameter of `__init__`. `default` is in config form."""
+
+    name: str
+    type: TypeSpec
+    default: Any = Default.REQUIRED
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class ClassSpec:
+    """One class as configs see it.
+
+    Attributes:
+        reference: `module:Class`.
+        parameters: the config keys, in the order of the signature.
+        supplied: keyword-only parameters, which code supplies; true where there is no default.
+        is_family: whether components are registered under this class.
+        default_component: the component of a family that is meant where a config names none.
+        description: the first line of the docstring.
+    """
+
+    reference: str
+    parameters: tuple[Parameter, ...] = ()
+    supplied: tuple[tuple[str, bool], ...] = ()
+    is_family: bool = False
+    default_component: str | None = None
+    description: str = ""
+
+    @property
+    def name(self) -> str:
+        """The class name without its module."""
+        return self.reference.partition(":")[2]
+
+    @property
+    def keys(self) -> list[str]:
+        """The names of the config keys."""
+        return [parameter.name for parameter in self.parameters]
+
+
+def union(options: list[TypeSpec]) -> TypeSpec:
+    """The union of `options`: nested unions opened, repeated members dropped, order kept."""
+    flat: list[TypeSpec] = []
+    for option in options:
+        for member in option.options if isinstance(option, OneOf) else (option,):
+            if member not in flat:
+                flat.append(member)
+    return flat[0] if len(flat) == 1 else OneOf(tuple(flat))
+
+
+def config_form(value: Any) -> Any:
+    """A default as a config would write it (tuples as lists); `Default.OPAQUE` where none can."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        items = [config_form(item) for item in value]
+        return Default.OPAQUE if Default.OPAQUE in items else items
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        table = {key: config_form(item) for key, item in value.items()}
+        return Default.OPAQUE if Default.OPAQUE in table.values() else table
+    return Default.OPAQUE
+
+
+def first_line(docstring: str | None) -> str:
+    """The first paragraph of a docstring, on one line."""
+    paragraph = inspect.cleandoc(docstring or "").partition("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def argument_docs(docstring: str | None) -> dict[str, str]:
+    """What the `Args:` section of a docstring says about each parameter."""
+    lines = inspect.cleandoc(docstring or "").splitlines()
+    if "Args:" not in lines:
+        return {}
+    found: dict[str, str] = {}
+    name, indent = "", 0
+    for line in lines[lines.index("Args:") + 1 :]:
+        if line and not line[0].isspace():
+            break
+        depth = len(line) - len(line.lstrip())
+        entry = re.match(r"\s+\*{0,2}(\w+)(?: \(.*?\))?:\s*(.*)", line)
+        if entry and (not indent or depth <= indent):
+            name, indent = entry[1], depth
+            found[name] = entry[2]
+        elif name and line.strip():
+            found[name] = f"{found[name]} {line.strip()}".strip()
+    return found
