@@ -1,0 +1,100 @@
+"""Several models heard together: their scores made comparable, then added."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from scipy.stats import rankdata
+
+from linker.data.types import Article, LinkedPosts, Post
+from linker.errors import ConfigError
+from linker.models.model import Model
+
+_RRF_CONSTANT = 60
+"""As in Cormack, Clarke and Büttcher 2009, who found that it hardly matters."""
+
+
+@Model.register("hybrid")
+class HybridModel(Model):
+    """Weighted sum of the standardised scores of its parts, a lexical and a learned model say.
+
+    Args:
+        parts: the models.
+        weights: one for each part; all 1 by default.
+        fusion: how scores are standardised before they are added. `zscore`: every article's scores get mean 0
+            and standard deviation 1 over the posts. `zscore_all`: the same over all articles at once, which
+            keeps the difference between articles that have good posts and articles that have none. `rrf`:
+            1 / (60 + rank of the post for the article), tied posts at their mean rank.
+    """
+
+    def __init__(
+        self,
+        parts: list[Model],
+        weights: list[float] | None = None,
+        fusion: Literal["zscore", "zscore_all", "rrf"] = "zscore",
+    ) -> None:
+        if not parts:
+            raise ConfigError("hybrid: parts is empty; give at least one model")
+        if weights is not None and len(weights) != len(parts):
+            raise ConfigError(
+                f"hybrid: {len(weights)} weights for {len(parts)} parts; give one weight for each part"
+            )
+        self.parts = parts
+        self.weights = weights or [1.0] * len(parts)
+        self.fusion: Literal["zscore", "zscore_all", "rrf"] = fusion
+
+    def prepare(self, data: LinkedPosts) -> None:
+        """Prepare every part."""
+        for part in self.parts:
+            part.prepare(data)
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Fused scores, float32, articles × posts. They depend on which posts stand in the pool."""
+        fused = np.zeros((len(articles), len(posts)), dtype=np.float32)
+        for part, weight in zip(self.parts, self.weights):
+            fused += np.float32(weight) * _FUSIONS[self.fusion](part.score(articles, posts))
+        return fused
+
+    def save_state(self, folder: Path) -> None:
+        """Every part saves into a folder of its own, `part-0`, `part-1`, ..."""
+        for number, part in enumerate(self.parts):
+            part_folder = folder / f"part-{number}"
+            part_folder.mkdir(parents=True, exist_ok=True)
+            part.save_state(part_folder)
+
+    def load_state(self, folder: Path) -> None:
+        """Every part reads its own folder."""
+        for number, part in enumerate(self.parts):
+            part.load_state(folder / f"part-{number}")
+
+
+def _zscore(scores: np.ndarray) -> np.ndarray:
+    return _standardise(scores, axis=1)
+
+
+def _zscore_all(scores: np.ndarray) -> np.ndarray:
+    return _standardise(scores, axis=None)
+
+
+def _standardise(scores: np.ndarray, axis: int | None) -> np.ndarray:
+    if not scores.size:
+        return scores
+    centred = scores - scores.mean(axis=axis, keepdims=True, dtype=np.float64)
+    deviation = centred.std(axis=axis, keepdims=True)
+    # Equal scores may leave a deviation of rounding size; dividing by it would blow noise up to scores.
+    varied = deviation > 1e-6 * np.abs(scores).max(axis=axis, keepdims=True)
+    return np.divide(centred, deviation, out=np.zeros_like(centred), where=varied).astype(np.float32)
+
+
+def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:
+    return (1.0 / (_RRF_CONSTANT + rankdata(-scores, axis=1))).astype(np.float32)
+
+
+_FUSIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "zscore": _zscore,
+    "zscore_all": _zscore_all,
+    "rrf": _reciprocal_rank,
+}

@@ -1,0 +1,145 @@
+"""Models that know nothing but words: BM25 and TF-IDF, the baselines beside every trained model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import bm25s
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from linker.data.types import Article, Post
+from linker.models.model import Model
+from linker.models.stop_words import ENGLISH
+
+StopWords = Literal["english", "none"]
+
+_LINK_OR_MENTION = re.compile(r"https?://\S+|www\.\S+|@\w+")
+_HASHTAG = re.compile(r"#(\w+)")
+_HASHTAG_PART = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_ROWS_AT_ONCE = 256
+
+
+def lexical_words(text: str, stop_words: StopWords = "english") -> list[str]:
+    """The lower-cased words by which lexical models match.
+
+    Links and mentions are left out, a hashtag counts as a whole and by its parts (#ClimateMarch gives
+    climatemarch, climate and march), and the English genitive is cut off.
+    """
+    text = _LINK_OR_MENTION.sub(" ", text).replace("’", "'")
+    text = _HASHTAG.sub(lambda tag: " ".join((tag[1], *_parts(tag[1]))), text)
+    words = (word.removesuffix("'s") for word in _WORD.findall(text.lower()))
+    if stop_words == "none":
+        return list(words)
+    return [word for word in words if word not in ENGLISH]
+
+
+def _parts(tag: str) -> list[str]:
+    parts = _HASHTAG_PART.findall(tag)
+    return parts if len(parts) > 1 else []
+
+
+@Model.register("tfidf")
+class TfidfModel(Model):
+    """Cosine of sublinear TF-IDF vectors, fitted on the very articles and posts that are scored.
+
+    Words that stand in one text only match nothing; they are left out, so that they do not dilute its vector.
+
+    Args:
+        stop_words: `english` leaves out English function words, `none` keeps all words.
+    """
+
+    def __init__(self, stop_words: StopWords = "english") -> None:
+        self.stop_words: StopWords = stop_words
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Cosines between 0 and 1, float32, articles × posts; 0 where no word is shared."""
+        texts = [article.full_text for article in articles] + [post.text for post in posts]
+        words = [lexical_words(text, self.stop_words) for text in texts]
+        seen = Counter(word for text in words for word in set(text))
+        shared = {word for word, texts_with in seen.items() if texts_with > 1}
+        if not shared:
+            return np.zeros((len(articles), len(posts)), dtype=np.float32)
+        vectorizer = TfidfVectorizer(
+            analyzer=_itself, vocabulary=sorted(shared), sublinear_tf=True, dtype=np.float32
+        )
+        vectors = vectorizer.fit_transform(words)
+        return _products(vectors[: len(articles)], vectors[len(articles) :])
+
+
+def _itself(words: list[str]) -> list[str]:
+    return words
+
+
+@Model.register("bm25")
+class BM25Model(Model):
+    """BM25 (Lucene's variant) with the article as query and the posts as documents.
+
+    An article is far longer than the queries that BM25 was made for. So a word that stands n times in it
+    weighs 1 + ln n, not n. The sum is divided by the square root of Σ weight × idf over the article's words:
+    scores of long and short articles become comparable, and each article's own ranking stays as it is.
+
+    Args:
+        k1: how soon further occurrences of a word in a post stop to count.
+        b: how strongly long posts are held back, from 0 to 1.
+        stop_words: `english` leaves out English function words, `none` keeps all words.
+    """
+
+    def __init__(self, k1: float = 1.5, b: float = 0.75, stop_words: StopWords = "english") -> None:
+        self.k1 = k1
+        self.b = b
+        self.stop_words: StopWords = stop_words
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Scores from 0 up, float32, articles × posts; 0 where no word is shared."""
+        documents = [lexical_words(post.text, self.stop_words) for post in posts]
+        if not any(documents):
+            return np.zeros((len(articles), len(posts)), dtype=np.float32)
+        index = bm25s.BM25(k1=self.k1, b=self.b, method="lucene")
+        index.index(documents, show_progress=False)
+        columns = index.scores
+        shape = (columns["num_docs"], len(columns["indptr"]) - 1)
+        parts = sparse.csc_matrix((columns["data"], columns["indices"], columns["indptr"]), shape=shape)
+        queries = _queries(
+            (lexical_words(article.full_text, self.stop_words) for article in articles),
+            index.vocab_dict,
+            shape=(len(articles), shape[1]),
+        )
+        scale = np.sqrt(queries @ _idf(parts))
+        scores = _products(queries, parts.tocsr())
+        return np.divide(scores, scale[:, None], out=scores, where=scale[:, None] > 0)
+
+
+def _queries(
+    texts: Iterable[list[str]], vocabulary: dict[str, int], shape: tuple[int, int]
+) -> sparse.csr_matrix:
+    """Query weights 1 + ln n of the words that occur in the posts: articles × vocabulary."""
+    rows, columns, weights = [], [], []
+    for row, words in enumerate(texts):
+        for word, count in Counter(words).items():
+            if word in vocabulary:
+                rows.append(row)
+                columns.append(vocabulary[word])
+                weights.append(1.0 + np.log(count))
+    return sparse.csr_matrix((weights, (rows, columns)), shape=shape, dtype=np.float32)
+
+
+def _idf(parts: sparse.csc_matrix) -> np.ndarray:
+    """Lucene's idf, ln(1 + (N - df + 0.5) / (df + 0.5)), of every word of the posts."""
+    containing = np.diff(parts.indptr)
+    return np.log1p((parts.shape[0] - containing + 0.5) / (containing + 0.5)).astype(np.float32)
+
+
+def _products(left: sparse.csr_matrix, right: sparse.csr_matrix) -> np.ndarray:
+    """left · rightᵀ as a dense float32 array, in slices of rows so that the sparse product stays small."""
+    result = np.empty((left.shape[0], right.shape[0]), dtype=np.float32)
+    transposed = right.T.tocsr()
+    for start in range(0, left.shape[0], _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        result[rows] = (left[rows] @ transposed).toarray()
+    return result

@@ -1,0 +1,72 @@
+"""A ready sentence-transformers model, used as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.data.types import Article, Post
+from linker.errors import ModelError
+from linker.models.model import Model
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+@Model.register("sentence_transformer")
+class SentenceTransformerModel(Model):
+    """Cosine of the embeddings of a sentence-transformers model, without any training by linker.
+
+    Needs the extra `transformers`. Texts longer than the model's own limit are cut by it (all-MiniLM-L6-v2:
+    256 word pieces).
+
+    Args:
+        path: the folder of the downloaded model. Nothing is fetched: a folder gives the same scores tomorrow.
+        batch_size: texts encoded at once.
+    """
+
+    def __init__(self, path: str, batch_size: int = 32) -> None:
+        self.path = path
+        self.batch_size = batch_size
+        self._encoder: SentenceTransformer | None = None
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Cosines, float32, articles × posts.
+
+        Raises:
+            ModelError: sentence-transformers is not installed, or `path` holds no model of its kind.
+        """
+        article_vectors = self._encode([article.full_text for article in articles])
+        return article_vectors @ self._encode([post.text for post in posts]).T
+
+    def _encode(self, texts: list[str]) -> np.ndarray:
+        if self._encoder is None:
+            self._encoder = _load(self.path)
+        if not texts:
+            return np.empty((0, self._encoder.get_sentence_embedding_dimension() or 0), dtype=np.float32)
+        vectors = self._encoder.encode(
+            texts, batch_size=self.batch_size, normalize_embeddings=True, show_progress_bar=False
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+def _load(path: str) -> SentenceTransformer:
+    if not (Path(path) / "modules.json").is_file():
+        raise ModelError(
+            f"{path}: not the folder of a sentence-transformers model (no modules.json); "
+            "download one first, and give its folder"
+        )
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise ModelError(
+            "the model sentence_transformer needs the package sentence-transformers: "
+            "pip install 'article-linker[transformers]'"
+        ) from error
+    try:
+        return SentenceTransformer(path, local_files_only=True)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise ModelError(f"{path}: cannot be loaded by sentence-transformers ({error})") from error
