@@ -30,6 +30,10 @@ class Encoder(nn.Module, Registrable):
         """
         raise NotImplementedError
 
+    def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor | None:
+        """How much each token counts in its text's vector: float ≥ 0, one per token; None where that is not known."""
+        return None
+
 
 def offsets_of(lengths: Tensor) -> Tensor:
     """Where each text starts on the token axis, and where the last one ends: int64, texts + 1."""

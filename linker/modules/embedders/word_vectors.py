@@ -17,8 +17,8 @@ from linker.modules.embedder import Embedder
 class WordVectorsEmbedder(Embedder):
     """One vector per word: pretrained and frozen, pretrained and trained further, or trained from nothing.
 
-    Words outside the vocabulary get the sum of the vectors of their character n-grams, hashed into `buckets` rows
-    (Bojanowski et al. 2017, section 3.2), one learned vector, or zeros.
+    Words outside the vocabulary get the sum of the vectors of their character n-grams, hashed into `buckets`
+    rows (Bojanowski et al. 2017, section 3.2), one learned vector, or zeros.
     """
 
     def __init__(
@@ -49,8 +49,8 @@ class WordVectorsEmbedder(Embedder):
         super().__init__()
         if pretrained is None and not trainable:
             raise ConfigError(
-                "the word_vectors embedder has no vectors and is not trained: name a file as `vectors` or set "
-                "`trainable: true`"
+                "the word_vectors embedder has no vectors and is not trained: "
+                "name a file as `vectors` or set `trainable: true`"
             )
         if pretrained is not None and pretrained.shape != (vocabulary_size, dim):
             raise ConfigError(

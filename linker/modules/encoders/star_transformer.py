@@ -59,8 +59,12 @@ class StarTransformerEncoder(Encoder):
         """float, texts × input_dim; see `Encoder.forward`."""
         return self.encode_with_attention(tokens, lengths)[0]
 
+    def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """The relay's attention to each token, the mean over heads; exactly 0 where no head looks."""
+        return self.encode_with_attention(tokens, lengths)[1].mean(-1)
+
     def encode_with_attention(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Text vectors, and the relay's last attention weights: float, tokens × heads (what `--explain` shows)."""
+        """Text vectors, and the relay's last attention weights: float, tokens × heads."""
         layout = _Layout(lengths, self.window)
         if self.positions:
             tokens = tokens + _sinusoids(layout.position, self.input_dim).to(tokens.dtype)

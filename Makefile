@@ -1,0 +1,43 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Everything lives in .venv.
+# On Linux without a GPU, spare yourself the CUDA build of torch:
+#   make demo PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu"
+PYTHON ?= python3
+VENV ?= .venv
+PIP_FLAGS ?=
+RUN ?= runs/quickstart
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) -c constraints.txt
+
+.PHONY: demo test test-slow lint format clean
+
+$(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -e '.[vectors]'
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(PIP) -e '.[dev]'
+	touch $@
+
+demo: $(VENV)/.installed
+	$(BIN)/linker train configs/quickstart.jsonnet --out $(RUN) --overwrite
+	$(BIN)/linker evaluate $(RUN) --articles data/articles.jsonl --posts data/posts.jsonl --split dev
+	$(BIN)/linker rank --article data/article.html --posts data/posts.jsonl --model $(RUN) --top 15
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,113 @@
+"""Optimisers of torch and learning-rate schedules, as configs name them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+from torch.optim import Optimizer as TorchOptimizer
+from torch.optim.lr_scheduler import LambdaLR
+
+from linker.config import Registrable
+
+
+class Optimizer(Registrable):
+    """The recipe for an optimiser, before there is a model."""
+
+    def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
+        """The torch optimiser over `parameters`."""
+        raise NotImplementedError
+
+
+@Optimizer.register("adam")
+class Adam(Optimizer):
+    """Adam (Kingma & Ba 2015).
+
+    Args:
+        lr: learning rate; the paper's code uses 1e-4.
+    """
+
+    def __init__(self, lr: float = 1e-4) -> None:
+        self.lr = lr
+
+    def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
+        """See `Optimizer.build`."""
+        return torch.optim.Adam(parameters, lr=self.lr)
+
+
+@Optimizer.register("adamw")
+class AdamW(Optimizer):
+    """Adam with decoupled weight decay (Loshchilov & Hutter 2019).
+
+    Args:
+        lr: learning rate.
+        weight_decay: share of each weight taken off per step, times the learning rate.
+    """
+
+    def __init__(self, lr: float = 1e-4, weight_decay: float = 0.01) -> None:
+        self.lr, self.weight_decay = lr, weight_decay
+
+    def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
+        """See `Optimizer.build`."""
+        return torch.optim.AdamW(parameters, lr=self.lr, weight_decay=self.weight_decay)
+
+
+class Schedule(Registrable):
+    """How the learning rate changes over the steps of a run."""
+
+    def factor(self, progress: float) -> float:
+        """What the learning rate is multiplied with at `progress`, which runs from 0 (first step) to 1 (end)."""
+        raise NotImplementedError
+
+    def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
+        """The torch scheduler for a run of `steps` steps."""
+        return LambdaLR(optimizer, lambda step: self.factor(min(step / max(steps, 1), 1.0)))
+
+
+@Schedule.register("constant")
+class Constant(Schedule):
+    """The same learning rate throughout."""
+
+    def factor(self, progress: float) -> float:
+        """Always 1."""
+        return 1.0
+
+
+def _warmed(progress: float, warmup: float, after: float) -> float:
+    # Not 0 at the very first step, which would be a step that learns nothing.
+    return max(progress / warmup, 1e-3) if progress < warmup else after
+
+
+@Schedule.register("linear")
+class Linear(Schedule):
+    """Up from 0 during warm-up, then down to 0 in a straight line.
+
+    Args:
+        warmup: share of the run that the way up takes.
+    """
+
+    def __init__(self, warmup: float = 0.1) -> None:
+        self.warmup = warmup
+
+    def factor(self, progress: float) -> float:
+        """See `Schedule.factor`."""
+        return _warmed(progress, self.warmup, (1 - progress) / max(1 - self.warmup, 1e-9))
+
+
+@Schedule.register("cosine")
+class Cosine(Schedule):
+    """Up from 0 during warm-up, then down to 0 along half a cosine wave.
+
+    Args:
+        warmup: share of the run that the way up takes.
+    """
+
+    def __init__(self, warmup: float = 0.1) -> None:
+        self.warmup = warmup
+
+    def factor(self, progress: float) -> float:
+        """See `Schedule.factor`."""
+        after = 0.5 * (1 + math.cos(math.pi * (progress - self.warmup) / max(1 - self.warmup, 1e-9)))
+        return _warmed(progress, self.warmup, after)
