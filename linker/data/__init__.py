@@ -1,1 +1,24 @@
-"""linker.data."""
+"""Articles, posts, and how they become tokens. Importing it registers all components of this package."""
+
+from linker.data import readers, splitters, tokenizers
+from linker.data.columns import ArticleColumns, PairColumns, PostColumns
+from linker.data.records import read_articles, read_posts
+from linker.data.source import DataSource
+from linker.data.splitter import Splits
+from linker.data.types import Article, LinkedPosts, Post
+
+__all__ = [
+    "Article",
+    "ArticleColumns",
+    "DataSource",
+    "LinkedPosts",
+    "PairColumns",
+    "Post",
+    "PostColumns",
+    "Splits",
+    "read_articles",
+    "read_posts",
+    "readers",
+    "splitters",
+    "tokenizers",
+]

@@ -1,0 +1,92 @@
+"""CSV and TSV files with a header line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator
+
+from linker.data.bad_lines import InputFile, LineError
+from linker.data.opening import shown_name
+from linker.data.rows import MAX_LINE, Line, Row, Table, not_utf8
+from linker.errors import DataError
+
+Record = tuple[int, list[str], str]
+
+
+def tsv_table(file: InputFile, lines: Iterator[Line]) -> Table:
+    """Rows of a TSV file: no quoting, a tab always separates."""
+    header = next(lines, None)
+    columns = _checked_header(header.text.split("\t") if header else [], file)
+    records = ((number, text.split("\t"), text) for number, text in lines)
+    return Table("tsv", columns, _rows(records, columns, file))
+
+
+def csv_table(file: InputFile, lines: Iterator[Line]) -> Table:
+    """Rows of a CSV file: fields may be quoted and then hold line breaks. `;` separates where the header has no comma."""
+    csv.field_size_limit(MAX_LINE)
+    taken: list[Line] = []
+    first = next(lines, None)
+    if first is None:
+        raise DataError(f"{shown_name(file.path)}: is empty; a header line is expected")
+    delimiter = ";" if ";" in first.text and "," not in first.text else ","
+
+    def recorded() -> Iterator[str]:
+        line: Line | None = first
+        while line is not None:
+            taken.append(line)
+            yield line.text + "\n"
+            line = next(lines, None)
+
+    reader = csv.reader(recorded(), delimiter=delimiter, strict=True)
+    try:
+        columns = _checked_header(next(reader), file)
+    except csv.Error as error:
+        raise DataError(f"{shown_name(file.path)}, line 1: the header is not CSV ({error})") from error
+    return Table("csv", columns, _rows(_csv_records(reader.__next__, taken, file), columns, file))
+
+
+def _csv_records(advance: Callable[[], list[str]], taken: list[Line], file: InputFile) -> Iterator[Record]:
+    while True:
+        taken.clear()
+        try:
+            fields = advance()
+        except StopIteration:
+            return
+        except csv.Error as error:
+            last = taken[-1].number
+            upto = f" (in a record that goes on to line {last})" if len(taken) > 1 else ""
+            file.bad(taken[0].number, LineError("broken CSV", f"{error}{upto}"), _text(taken))
+            continue
+        yield taken[0].number, fields, _text(taken)
+
+
+def _text(taken: list[Line]) -> str:
+    return "\n".join(line.text for line in taken)
+
+
+def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Iterator[Row]:
+    for number, fields, raw in records:
+        if not raw.strip():
+            file.bad(number, LineError("blank line"), raw)
+        elif not_utf8(raw):
+            file.bad(number, LineError("invalid UTF-8"), raw)
+        elif len(fields) != len(columns):
+            count = f"{len(fields)} where the header has {len(columns)}"
+            file.bad(number, LineError("wrong number of fields", count), raw)
+        else:
+            yield Row(number, dict(zip(columns, fields, strict=True)), raw)
+
+
+def _checked_header(names: list[str], file: InputFile) -> list[str]:
+    """The names of the columns, stripped: non-empty, each once."""
+    columns = [name.strip() for name in names]
+    if not any(columns):
+        raise DataError(f"{shown_name(file.path)}: is empty; a header line is expected")
+    if not_utf8("".join(columns)):
+        raise DataError(f"{shown_name(file.path)}, line 1: the header is not UTF-8")
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise DataError(
+            f"{shown_name(file.path)}, line 1: columns named twice: {', '.join(map(repr, twice))}"
+        )
+    return columns

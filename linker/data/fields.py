@@ -1,0 +1,128 @@
+"""Single values of a row, checked: ids, texts, dates, labels."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any
+
+from linker.data.bad_lines import LineError
+from linker.data.columns import Columns, missing_column
+from linker.data.dates import parse_date
+
+Values = dict[str, Any]
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_JOIN, _SEPARATOR = "\n\n", "|"
+
+
+def is_missing(value: Any) -> bool:
+    """Is a cell empty: None, NaN (how pandas writes None to Parquet) or white space?"""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def text_of(values: Values, columns: Columns, ours: str) -> str:
+    """A text, or several joined; empty where there is none.
+
+    Raises:
+        LineError: a value that is no string.
+    """
+    parts = []
+    for name in columns.names(ours):
+        value = values.get(name)
+        if is_missing(value):
+            continue
+        if not isinstance(value, str):
+            raise _wrong_type(name, value, "a string")
+        parts.append(value)
+    return _JOIN.join(parts)
+
+
+def required_text(values: Values, columns: Columns) -> dict[str, str]:
+    """The texts by our names of which one must not be empty.
+
+    Raises:
+        LineError: all are missing or empty.
+    """
+    texts = {ours: text_of(values, columns, ours) for ours in columns.any_of}
+    if not any(texts.values()):
+        names = [name for ours in columns.any_of for name in columns.names(ours)]
+        if not set(names) & set(values):
+            raise LineError("missing column", missing_column(names[-1], columns.any_of[-1], values))
+        raise LineError(
+            "empty text", "nothing in " + ", ".join(f'"{name}"' for name in names if name in values)
+        )
+    return texts
+
+
+def id_of(values: Values, columns: Columns, ours: str = "id") -> str:
+    """An id that must be there: a string or whole number, as a string.
+
+    Raises:
+        LineError: there is none, or it is something else.
+    """
+    (name,) = columns.names(ours)
+    if name not in values:
+        raise LineError("missing column", missing_column(name, ours, values))
+    value = label_of(values, columns, ours)
+    if value is None:
+        raise LineError("empty id", f'nothing in "{name}"')
+    return value
+
+
+def label_of(values: Values, columns: Columns, ours: str) -> str | None:
+    """A string or whole number, as a string without white space around it; None where there is none.
+
+    Raises:
+        LineError: it is something else, or holds control characters.
+    """
+    for name in columns.names(ours):
+        if not is_missing(values.get(name)):
+            return _label(name, values[name])
+    return None
+
+
+def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
+    """A list of ids; in CSV and TSV `a|b`.
+
+    Raises:
+        LineError: it is something else.
+    """
+    for name in columns.names(ours):
+        value = values.get(name)
+        if isinstance(value, list):
+            return [_label(name, item) for item in value]
+        if not is_missing(value):
+            if not isinstance(value, str) or value.lstrip().startswith("["):
+                raise _wrong_type(name, value, "a list of ids (in CSV and TSV: a|b)")
+            return [_label(name, item) for item in value.split(_SEPARATOR)]
+    return []
+
+
+def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
+    """A date; None where there is none.
+
+    Raises:
+        LineError: there is something that is no date.
+    """
+    for name in columns.names(ours):
+        if not is_missing(values.get(name)):
+            try:
+                return parse_date(values[name])
+            except ValueError as error:
+                raise LineError("unreadable date", f'"{name}": {error}') from error
+    return None
+
+
+def _label(name: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise _wrong_type(name, value, "a string or whole number")
+    label = str(value).strip()
+    if not label or _CONTROL.search(label):
+        raise LineError("unusable id", f'"{name}" is {label!r}')
+    return label
+
+
+def _wrong_type(name: str, value: Any, expected: str) -> LineError:
+    return LineError(
+        "wrong type", f'"{name}" is {str(value)[:40]!r} ({type(value).__name__}), expected {expected}'
+    )

@@ -1,0 +1,95 @@
+"""Files as a stream of bytes, whatever they are packed with."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO, BinaryIO, cast
+
+from linker.errors import DataError
+
+STANDARD_INPUT = "-"
+_BUFFER = 1 << 18
+# What the decompressors raise when a file is cut short or damaged.
+_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_MAGIC = {
+    "gzip": re.compile(rb"\x1f\x8b"),
+    "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17\x72\x45\x38\x50\x90)"),
+    "xz": re.compile(rb"\xfd7zXZ\x00"),
+    "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
+    "zip": re.compile(rb"PK\x03\x04"),
+    "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
+}
+_MAGIC_LENGTH = 10
+
+
+class _Rejoined(io.RawIOBase):
+    """A stream whose first bytes were already read, put together again (pipes cannot be rewound)."""
+
+    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+        self._head = head
+        self._rest = rest
+
+    def readable(self) -> bool:
+        """Always: this is what it is for."""
+        return True
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        """Fill `buffer` with the next bytes; 0 at the end."""
+        chunk = self._head[: len(buffer)] or self._rest.read(len(buffer))
+        self._head = self._head[len(buffer) :]
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+
+def shown_name(path: str) -> str:
+    """The name of an input in messages."""
+    return "standard input" if path == STANDARD_INPUT else path
+
+
+@contextmanager
+def open_bytes(path: str) -> Iterator[BinaryIO]:
+    """The unpacked bytes of a file (`-`: standard input). The packing is told from the content, not from the name.
+
+    Raises:
+        DataError: the file cannot be opened, is damaged or cut short, is a zip archive or UTF-16.
+    """
+    with ExitStack() as stack:
+        try:
+            raw = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(open(path, "rb"))
+            head = raw.read(_MAGIC_LENGTH)
+        except OSError as error:
+            raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
+        stream = io.BufferedReader(_Rejoined(head, raw), _BUFFER)
+        packing = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
+        try:
+            yield stack.enter_context(_unpacked(stream, packing, path))
+        except _DAMAGE as error:
+            kind = f"damaged or cut short ({packing}: {error})" if packing else f"cannot be read ({error})"
+            raise DataError(f"{shown_name(path)}: {kind}; nothing was taken from it") from error
+
+
+def _unpacked(stream: io.BufferedReader, packing: str | None, path: str) -> BinaryIO:
+    if packing == "gzip":
+        return cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=stream), _BUFFER))
+    if packing == "bzip2":
+        return cast(BinaryIO, io.BufferedReader(bz2.BZ2File(stream), _BUFFER))
+    if packing == "xz":
+        return cast(BinaryIO, io.BufferedReader(lzma.LZMAFile(stream), _BUFFER))
+    if packing == "zstd":
+        import pyarrow
+
+        # pyarrow is needed anyway and, unlike the zstandard package, notices a file that was cut short.
+        return cast(BinaryIO, io.BufferedReader(pyarrow.CompressedInputStream(stream, "zstd"), _BUFFER))
+    if packing == "zip":
+        raise DataError(f"{shown_name(path)}: is a zip archive; unpack it first")
+    if packing == "UTF-16":
+        raise DataError(f"{shown_name(path)}: is UTF-16 text; save it as UTF-8")
+    return stream

@@ -1,0 +1,54 @@
+"""Articles in some files, posts with the ids of their articles in others."""
+
+from __future__ import annotations
+
+from linker.data.bad_lines import BadLines, OnError
+from linker.data.columns import PairColumns
+from linker.data.reading import PairReader
+from linker.data.records import article_records, nothing_in, post_records
+from linker.data.types import LinkedPosts
+from linker.errors import DataError
+
+
+@PairReader.register("articles_and_posts")
+class ArticlesAndPosts(PairReader):
+    """Reads articles and posts from separate files; a post without an article id is about none of the articles.
+
+    Args:
+        articles: file or files of articles.
+        posts: file or files of posts.
+        columns: what the columns are called there.
+        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
+        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+    """
+
+    def __init__(
+        self,
+        articles: str | list[str],
+        posts: str | list[str],
+        columns: PairColumns | None = None,
+        on_error: OnError = "strict",
+        errors_dir: str = ".",
+    ) -> None:
+        self.articles, self.posts = articles, posts
+        self.columns = columns or PairColumns()
+        self.on_error, self.errors_dir = on_error, errors_dir
+
+    def read(self) -> LinkedPosts:
+        """All articles and posts, in file order.
+
+        Raises:
+            DataError: bad lines in strict mode, an unreadable file, no articles, or no post with an article.
+        """
+        with BadLines(self.on_error, self.errors_dir) as bad_lines:
+            articles = list(article_records(self.articles, self.columns.articles, bad_lines))
+            known = {article.id for article in articles}
+            posts = list(post_records(self.posts, self.columns.posts, bad_lines, known))
+        if not articles:
+            raise nothing_in(self.articles, "article")
+        if not any(post.article_ids for post in posts):
+            raise DataError(
+                f'{nothing_in(self.posts, "post with an article id")}; is the column "article_id" called otherwise? '
+                'Name it like {"columns": {"posts": {"article_id": "…"}}}'
+            )
+        return LinkedPosts(articles, posts)

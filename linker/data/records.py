@@ -1,0 +1,174 @@
+"""Articles and posts from the rows of files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+from linker.data.bad_lines import BadLines, InputFile, LineError, OnError
+from linker.data.columns import ArticleColumns, Columns, PostColumns
+from linker.data.fields import Values, date_of, id_of, label_of, labels_of, required_text
+from linker.data.opening import shown_name
+from linker.data.rows import Row
+from linker.data.tables import open_table
+from linker.data.types import Article, Post
+from linker.errors import DataError
+
+Record = TypeVar("Record", Article, Post)
+
+
+def read_articles(
+    paths: str | Sequence[str],
+    columns: ArticleColumns | None = None,
+    on_error: OnError = "strict",
+    errors_dir: str = ".",
+) -> list[Article]:
+    """All articles of some files (`-`: standard input), in order.
+
+    Args:
+        paths: JSON lines, CSV, TSV or Parquet, plain or packed.
+        columns: what the columns are called there.
+        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
+        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+
+    Raises:
+        DataError: bad lines in strict mode (up to 20 are shown, all counted), an unreadable file, or no article at all.
+    """
+    with BadLines(on_error, errors_dir) as bad_lines:
+        articles = list(article_records(paths, columns or ArticleColumns(), bad_lines))
+    if not articles:
+        raise nothing_in(paths, "article")
+    return articles
+
+
+def read_posts(
+    paths: str | Sequence[str],
+    columns: PostColumns | None = None,
+    on_error: OnError = "strict",
+    errors_dir: str = ".",
+) -> list[Post]:
+    """All posts of some files (`-`: standard input), in order; they need no article ids.
+
+    As `read_articles`, and a file may also be plain text (.txt), one post a line, whose ids are the line numbers
+    (with several files: `<file>:<line>`).
+    """
+    with BadLines(on_error, errors_dir) as bad_lines:
+        posts = list(post_records(paths, columns or PostColumns(), bad_lines))
+    if not posts:
+        raise nothing_in(paths, "post")
+    return posts
+
+
+def article_records(
+    paths: str | Sequence[str], columns: ArticleColumns, bad_lines: BadLines
+) -> Iterator[Article]:
+    """The good articles of some files; the bad lines are reported when the iterator moves past them."""
+    return _unique(paths, columns, bad_lines, lambda row, columns, number: article_of(row.values, columns))
+
+
+def post_records(
+    paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines, known: set[str] | None = None
+) -> Iterator[Post]:
+    """The good posts of some files. Where the `known` article ids are given, a link to any other makes a line bad."""
+
+    def take(row: Row, columns: Columns, number: str) -> Post:
+        post = post_of(row.values, columns, number)
+        unknown = [] if known is None else [i for i in post.article_ids if i not in known]
+        if unknown:
+            raise LineError("unknown article id", ", ".join(unknown))
+        return post
+
+    return _unique(paths, columns, bad_lines, take)
+
+
+def article_of(values: Values, columns: Columns) -> Article:
+    """The article in a row.
+
+    Raises:
+        LineError: what is wrong with it.
+    """
+    return Article(
+        id=id_of(values, columns),
+        **required_text(values, columns),
+        url=label_of(values, columns, "url"),
+        published=date_of(values, columns, "published"),
+        story=label_of(values, columns, "story"),
+        split=label_of(values, columns, "split"),
+    )
+
+
+def post_of(values: Values, columns: Columns, number: str) -> Post:
+    """The post in a row; `number` is its id where the file has none.
+
+    Raises:
+        LineError: what is wrong with it.
+    """
+    article_id = label_of(values, columns, "article_id")
+    article_ids = [article_id] if article_id else []
+    article_ids += labels_of(values, columns, "article_ids")
+    taken = columns.all_names()
+    return Post(
+        id=id_of(values, columns) if columns.names("id") else number,
+        **required_text(values, columns),
+        article_ids=tuple(dict.fromkeys(article_ids)),
+        created_at=date_of(values, columns, "created_at"),
+        split=label_of(values, columns, "split"),
+        extra={name: value for name, value in values.items() if name not in taken},
+    )
+
+
+def rows_of(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tuple[InputFile, Columns, Row]]:
+    """The rows of one file and the columns to read them by, after a check that these are there.
+
+    Raises:
+        DataError: a column that must be there is in no line; or the file cannot be read.
+    """
+    file = bad_lines.file(path)
+    shown = shown_name(path)
+    with open_table(file, columns.all_names()) as table:
+        if table.format == "txt":
+            columns = columns.plain_text(shown)
+        if table.columns is not None:
+            columns.check(table.columns, shown)
+        seen: dict[str, None] = {}
+        for row in table.rows:
+            if table.columns is None:
+                seen.update(dict.fromkeys(row.values))
+            yield file, columns, row
+        if seen:
+            columns.check(list(seen), shown)
+
+
+def as_list(paths: str | Sequence[str]) -> list[str]:
+    """One path or several as a list."""
+    return [paths] if isinstance(paths, str) else list(paths)
+
+
+def nothing_in(paths: str | Sequence[str], what: str) -> DataError:
+    """The error to raise where files hold nothing usable."""
+    return DataError(f"{', '.join(map(shown_name, as_list(paths)))}: not one {what} could be read")
+
+
+def _unique(
+    paths: str | Sequence[str],
+    columns: Columns,
+    bad_lines: BadLines,
+    take: Callable[[Row, Columns, str], Record],
+) -> Iterator[Record]:
+    """The records that `take` makes of the rows, each id once."""
+    first: dict[str, tuple[str, int]] = {}
+    several = len(as_list(paths)) > 1
+    for path in as_list(paths):
+        shown = shown_name(path)
+        for file, known_columns, row in rows_of(path, columns, bad_lines):
+            try:
+                record = take(row, known_columns, f"{shown}:{row.line}" if several else str(row.line))
+                if record.id in first:
+                    where, line = first[record.id]
+                    there = f"line {line}" if where == shown else f"{where}, line {line}"
+                    raise LineError("duplicate id", f"{record.id} (first in {there})")
+            except LineError as error:
+                file.bad(row.line, error, row.raw)
+            else:
+                first[record.id] = (shown, row.line)
+                yield record

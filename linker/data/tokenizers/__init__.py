@@ -1,0 +1,5 @@
+"""The tokenizers."""
+
+from linker.data.tokenizers.social import SocialTokenizer
+
+__all__ = ["SocialTokenizer"]

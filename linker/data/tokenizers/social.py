@@ -1,0 +1,150 @@
+"""The default tokenizer: one regular expression for tweets and news."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from typing import Literal
+
+from linker.data.tokenizer import Tokenizer
+from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, word_characters
+
+_W = word_characters()
+_NUMBER = r"\d+(?:[.,:]\d+)*(?!\w)"
+_ACRONYM = r"(?:[A-Za-z]\.){2,}(?:[A-Za-z](?!\w))?"
+_WORD = rf"[{_W}]+(?:['’\-][{_W}]+)*(?:@[\w.-]+\.\w+)?"
+_TOKEN = re.compile(
+    rf"{URL}|[@＠]\w+|{KEYCAP}|[#＃][{_W}]+|{_NUMBER}|{_ACRONYM}|{_WORD}|{EMOTICON}|{EMOJI}|!+|\?+|\.\.+|…+|\S"
+)
+
+_IS_EMOJI = re.compile(f"{EMOJI}|{KEYCAP}")
+_IS_EMOTICON = re.compile(EMOTICON)
+_IS_NUMBER = re.compile(_NUMBER)
+_IS_ACRONYM = re.compile(_ACRONYM)
+_IS_LINK = re.compile(URL)
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_EASTERN = re.compile(f"[{_HAN}]|[\u3040-\u309f]+|[\u30a0-\u30ff]+")
+_ELONGATED = re.compile(r"([^\W\d_])\1{2,}")
+_NOT_ELONGATED = re.compile(r"[ivx]+|(.)\1\1")  # Roman numerals; www, kkk, zzz
+_CLITIC = re.compile(r"(.+?)(n't|'(?:s|re|ve|ll|d|m))", re.IGNORECASE)
+_STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
+_HASHTAG_PARTS = re.compile(
+    r"(?<=[^\W\d_A-Z]{2})(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]{3})(?=\d)|(?<=\d)(?=[^\W\d_]{3})|_"
+)
+_PUNCTUATION = str.maketrans(
+    dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚`´", "'") | dict.fromkeys("–—―", "-")
+)
+
+_REMEMBERED, _LONGEST_REMEMBERED = 1 << 17, 40
+
+
+@Tokenizer.register("social")
+class SocialTokenizer(Tokenizer):
+    """Splits tweets and news alike, whatever the language.
+
+    Args:
+        lowercase: lower-case words, hashtags and mentions.
+        hashtags: "split": the words in it (`#BostonMarathon` → `boston marathon`); "keep": `#bostonmarathon`;
+            "both": the words, and where they are several the whole as well.
+        mentions: "mask": `<user>`; "keep": `@name`.
+        numbers: "keep": the number, without grouping commas; "mask": `<number>`.
+        contractions: "split": `obama's` → `obama 's`, `don't` → `do n't`; "keep": as one token.
+        punctuation: whether punctuation marks are tokens. Emoticons and emojis always are.
+    """
+
+    def __init__(
+        self,
+        lowercase: bool = True,
+        hashtags: Literal["split", "keep", "both"] = "split",
+        mentions: Literal["mask", "keep"] = "mask",
+        numbers: Literal["keep", "mask"] = "keep",
+        contractions: Literal["split", "keep"] = "split",
+        punctuation: bool = True,
+    ) -> None:
+        self.lowercase, self.hashtags, self.mentions = lowercase, hashtags, mentions
+        self.numbers, self.contractions, self.punctuation = numbers, contractions, punctuation
+        self._normal_forms = _NormalForms(self)
+
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens of `text`, in order."""
+        if "&" in text:
+            text = html.unescape(text)
+        if not text.isascii():
+            text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+        # Every piece is looked up; what is not there yet is worked out. Joining and splitting again drops the empty
+        # forms and takes the long ones apart, both in C.
+        return " ".join(map(self._normal_forms.__getitem__, _TOKEN.findall(text))).split()
+
+    def normal_form(self, piece: str) -> str:
+        """The tokens of one piece of text, with spaces between them; empty if it is dropped."""
+        if _IS_LINK.fullmatch(piece):
+            return "<url>"
+        first = piece[0]
+        if first in "@＠" and len(piece) > 1:
+            return "<user>" if self.mentions == "mask" else self._cased("@" + piece[1:])
+        if _IS_EMOJI.fullmatch(piece):
+            return piece.replace("\ufe0f", "")
+        if first in "#＃" and len(piece) > 1:
+            return self._hashtag(piece[1:])
+        if _IS_NUMBER.fullmatch(piece):
+            return self._number(piece)
+        if _IS_ACRONYM.fullmatch(piece):
+            return self._cased(piece.rstrip(".") + ".")
+        if _IS_EMOTICON.fullmatch(piece):
+            return piece.replace("-", "", 1) if len(piece) == 3 and piece[1] == "-" else piece
+        if any(map(str.isalnum, piece)):
+            return "<email>" if "@" in piece else " ".join(map(self._word, re.split("[-_]", piece)))
+        return self._mark(piece)
+
+    def _cased(self, word: str) -> str:
+        return word.lower() if self.lowercase else word
+
+    def _number(self, piece: str) -> str:
+        if self.numbers == "mask":
+            return "<number>"
+        return piece.replace(",", "") if _GROUPED.fullmatch(piece) else piece
+
+    def _hashtag(self, tag: str) -> str:
+        whole = "#" + self._cased(unicodedata.normalize("NFKC", tag))
+        if self.hashtags == "keep":
+            return whole
+        parts = [self._word(part) for part in _HASHTAG_PARTS.split(tag) if part]
+        return " ".join([*parts, whole] if self.hashtags == "both" and len(parts) > 1 else parts)
+
+    def _word(self, word: str) -> str:
+        # Compatibility forms are how letters are made bold or wide on social media.
+        word = self._cased(unicodedata.normalize("NFKC", word).replace("’", "'"))
+        if not word.isascii():
+            word = _EASTERN.sub(r" \g<0> ", word)
+        if _ELONGATED.search(word) and not _NOT_ELONGATED.fullmatch(word.lower()):
+            word = _ELONGATED.sub(r"\1\1", word)
+        if self.contractions == "split" and "'" in word and (match := _CLITIC.fullmatch(word)):
+            stem, clitic = match.groups()
+            word = f"{_STEMS.get(stem.lower(), stem) if clitic[0] in 'nN' else stem} {clitic}"
+        return word
+
+    def _mark(self, piece: str) -> str:
+        if not self.punctuation or unicodedata.category(piece[0]).startswith("C"):
+            return ""
+        if piece[0] == "…" or piece.startswith(".."):
+            return "..."
+        return piece[0].translate(_PUNCTUATION)
+
+
+class _NormalForms(dict[str, str]):
+    """Remembers the normal forms of the pieces seen, within bounds."""
+
+    def __init__(self, tokenizer: SocialTokenizer) -> None:
+        super().__init__()
+        self._tokenizer = tokenizer
+
+    def __missing__(self, piece: str) -> str:
+        form = self._tokenizer.normal_form(piece)
+        if len(piece) <= _LONGEST_REMEMBERED:
+            if len(self) >= _REMEMBERED:
+                self.clear()
+            self[piece] = form
+        return form
