@@ -6,10 +6,10 @@ import numpy as np
 
 
 class RowSelection:
-    """Decides row by row, in file order; remembers the words of the rows it took."""
+    """Decides row by row, in file order, and remembers the words of the rows kept."""
 
     def __init__(self, wanted: set[str] | None, max_words: int | None) -> None:
-        """Take the `wanted` words and the first `max_words` rows; all rows where `max_words` is None."""
+        """Keep the `wanted` words and the first `max_words` rows; all rows where `max_words` is None."""
         self._wanted = {word.encode("utf-8", "surrogatepass") for word in wanted or ()}
         # Tokens without any capital can meet a capitalised row only by its lower-cased spelling.
         self._fold = bool(wanted) and all(word == word.lower() for word in wanted or ())
@@ -19,35 +19,27 @@ class RowSelection:
         self._exact: set[bytes] = set()
         self._folded: dict[bytes, int] = {}
 
-    def take(self, word: bytes) -> bool:
-        """Is the row of this word, the next of the file, kept?"""
+    def needs(self, word: bytes) -> bool:
+        """Is the row of this word, the next of the file, to be kept?"""
         self._rows += 1
-        exact = True
-        if self._fold:
-            lower = _lower(word)
-            exact, word = lower == word, lower
-        if not (self._rows <= self._first or word in self._wanted) or word in self._exact:
+        lower = _lower(word) if self._fold else word
+        if not (self._rows <= self._first or lower in self._wanted) or lower in self._exact:
             return False
-        if exact:
+        return lower == word or lower not in self._folded
+
+    def keep(self, word: bytes) -> None:
+        """Keep the row just asked for."""
+        lower = _lower(word) if self._fold else word
+        if lower != word:
+            self._folded[lower] = len(self._words)
+        else:
             self._exact.add(word)
             if word in self._folded:
                 self._words[self._folded.pop(word)] = None
-        elif word in self._folded:
-            return False
-        else:
-            self._folded[word] = len(self._words)
-        self._words.append(word)
-        return True
-
-    def drop(self, index: int) -> None:
-        """Forget the row that was taken as the `index`-th: it turned out not to be a word's."""
-        word = self._words[index]
-        if word is not None:
-            self._exact.discard(word)
-            self._words[index] = None
+        self._words.append(lower)
 
     def result(self, rows: list[np.ndarray], dim: int) -> tuple[list[str], np.ndarray]:
-        """The words and their matrix, given the vectors of all rows taken, in order, in blocks."""
+        """The words and their matrix, given the vectors of all rows kept, in order, in blocks."""
         matrix = np.concatenate(rows) if rows else np.zeros((0, dim), dtype=np.float32)
         decoded = [None if word is None else _token(word) for word in self._words]
         if None in decoded:

@@ -18,9 +18,9 @@ PROBED_LINES = 100
 
 
 def read_text(path: Path, stream: BinaryIO, selection: RowSelection) -> tuple[list[str], np.ndarray]:
-    """Words and vectors of the rows that `selection` takes.
+    """Words and vectors of the rows that `selection` keeps.
 
-    Only the rows taken are parsed; the others are looked at as far as their word.
+    Only the rows kept are parsed; the others are looked at as far as their word.
 
     Raises:
         DataError: no vectors, a line with too few or too many numbers, something that is no number, or fewer
@@ -51,17 +51,24 @@ class _TextReader:
         self.number = 0
         self.dim = 0
         self.separator = b" "
-        self.taken = 0
         self.rows: list[np.ndarray] = []
 
     def add(self, lines: list[bytes]) -> None:
         if not self.dim:
             lines = self._begin(lines)
         kept: list[tuple[int, bytes]] = []
-        take, separator, start = self.selection.take, self.separator, self.number + 1
-        for number, line in enumerate(lines, start):
-            if line.strip() and take(line[: line.find(separator)]):
-                kept.append((number, line))
+        selection, separator, width = self.selection, self.separator, self.dim
+        for number, line in enumerate(lines, self.number + 1):
+            end = line.find(separator)
+            if not (line.strip() and selection.needs(line[:end])):
+                continue
+            line = line.rstrip()
+            columns = line.count(separator)
+            if columns == width:
+                selection.keep(line[:end])
+                kept.append((number, line[end + 1 :]))
+            else:
+                self._check_spaced_word(number, line.split(separator))
         self.number += len(lines)
         if kept:
             self._parse(kept)
@@ -95,32 +102,23 @@ class _TextReader:
             )
         return lines
 
+    def _check_spaced_word(self, number: int, fields: list[bytes]) -> None:
+        """More columns may mean a word with spaces in it (as in glove.840B): it is left out."""
+        columns = len(fields) - 1
+        if columns < self.dim or all(_is_number(field) for field in fields[1 : -self.dim]):
+            raise DataError(
+                f"{self.path}, line {number}: {columns} numbers after {_shown(fields[0])}, "
+                f"expected {self.dim}; the file is broken or cut short there"
+            )
+
     def _parse(self, kept: list[tuple[int, bytes]]) -> None:
-        bodies = []
-        for number, line in kept:
-            line = line.rstrip()
-            extra = line.count(self.separator) - self.dim
-            if extra:
-                line = self._without_word(number, line, extra)
-            bodies.append(line[line.find(self.separator) + 1 :])
-            self.taken += 1
-        values = _floats(b"\n".join(bodies).replace(self.separator, b"\n"), len(bodies) * self.dim)
+        text = b"\n".join(body for _, body in kept).replace(self.separator, b"\n")
+        values = _floats(text, len(kept) * self.dim)
         if values is None:
-            for (number, _), body in zip(kept, bodies):
+            for number, body in kept:
                 self._check(number, body)
             raise DataError(f"{self.path}: cannot be parsed near line {kept[0][0]}")
-        self.rows.append(values.reshape(len(bodies), self.dim))
-
-    def _without_word(self, number: int, line: bytes, extra: int) -> bytes:
-        """The row of a word with spaces in it (as in glove.840B), which is left out; anything else is an error."""
-        fields = line.split(self.separator)
-        if extra < 0 or all(_is_number(field) for field in fields[1 : extra + 1]):
-            raise DataError(
-                f"{self.path}, line {number}: {self.dim + extra} numbers after {_shown(fields[0])}, expected "
-                f"{self.dim}; the file is broken or cut short there"
-            )
-        self.selection.drop(self.taken)
-        return self.separator.join([b"", *fields[-self.dim :]])
+        self.rows.append(values.reshape(len(kept), self.dim))
 
     def _check(self, number: int, body: bytes) -> None:
         for column, value in enumerate(body.split(self.separator), 1):

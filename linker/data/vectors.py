@@ -42,9 +42,10 @@ class VectorFile:
     def read(self, wanted: set[str] | None = None) -> tuple[list[str], np.ndarray]:
         """The words and their vectors, in file order: the wanted ones and the file's first `max_words`.
 
-        If no wanted word has a capital letter, the file's capitalised words are lower-cased, and the first of
-        several spellings counts unless the lower-case word has a row of its own. A word that comes twice keeps its
-        first row. Words with white space inside are left out: no tokenizer makes them. Memory: the rows kept, twice.
+        If no wanted word has a capital letter, the file's capitalised words are lower-cased, and the first
+        of several spellings counts unless the lower-case word has a row of its own. A word that comes twice
+        keeps its first row. Words with white space inside are left out: no tokenizer makes them. Memory: the
+        rows kept, twice.
 
         Returns:
             The words, distinct, and float32, words × dimensions.
@@ -93,8 +94,8 @@ class Coverage:
         tokens, words = self.covered_tokens / max(self.tokens, 1), self.covered_words / max(self.words, 1)
         missing = ", ".join(f"{word} ({count:,})" for word, count in self.missing)
         return (
-            f"{tokens:.1%} of {self.tokens:,} running tokens and {words:.1%} of {self.words:,} distinct words "
-            f"have a vector" + (f"; most frequent without: {missing}" if missing else "")
+            f"{tokens:.1%} of {self.tokens:,} running tokens and {words:.1%} of {self.words:,} distinct "
+            "words have a vector" + (f"; most frequent without: {missing}" if missing else "")
         )
 
 
