@@ -1,7 +1,7 @@
 """Jsonnet configs, checked against the signatures of the components they name.
 
-The signature of a component is its schema: positional-or-keyword parameters are config keys, keyword-only ones are
-supplied by code. Nothing here imports a component before it is built.
+The signature of a component is its schema: positional-or-keyword parameters are config keys, keyword-only
+ones are supplied by code. Nothing here imports a component before it is built.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from linker.config.catalogue import catalogue
 from linker.config.checking import Problem
 from linker.config.construction import build, check, resolve
+from linker.config.json_schema import schema
 from linker.config.loading import LoadedConfig, load_config
 from linker.config.registrable import Lazy, Registrable
 
@@ -17,7 +18,7 @@ EXPERIMENT = "linker.training.experiment:Experiment"
 
 
 def include_package(name: str) -> None:
-    """Let configs name the components of a package (installed, or in the current folder) without importing it.
+    """Let configs name the components of a package, installed or in the current folder; it is not imported.
 
     Raises:
         ConfigError: there is no such package.
@@ -36,4 +37,5 @@ __all__ = [
     "include_package",
     "load_config",
     "resolve",
+    "schema",
 ]

@@ -1,4 +1,4 @@
-"""Every component that configs can name: those found in source text and those registered while the program runs."""
+"""Every component that configs can name: found in source text, or registered while the program runs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from linker.config import static
 from linker.config.inspection import Inspector
 from linker.config.registrable import Registrable
-from linker.config.schema import ClassSpec
+from linker.config.schema import ClassSpec, Instance, TypeSpec
 from linker.config.sources import Sources
 from linker.errors import ConfigError
 
 
 class Catalogue:
-    """Answers which components there are and what they expect; imports a module only to hand out its class."""
+    """Which components there are and what they expect; imports a module only to hand out its class."""
 
     def __init__(self) -> None:
         self._sources: Sources | None = None
@@ -48,10 +48,8 @@ class Catalogue:
         """The reference `module:Class` of a live class, known from now on."""
         return self._inspector.remember(met)
 
-    def type_of(self, target: Any) -> Any:
-        """The type of a target: a class, an annotation such as `list[Encoder]`, or a reference `module:Class`."""
-        from linker.config.schema import Instance
-
+    def type_of(self, target: Any) -> TypeSpec:
+        """The type of a class, of an annotation such as `list[Encoder]`, or of a reference `module:Class`."""
         return Instance(target) if isinstance(target, str) else self._inspector.type_spec(target)
 
     def spec(self, reference: str) -> ClassSpec | None:
@@ -84,6 +82,23 @@ class Catalogue:
                 raise ConfigError(f'{short(family)} "{name}" is registered twice: {" and ".join(classes)}')
         return {name: classes[0] for name, classes in found.items()}
 
+    def choices(self, spec: ClassSpec) -> tuple[dict[str, str], str | None]:
+        """What `type` can name where an object of this class is wanted, and what it names when left out.
+
+        For a family these are all its components; for another class of a family, itself and what derives from
+        it; for a plain class nothing, as its configs have no `type`.
+        """
+        if spec.is_family:
+            return self.components(spec.reference), spec.default_component
+        families = [one for one in map(self.spec, spec.lineage) if one and one.is_family]
+        fitting: dict[str, str] = {}
+        for name, reference in (item for one in families for item in self.components(one.reference).items()):
+            component = self.spec(reference)
+            if component and spec.reference in component.lineage:
+                fitting[name] = reference
+        own = [name for name, reference in fitting.items() if reference == spec.reference]
+        return fitting, own[0] if own else None
+
     def families(self) -> list[str]:
         """The references of all families that have components."""
         if self._registrations is None:
@@ -91,12 +106,29 @@ class Catalogue:
         live = [self.remember(base) for base in Registrable._registry]
         return sorted({*self._registrations, *live})
 
+    def named(self, name: str) -> str:
+        """The reference of what a person calls `Encoder` (a family) or `Encoder.gru` (a component).
+
+        Raises:
+            ConfigError: there is no such family or component.
+        """
+        families = {short(reference): reference for reference in self.families()}
+        family, _, component = name.partition(".")
+        if family not in families:
+            raise ConfigError(unknown(family, "family", list(families)))
+        if not component:
+            return families[family]
+        components = self.components(families[family])
+        if component not in components:
+            raise ConfigError(unknown(component, f"registered {family}", list(components)))
+        return components[component]
+
     def component(self, family: type, name: str) -> Any:
         """The class registered as `name`; see `Registrable.by_name`."""
         reference = self.remember(family)
         components = self.components(reference)
         if name not in components:
-            raise ConfigError(unknown_component(reference, name, list(components)))
+            raise ConfigError(unknown(name, f"registered {short(reference)}", list(components)))
         return self.load(components[name])
 
     def load(self, reference: str) -> Any:
@@ -126,17 +158,22 @@ def short(reference: str) -> str:
     return reference.partition(":")[2]
 
 
-def suggestion(name: str, valid: list[str], cutoff: float = 0.6) -> str:
+def nearest(name: str, valid: list[str]) -> str | None:
+    """The valid name that is most like `name`, if one is."""
+    found = difflib.get_close_matches(name, valid, n=1)
+    return found[0] if found else None
+
+
+def suggestion(name: str, valid: list[str]) -> str:
     """`; did you mean "x"?`, or nothing where no valid name is near."""
-    near = difflib.get_close_matches(name, valid, n=1, cutoff=cutoff)
-    return f'; did you mean "{near[0]}"?' if near else ""
+    near = nearest(name, valid)
+    return f'; did you mean "{near}"?' if near else ""
 
 
-def unknown_component(family: str, name: str, names: list[str]) -> str:
-    """The message for a name that is not registered."""
-    listed = ", ".join(sorted(names)) or "none"
+def unknown(name: str, what: str, names: list[str]) -> str:
+    """The message for a name that is not among `names`."""
     hint = suggestion(name, names) or "."
-    return f'"{name}" is not a registered {short(family)}{hint} Registered: {listed}'
+    return f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
 
 
 catalogue = Catalogue()

@@ -14,13 +14,13 @@ def check(target: Any, params: Any) -> list[Problem]:
     """Everything that is wrong with a config; imports none of the components.
 
     Args:
-        target: what the config describes: a class, a family, an annotation such as `list[Encoder]`, or a reference
-            `module:Class`.
+        target: what the config describes: a class, a family, an annotation such as `list[Encoder]`, or a
+            reference `module:Class`.
         params: the config, as `load_config` or `json.load` give it.
     """
     checker = Checker()
     checker.fit(catalogue.type_of(target), params)
-    return checker.finish()
+    return checker.problems
 
 
 def resolve(target: Any, params: Any) -> Any:
@@ -49,7 +49,7 @@ def build(target: Any, params: Any, **supplied: Any) -> Any:
 def _checked(target: Any, params: Any) -> Node:
     checker = Checker()
     node = checker.fit(catalogue.type_of(target), params)
-    problems = checker.finish()
+    problems = checker.problems
     if problems:
         raise ConfigError(told(problems, params))
     return node

@@ -1,4 +1,4 @@
-"""Schemas read from live classes: for components that were defined while the program runs, as in a notebook."""
+"""Schemas read from live classes: for components defined while the program runs, as in a notebook."""
 
 from __future__ import annotations
 
@@ -91,6 +91,7 @@ class Inspector:
             reference=self.remember(met),
             parameters=tuple(parameters),
             supplied=tuple(supplied),
+            lineage=tuple(sorted(self.remember(base) for base in met.__mro__ if _in_family(base))),
             is_family=Registrable in met.__bases__,
             default_component=default_component if isinstance(default_component, str) else None,
             description=first_line(_own_doc(met)),
@@ -132,6 +133,10 @@ class Inspector:
         return Atom("unsupported")
 
 
+def _in_family(met: type) -> bool:
+    return issubclass(met, Registrable) and met is not Registrable
+
+
 def _own_doc(met: type) -> str | None:
     doc = vars(met).get("__doc__")
     # A dataclass without a docstring gets its signature as one.
@@ -161,6 +166,5 @@ def _annotation(owner: type, parameter: inspect.Parameter) -> Any:
     try:
         return typing.get_type_hints(holder, namespace)["hint"]
     except NameError as error:
-        raise ConfigError(
-            f"{owner.__module__}:{owner.__qualname__}: the annotation of {parameter.name} cannot be read ({error})"
-        ) from error
+        where = f"{owner.__module__}:{owner.__qualname__}"
+        raise ConfigError(f"{where}: the annotation of {parameter.name} cannot be read ({error})") from error

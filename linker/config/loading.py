@@ -1,17 +1,21 @@
-"""Reads a Jsonnet config and applies overrides. Nothing comes from the environment, nothing from outside its folder."""
+"""Reads a Jsonnet config and applies overrides; nothing comes from the environment."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from linker.config.overrides import is_snippet, set_value
 from linker.errors import ConfigError
 
-#: How Jsonnet files see a snippet given with `-o`.
-SNIPPET = "override {}"
+#: Configs nested deeper than this are refused.
+DEEPEST = 100
+
+#: The name of the text that adds up a file and its overrides; never shown.
+WHOLE = "whole"
 
 
 class LoadedConfig(dict[str, Any]):
@@ -28,124 +32,104 @@ def load_config(
     Args:
         path: the file. It may import files of its folder, of folders below, and of the nearest folder named
             `configs` above it.
-        overrides: `model.encoder.num_heads=6` sets one value (JSON, or else the text itself); a Jsonnet object
-            `{trainer+: {epochs: 3}}` is added to the file's object, before any single value is set.
+        overrides: `model.encoder.num_heads=6` sets one value (JSON, or else the text itself); a Jsonnet
+            object `{trainer+: {epochs: 3}}` is added to the file's. Objects are added first, then values set.
         ext_vars: what `std.extVar` gives.
 
     Raises:
         ConfigError: naming file, line and column, or the override.
     """
-    path = Path(path)
-    snippets = [text for text in overrides if text.lstrip().startswith("{")]
-    config = LoadedConfig(_evaluate(path, snippets, dict(ext_vars or {})))
+    source = _JsonnetSource(Path(path), [text for text in overrides if is_snippet(text)])
+    config = LoadedConfig(source.evaluate(dict(ext_vars or {})))
     config.source = str(path)
-    for text in overrides:
-        if not text.lstrip().startswith("{"):
-            set_value(config, text)
+    for override in overrides:
+        if not is_snippet(override):
+            set_value(config, override)
+    if _depth(config) > DEEPEST:
+        raise ConfigError(f"{path}: nested more than {DEEPEST} deep")
     return config
 
 
-def _evaluate(path: Path, snippets: list[str], ext_vars: dict[str, str]) -> dict[str, Any]:
-    import _jsonnet
+class _JsonnetSource:
+    """A config file and the objects to be added to it, as Jsonnet sees them."""
 
+    def __init__(self, path: Path, snippets: list[str]) -> None:
+        self.path = path
+        self.folder = path.parent.resolve()
+        tree = [parent for parent in self.folder.parents if parent.name == "configs"][:1]
+        self.roots = [self.folder, *tree]
+        # The names under which messages speak of the texts.
+        self.texts = {str(path): _read(path)} | {
+            f"override {at}": snippet.encode("utf-8", "replace") for at, snippet in enumerate(snippets, 1)
+        }
+
+    def evaluate(self, ext_vars: dict[str, str]) -> dict[str, Any]:
+        """The object that file and snippets add up to."""
+        import _jsonnet
+
+        whole = " + ".join(f"(import {json.dumps(name)})" for name in self.texts)
+        try:
+            config = json.loads(
+                _jsonnet.evaluate_snippet(WHOLE, whole, ext_vars=ext_vars, import_callback=self._load)
+            )
+        except (RuntimeError, ValueError, RecursionError) as error:
+            raise ConfigError(self._message(str(error))) from error
+        if not isinstance(config, dict):
+            raise ConfigError(
+                f"{self.path}: a config is an object {{...}}, this is {json.dumps(config)[:60]}"
+            )
+        return config
+
+    def _load(self, importer: str, name: str) -> tuple[str, bytes]:
+        """Jsonnet's way to files: `importer` is the folder of the importing text, empty for an override."""
+        if not importer and name in self.texts:
+            return name, self.texts[name]
+        wanted = Path(importer or self.path.parent, name)
+        if not any(wanted.resolve().is_relative_to(root) for root in self.roots):
+            raise ValueError(f"configs may only import from {self.roots[-1]}")
+        if not wanted.is_file():
+            raise ValueError("no such file")
+        return str(wanted), _read(wanted)
+
+    def _message(self, text: str) -> str:
+        """Jsonnet's message with the place first, and the line that stands there."""
+        first, *trace = text.strip().splitlines() or ["failed"]
+        message = re.sub(r"^(STATIC|RUNTIME) ERROR: ", "", first).strip()
+        places = [re.match(r"(.+?):\(?(\d+):(\d+)", line.strip()) for line in [message, *trace]]
+        place = next((found for found in places if found and found[1] != WHOLE), None)
+        if place is None:
+            return f"{self.path}: {message}"
+        name, line, column = place.groups()
+        message = message.removeprefix(place[0]).lstrip("0123456789-:() ") if places[0] else message
+        return f"{name}:{line}:{column}: {message}{self._line(name, int(line), int(column))}"
+
+    def _line(self, name: str, line: int, column: int) -> str:
+        try:
+            text = self.texts[name] if name in self.texts else _read(Path(name))
+            shown = text.decode("utf-8", "replace").splitlines()[line - 1]
+        except (ConfigError, IndexError):
+            return ""
+        return f"\n    {shown[:100]}\n    {' ' * (column - 1)}^" if column <= 100 else ""
+
+
+def _read(path: Path) -> bytes:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except FileNotFoundError as error:
         raise ConfigError(f"{path}: no such file") from error
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not UTF-8 text") from error
-    name = str(path)
-    virtual = {name: text} | {SNIPPET.format(at): snippet for at, snippet in enumerate(snippets, 1)}
-    if snippets:
-        name, text = "overrides", " + ".join(f"(import {json.dumps(file)})" for file in virtual)
-    try:
-        result = _jsonnet.evaluate_snippet(
-            name, text, ext_vars=ext_vars, import_callback=_importer(path, virtual if snippets else {})
-        )
-        config = json.loads(result)
-    except (RuntimeError, ValueError, RecursionError) as error:
-        raise ConfigError(_jsonnet_message(str(error), path)) from error
-    if not isinstance(config, dict):
-        raise ConfigError(f"{path}: a config must be an object {{...}}, this is {type(config).__name__}")
-    return config
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read ({getattr(error, 'strerror', error)})") from error
 
 
-def _importer(path: Path, virtual: dict[str, str]) -> Callable[[str, str], tuple[str, bytes]]:
-    folder = path.parent.resolve()
-    trees = [folder, *[parent for parent in folder.parents if parent.name == "configs"][:1]]
-
-    def load(importer_folder: str, name: str) -> tuple[str, bytes]:
-        if name in virtual and not importer_folder:
-            return name, virtual[name].encode()
-        beside = Path(importer_folder) if importer_folder else path.parent
-        wanted = beside / name
-        if not any(wanted.resolve().is_relative_to(tree) for tree in trees):
-            raise ValueError(f'import "{name}" leads out of {trees[-1]}')
-        if not wanted.is_file():
-            raise ValueError(f'import "{name}": no such file')
-        return str(wanted), wanted.read_bytes()
-
-    return load
-
-
-def _jsonnet_message(text: str, path: Path) -> str:
-    """Jsonnet's message, the place first: `file:line:column: what is wrong`."""
-    first, *trace = text.strip().splitlines()
-    message = re.sub(r"^(STATIC|RUNTIME) ERROR: ", "", first)
-    places = [re.sub(r"\s.*", "", line.strip()) for line in trace if re.match(r"\s+\S+:\d+:\d+", line)]
-    if re.match(r"\S+:\d+:\d+", message) or message.startswith("override "):
-        return message
-    place = next((place for place in places if not place.startswith("overrides:")), str(path))
-    return f"{place}: {message}"
-
-
-def set_value(config: dict[str, Any], override: str) -> None:
-    """Set one value in place: `model.encoder.num_heads=6`, `readers.0.path=posts.jsonl`.
-
-    Objects that do not exist yet are made; a component given by its bare name becomes an object.
-
-    Raises:
-        ConfigError: the override has no `=`, or its path leads through a value or beyond a list.
-    """
-    path, equals, text = override.partition("=")
-    keys = path.strip().split(".")
-    if not equals or not all(keys):
-        raise ConfigError(f"-o {override}: expected path.to.key=value, or a Jsonnet object {{...}}")
-    here: Any = config
-    for at, key in enumerate(keys):
-        last = at == len(keys) - 1
-        if isinstance(here, list):
-            if not key.isdecimal() or int(key) >= len(here):
-                raise ConfigError(
-                    f"-o {override}: {'.'.join(keys[:at])} is a list of {len(here)}, has no item {key}"
-                )
-            slot: Any = int(key)
-        elif isinstance(here, dict):
-            slot = key
-        else:
-            raise ConfigError(
-                f"-o {override}: {'.'.join(keys[:at])} is {json.dumps(here)}, which has no key {key}"
-            )
-        if last:
-            here[slot] = parse_value(text)
-            return
-        inner = here[slot] if isinstance(here, list) else here.get(slot)
-        if inner is None:
-            here[slot] = {}
-        elif isinstance(inner, str):
-            here[slot] = {"type": inner}
-        here = here[slot]
-
-
-def parse_value(text: str) -> Any:
-    """The value of an override: JSON where it is valid JSON, the text itself where it is not."""
-
-    def refuse(constant: str) -> Any:
-        raise ValueError(constant)
-
-    try:
-        return json.loads(text, parse_constant=refuse)
-    except (ValueError, RecursionError):
-        return text
+def _depth(config: Any) -> int:
+    """How many objects and lists lie inside each other."""
+    depth, layer = 0, [config]
+    while layer:
+        depth += 1
+        inner = [
+            list(one.values()) if isinstance(one, dict) else one
+            for one in layer
+            if isinstance(one, (dict, list))
+        ]
+        layer = [item for items in inner for item in items if isinstance(item, (dict, list))]
+    return depth

@@ -86,7 +86,7 @@ class Made:
         try:
             return made(**arguments, **taken)
         except ValueError as error:
-            # Only the plain kind: its subclasses (a file that is not UTF-8, say) are not about these arguments.
+            # Only the plain kind: its subclasses (a file that is not UTF-8, say) are not about the config.
             if type(error) is not ValueError:
                 raise
             raise ConfigError(f"{path or self.spec.name}: {error}") from error

@@ -13,8 +13,8 @@ T = TypeVar("T")
 class Registrable:
     """Base of every family of components (`Encoder`, `Loss`, ...).
 
-    A family derives directly from this class. `default_component`, a literal in the body of the family, names the
-    component that is meant where a config leaves out `type`.
+    A family derives directly from this class. `default_component`, a literal in the body of the family, names
+    the component that is meant where a config leaves out `type`.
     """
 
     default_component: ClassVar[str | None] = None
@@ -25,7 +25,8 @@ class Registrable:
         """Decorator: make the class known as `name` among the components of this family.
 
         Raises:
-            ConfigError: another class has this name. The same class defined anew, as in a notebook, replaces the old.
+            ConfigError: another class has this name. The same class defined anew, as in a notebook, replaces
+                the old one.
         """
         if Registrable not in cls.__bases__:
             raise TypeError(f"{cls.__name__} is no family: it does not derive directly from Registrable")
@@ -34,10 +35,8 @@ class Registrable:
             components = Registrable._registry.setdefault(cls, {})
             known = components.get(name, component)
             if (known.__module__, known.__qualname__) != (component.__module__, component.__qualname__):
-                raise ConfigError(
-                    f'{cls.__name__} "{name}" is registered twice: '
-                    f"{known.__module__}:{known.__qualname__} and {component.__module__}:{component.__qualname__}"
-                )
+                both = " and ".join(f"{one.__module__}:{one.__qualname__}" for one in (known, component))
+                raise ConfigError(f'{cls.__name__} "{name}" is registered twice: {both}')
             components[name] = component
             return component
 
@@ -48,8 +47,8 @@ class Registrable:
         """The component of this family called `name`; imports the one module that holds it, nothing else.
 
         Raises:
-            ConfigError: there is no such component (then nothing is imported), or its module needs a package that
-                is not installed.
+            ConfigError: there is no such component (then nothing is imported), or its module needs a package
+                that is not installed.
         """
         from linker.config.catalogue import catalogue
 

@@ -1,7 +1,7 @@
 """What a config may hold: a small tree of types, read off the signature of a component.
 
-Two producers make these trees, `static` from source text and `inspection` from live classes; they agree, so that a
-config can be checked without importing anything.
+Two producers make these trees, `static` from source text and `inspection` from live classes; they agree, so
+that a config can be checked without importing anything.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Default(enum.Enum):
 
 @dataclass(frozen=True)
 class Atom:
-    """`int`, `float`, `str`, `bool`, `None`, `Any`, `Path`, or `unsupported`: something no config can express."""
+    """`int`, `float`, `str`, `bool`, `None`, `Any`, `Path`, or `unsupported`: what no config can express."""
 
     name: str
 
@@ -68,7 +68,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Instance:
-    """An object of a family (a base derived directly from `Registrable`) or of a plain class: `module:Class`."""
+    """An object of a family (derived directly from `Registrable`) or of another class: `module:Class`."""
 
     reference: str
 
@@ -101,6 +101,8 @@ class ClassSpec:
         reference: `module:Class`.
         parameters: the config keys, in the order of the signature.
         supplied: keyword-only parameters, which code supplies; true where there is no default.
+        lineage: the family it belongs to, and the classes between the two, itself included; sorted. Empty for
+            a plain class.
         is_family: whether components are registered under this class.
         default_component: the component of a family that is meant where a config names none.
         description: the first line of the docstring.
@@ -109,6 +111,7 @@ class ClassSpec:
     reference: str
     parameters: tuple[Parameter, ...] = ()
     supplied: tuple[tuple[str, bool], ...] = ()
+    lineage: tuple[str, ...] = ()
     is_family: bool = False
     default_component: str | None = None
     description: str = ""

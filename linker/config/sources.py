@@ -1,4 +1,4 @@
-"""Python packages as source text: which classes they hold and what the names in them mean. Nothing is executed."""
+"""Python packages as source text: their classes, and what names in them mean. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from linker.errors import ConfigError
 
@@ -37,6 +38,14 @@ class Found:
     name: str
     module: Module | None = None
     expression: ast.expr | None = None
+
+
+class Definition(NamedTuple):
+    """A class in source text: `module:Class`, the module it stands in, its body."""
+
+    reference: str
+    module: Module
+    body: ast.ClassDef
 
 
 class Sources:
@@ -87,14 +96,14 @@ class Sources:
             return self._attribute(owner, expression.attr) if owner else None
         return None
 
-    def class_definition(self, reference: str) -> tuple[Module, ast.ClassDef] | None:
-        """The module and the body of `module:Class`; None where the included packages hold no such class."""
+    def definition(self, reference: str) -> Definition | None:
+        """The class `module:Class`; None where the included packages hold no such class."""
         module_name, _, class_name = reference.partition(":")
         if module_name not in self.files:
             return None
         module = self.module(module_name)
-        definition = module.classes.get(class_name)
-        return (module, definition) if definition else None
+        body = module.classes.get(class_name)
+        return Definition(reference, module, body) if body else None
 
     def _attribute(self, owner: Found, name: str) -> Found | None:
         if owner.kind == "module":
@@ -103,7 +112,7 @@ class Sources:
             return Found("outside", f"{owner.name}.{name}")
         if owner.kind == "outside":
             return Found("outside", f"{owner.name}.{name}")
-        if owner.kind == "class" and self.class_definition(f"{owner.name}.{name}"):
+        if owner.kind == "class" and self.definition(f"{owner.name}.{name}"):
             return Found("class", f"{owner.name}.{name}")
         return None
 
@@ -135,7 +144,7 @@ def _read(path: Path) -> bytes:
 
 
 def _files_of(package: str) -> dict[str, Path]:
-    """Module name → file. Only the top-level name is looked for by the import system, which executes nothing."""
+    """Module name → file. The import system is asked for the top-level name only, which executes nothing."""
     top, *inner = package.split(".")
     try:
         spec = importlib.util.find_spec(top) if top.isidentifier() else None

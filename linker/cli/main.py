@@ -1,0 +1,58 @@
+"""The `linker` command: one file per subcommand, and one place where errors become messages."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from linker.cli import config, train
+from linker.errors import LinkerError
+from linker.version import __version__
+
+app = typer.Typer(
+    help="Given a news article and a pile of posts, put the posts that talk about it first.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+# Every subcommand is added here. Their files import nothing heavy at module level: torch and its like are
+# imported within the functions, so that `linker --help` stays fast.
+app.command("train")(train.train)
+app.add_typer(config.app, name="config")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"linker {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def linker(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Given a news article and a pile of posts, put the posts that talk about it first."""
+
+
+def main() -> None:
+    """Run the command line.
+
+    Exit codes: 0; 2 for wrong input or usage, told on stderr; 130 after Ctrl-C; 1 with a traceback for a defect
+    of linker itself.
+    """
+    try:
+        app()
+    except LinkerError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""The options by which every command reads a training config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from linker.config import LoadedConfig
+
+ConfigFile = Annotated[Path, typer.Argument(help="The Jsonnet config.", show_default=False)]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-o", "--override", help="KEY.PATH=VALUE, or a Jsonnet object to add; repeatable.", show_default=False
+    ),
+]
+ExtVars = Annotated[
+    list[str] | None,
+    typer.Option("--ext-var", help="NAME=VALUE for std.extVar; repeatable.", show_default=False),
+]
+Packages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include-package", help="A package with components of your own; repeatable.", show_default=False
+    ),
+]
+
+
+def read_config(
+    config: Path, override: list[str] | None, ext_var: list[str] | None, include_package: list[str] | None
+) -> LoadedConfig:
+    """Include the packages and evaluate the config.
+
+    Raises:
+        ConfigError: a package, the file, an override or an `--ext-var` is wrong.
+    """
+    from linker.config import include_package as include
+    from linker.config import load_config
+    from linker.errors import ConfigError
+
+    for package in include_package or []:
+        include(package)
+    variables = {}
+    for text in ext_var or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise ConfigError(f"--ext-var {text}: expected NAME=VALUE")
+        variables[name] = value
+    return load_config(config, override or [], variables)
