@@ -1,0 +1,116 @@
+"""Tests and intervals against exhaustive or materialised computations."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from linker.evaluation import pairs
+from linker.evaluation.resampling import resample_pair_metrics
+from linker.evaluation.significance import (
+    bootstrap_p_value,
+    bootstrap_weights,
+    holm,
+    percentile_interval,
+    randomisation_test,
+)
+
+
+def test_randomisation_test_equals_the_exhaustive_one() -> None:
+    differences = np.array([[0.3], [0.1], [0.25], [-0.05], [0.2], [0.15], [0.02], [-0.1]])
+    sums = [abs(np.dot(signs, differences[:, 0])) for signs in product((-1, 1), repeat=8)]
+    exact = np.mean(np.array(sums) >= abs(differences.sum()) - 1e-12)
+    assert randomisation_test(differences, resamples=50_000)[0] == pytest.approx(exact, abs=0.005)
+
+
+def test_randomisation_test_sees_differences_and_only_those() -> None:
+    random = np.random.default_rng(0)
+    differences = np.stack([random.normal(0.1, 0.1, 100), random.normal(0, 0.1, 100), np.zeros(100)], axis=1)
+    better, same, equal = randomisation_test(differences)
+    assert better == pytest.approx(1 / 10_001)
+    assert same > 0.05
+    assert equal == 1.0
+
+
+def test_randomisation_test_keeps_its_level() -> None:
+    random = np.random.default_rng(1)
+    p_values = randomisation_test(random.normal(size=(30, 2000)), resamples=2000)
+    assert (p_values < 0.05).mean() == pytest.approx(0.05, abs=0.015)
+
+
+def test_the_seed_decides() -> None:
+    differences = np.random.default_rng(2).normal(0.1, 0.5, size=(40, 3))
+    np.testing.assert_array_equal(
+        randomisation_test(differences, seed=5), randomisation_test(differences, seed=5)
+    )
+    assert (randomisation_test(differences, seed=5) != randomisation_test(differences, seed=6)).any()
+    np.testing.assert_array_equal(bootstrap_weights(9, 20, seed=5), bootstrap_weights(9, 20, seed=5))
+
+
+def test_bootstrap_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+    random = np.random.default_rng(3)
+    weights = bootstrap_weights(60, 400, seed=1)
+    covered = 0
+    for _ in range(400):
+        low, high = percentile_interval(weights @ random.normal(0.3, 1.0, 60) / 60)
+        covered += low <= 0.3 <= high
+    assert 0.90 <= covered / 400 <= 0.98
+
+
+def test_bootstrap_p_value() -> None:
+    assert bootstrap_p_value(np.zeros(99)) == 1.0
+    assert bootstrap_p_value(np.ones(99)) == pytest.approx(2 / 100)
+    assert bootstrap_p_value(np.r_[np.ones(95), -np.ones(4), np.nan]) == pytest.approx(2 * 5 / 100)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "corrected"),
+    [
+        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),
+        ([0.04, 0.03, 0.02, 0.01], [0.06, 0.06, 0.06, 0.04]),
+        ([0.9, 0.8], [1.0, 1.0]),
+        ([0.02], [0.02]),
+        ([], []),
+    ],
+)
+def test_holm_by_hand(p_values: list[float], corrected: list[float]) -> None:
+    assert holm(p_values) == pytest.approx(corrected)
+
+
+@pytest.mark.parametrize("decimals", [1, 3])
+def test_resampled_metrics_equal_those_of_the_samples_written_out(decimals: int) -> None:
+    random = np.random.default_rng(decimals)
+    scores = random.normal(size=(12, 30)).round(decimals)
+    relevance = random.random((12, 30)) < 0.15
+    article_ids, post_ids = [f"a{i}" for i in range(12)], [f"p{i}" for i in range(30)]
+    weights = bootstrap_weights(12, 25, seed=7)
+    samples = resample_pair_metrics(scores, relevance, article_ids, post_ids, weights)
+    assert list(samples) == ["r_precision@50", "r_precision@100", "r_precision@200", "mRP", "mAP", "AUC"]
+    for number, sample in enumerate(weights):
+        rows = np.repeat(np.arange(12), sample)
+        assert samples["mAP"][number] == pytest.approx(pairs.average_precision(scores[rows], relevance[rows]))
+        assert samples["AUC"][number] == pytest.approx(pairs.auc(scores[rows], relevance[rows]))
+        ranking = pairs.top_pairs(scores, article_ids, post_ids, scores.size)
+        hits = np.repeat(relevance.ravel()[ranking], sample[ranking // 30])
+        for r in (50, 100, 200):
+            assert samples[f"r_precision@{r}"][number] == pytest.approx(hits[:r].mean())
+
+
+def test_samples_that_hold_every_article_once_give_the_metrics_themselves() -> None:
+    random = np.random.default_rng(8)
+    scores, relevance = random.normal(size=(60, 100)), random.random((60, 100)) < 0.02
+    ids = [f"a{i}" for i in range(60)], [f"p{i}" for i in range(100)]
+    samples = resample_pair_metrics(scores, relevance, *ids, np.ones((1, 60), dtype=int))
+    expected = pairs.r_precision_at(scores, relevance, *ids)
+    assert {r: samples[f"r_precision@{r}"][0] for r in expected} == pytest.approx(expected)
+    assert samples["mAP"][0] == pytest.approx(pairs.average_precision(scores, relevance))
+    assert samples["AUC"][0] == pytest.approx(pairs.auc(scores, relevance))
+
+
+def test_a_sample_without_relevant_pairs_has_no_value() -> None:
+    relevance = np.array([[True, False], [False, False]])
+    samples = resample_pair_metrics(np.eye(2), relevance, ["a", "b"], ["p", "q"], np.array([[0, 2], [1, 1]]))
+    assert np.isnan(samples["mAP"]).tolist() == [True, False]
+    assert np.isnan(samples["AUC"]).tolist() == [True, False]
