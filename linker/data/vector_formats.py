@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ def read_rows(path: Path, wanted: set[str] | None, max_words: int | None) -> tup
     if path.suffix == ".pt":
         return read_torchtext(path, selection)
     with open_vectors(path) as stream:
-        buffered = io.BufferedReader(cast(io.RawIOBase, stream), BUFFER_BYTES)
+        buffered = io.BufferedReader(cast(Any, stream), BUFFER_BYTES)
         read = read_binary if is_binary(buffered.peek(PROBED_BYTES)) else read_text
         return read(path, buffered, selection)
 
@@ -71,7 +71,7 @@ def _open_member(path: Path, name: str | None) -> Iterator[BinaryIO]:
                     f"{path}: holds {', '.join(members) or 'nothing'}; say which is meant{example}"
                 )
             with archive.open(name) as stream:
-                yield io.BufferedReader(cast(io.RawIOBase, stream), BUFFER_BYTES)
+                yield io.BufferedReader(cast(Any, stream), BUFFER_BYTES)
     except (zlib.error, EOFError, zipfile.BadZipFile, NotImplementedError, OSError) as error:
         raise DataError(f"{path}: damaged or cut short ({error}); get it again") from error
 

@@ -1,0 +1,118 @@
+"""`linker vectors`: get published word vectors, make some from texts, look at a file of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+app = typer.Typer(help="Get, train or inspect word vectors.", no_args_is_help=True)
+
+Cache = Annotated[
+    str | None,
+    typer.Option("--cache", help="Folder of named vectors [default: LINKER_VECTOR_CACHE or .vector_cache]."),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", help="A column with text; repeatable [default: title, text].", show_default=False
+    ),
+]
+TokenizerName = Annotated[str, typer.Option("--tokenizer", help="The tokenizer that the model will have.")]
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="Such as 6B.300d or twitter.27B.200d.", show_default=False)],
+    url: Annotated[str | None, typer.Option("--url", help="Another address of the same archive.")] = None,
+    cache: Cache = None,
+    sha256: Annotated[
+        str | None, typer.Option("--sha256", help="The archive's checksum, if you know it.")
+    ] = None,
+) -> None:
+    """Download published GloVe vectors; configs then know them by their name.
+
+    An interrupted download goes on where it stopped.
+    """
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    from linker.data.vector_download import fetch_vectors
+    from linker.progress import stderr
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
+        task = progress.add_task(name, total=None)
+        path = fetch_vectors(
+            name, cache, url, sha256, lambda done, total: progress.update(task, completed=done, total=total)
+        )
+    print(path)
+
+
+@app.command()
+def train(
+    files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="The file to write, such as vectors.txt.gz.")],
+    column: Columns = None,
+    tokenizer: TokenizerName = "social",
+    method: Annotated[
+        Literal["skipgram", "cbow", "fasttext"], typer.Option("--method", help="How they are trained.")
+    ] = "skipgram",
+    dim: Annotated[int, typer.Option("--dim", min=1, help="Length of the vectors.")] = 300,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Times that the texts are read.")] = 5,
+    min_count: Annotated[int, typer.Option("--min-count", min=1, help="Rarer words get no vector.")] = 3,
+    window: Annotated[int, typer.Option("--window", min=1, help="Context words on either side.")] = 5,
+    seed: Annotated[int, typer.Option("--seed", help="With one worker: the same vectors every time.")] = 1,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Threads; with more than one no run is like another.")
+    ] = 1,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
+    ] = "strict",
+) -> None:
+    """Train word vectors on the texts of your own files."""
+    from linker.config import build
+    from linker.data.tokenizer import Tokenizer
+    from linker.data.vector_training import texts_of, train_vectors
+    from linker.progress import stderr
+
+    texts = texts_of(files, column or ["title", "text"], on_error)
+    words, tokens = train_vectors(
+        texts, build(Tokenizer, tokenizer), out, method, dim, epochs, min_count, window, seed, workers
+    )
+    stderr.print(f"{tokens:,} running tokens; {words:,} words with a vector", highlight=False)
+    print(out)
+
+
+@app.command()
+def info(
+    source: Annotated[str, typer.Argument(help="A file, or a name such as 6B.300d.", show_default=False)],
+    files: Annotated[
+        list[str] | None, typer.Argument(help="Files whose texts should be covered.", show_default=False)
+    ] = None,
+    column: Columns = None,
+    tokenizer: TokenizerName = "social",
+    max_words: Annotated[
+        int,
+        typer.Option("--max-words", min=0, help="The file's first words kept besides those of the texts."),
+    ] = 100_000,
+    cache: Cache = None,
+) -> None:
+    """Tell what a model would get from a file of vectors, and how much of your texts that covers."""
+    import numpy as np
+
+    from linker.config import build
+    from linker.data.tokenizer import Tokenizer
+    from linker.data.vector_training import texts_of
+    from linker.data.vectors import VectorFile, coverage
+
+    vectors = VectorFile(source, max_words, cache)
+    tokenize = build(Tokenizer, tokenizer).tokenize
+    texts = [tokenize(text) for text in texts_of(files or [], column or ["title", "text"])]
+    words, matrix = vectors.read({token for text in texts for token in text} or None)
+    print(f"{vectors.path()}: {len(words):,} words kept, {matrix.shape[1]} dimensions")
+    print(f"mean length of a vector: {np.linalg.norm(matrix, axis=1).mean():.2f}")
+    print(f"first words: {' '.join(words[:10])}")
+    if files:
+        print(coverage(set(words), texts))

@@ -1,0 +1,138 @@
+"""The word-vector embedder against the obvious computation, word by word."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from linker.data.batch import TokenBatch, collate, subword_hashes
+from linker.data.vocabulary import Vocabulary
+from linker.errors import ConfigError
+from linker.modules.embedders.word_vectors import WordVectorsEmbedder
+
+VOCABULARY = Vocabulary(["cat", "dog", "house"])
+TEXTS = ["cat zebra dog dog zebra", "", "x a-very-long-unknown-word cat", "zebra", "émeute 🎉 dog"]
+UNKNOWN = ["subwords", "learned", "zero"]
+
+
+def batch_of(*texts: str) -> TokenBatch:
+    return collate([VOCABULARY.encode(text.split()) for text in texts], len(VOCABULARY))
+
+
+def embedder(unknown: str = "subwords", **options: object) -> WordVectorsEmbedder:
+    torch.manual_seed(3)
+    options = {"dim": 6, "trainable": True, "buckets": 37, "vocabulary_size": len(VOCABULARY), **options}
+    return WordVectorsEmbedder(unknown=unknown, **options)  # type: ignore[arg-type]
+
+
+def obvious(module: WordVectorsEmbedder, texts: list[str]) -> Tensor:
+    rows = []
+    for text in texts:
+        for token in text.split() or ["<empty>"]:
+            if token in VOCABULARY:
+                rows.append(module.words.weight[VOCABULARY.words.index(token)])
+            elif hasattr(module, "subwords"):
+                hashes = subword_hashes(token)
+                rows.append(sum(module.subwords[h % 37] for h in hashes) / math.sqrt(len(hashes)))
+            elif hasattr(module, "unknown"):
+                rows.append(module.unknown[0])
+            else:
+                rows.append(torch.zeros(6))
+    return torch.stack(rows)
+
+
+@pytest.mark.parametrize("unknown", UNKNOWN)
+def test_values_and_gradients_equal_the_obvious_computation(unknown: str) -> None:
+    module = embedder(unknown)
+    vectors = module(batch_of(*TEXTS))
+    expected = obvious(module, TEXTS)
+    torch.testing.assert_close(vectors, expected)
+    weights = torch.randn_like(vectors)
+    parameters = list(module.parameters())
+    found = torch.autograd.grad((vectors * weights).sum(), parameters)
+    wanted = torch.autograd.grad((expected * weights).sum(), parameters)
+    torch.testing.assert_close(found, wanted)
+    assert all(gradient.abs().sum() > 0 for gradient in found)
+
+
+@pytest.mark.parametrize("unknown", UNKNOWN)
+def test_a_text_alone_is_as_in_any_batch(unknown: str) -> None:
+    module = embedder(unknown)
+    together = module(batch_of(*TEXTS))
+    alone = torch.cat([module(batch_of(text)) for text in TEXTS])
+    torch.testing.assert_close(together, alone, rtol=0, atol=1e-6)
+
+
+def test_pretrained_rows_are_frozen_unless_told() -> None:
+    pretrained = torch.randn(len(VOCABULARY), 6)
+    frozen = embedder(trainable=False, pretrained=pretrained)
+    assert not frozen.words.weight.requires_grad
+    assert [name for name, p in frozen.named_parameters() if p.requires_grad] == ["subwords"]
+    torch.testing.assert_close(frozen(batch_of("cat dog")), pretrained[1:3])
+    tuned = embedder(pretrained=pretrained)
+    assert tuned.words.weight.requires_grad
+    with torch.no_grad():
+        tuned.words.weight.zero_()
+    assert pretrained.abs().sum() > 0  # the caller's matrix is its own
+
+
+@pytest.mark.parametrize("unknown", ["subwords", "learned"])
+def test_unknown_words_are_as_long_as_known_ones(unknown: str) -> None:
+    pretrained = torch.randn(len(VOCABULARY), 200)
+    pretrained[0] = 0
+    norms = pretrained[1:].norm(dim=1)
+    for scale in (0.1, 10):
+        module = embedder(unknown, dim=200, trainable=False, buckets=5000, pretrained=pretrained * scale)
+        words = ["ab", "unknown", "a-much-longer-unknown-word", "xyzzy"]
+        lengths = module(batch_of(" ".join(words))).norm(dim=1)
+        assert (lengths / (norms.mean() * scale) - 1).abs().max() < 0.35
+
+
+def test_the_state_is_all_that_a_copy_needs() -> None:
+    module = embedder(trainable=False, pretrained=torch.randn(len(VOCABULARY), 6))
+    torch.manual_seed(99)
+    copy = WordVectorsEmbedder(
+        6, buckets=37, vocabulary_size=len(VOCABULARY), pretrained=torch.zeros(len(VOCABULARY), 6)
+    )
+    copy.load_state_dict(module.state_dict())
+    batch = batch_of(*TEXTS)
+    torch.testing.assert_close(copy(batch), module(batch), rtol=0, atol=0)
+
+
+def test_the_seed_decides_the_tables() -> None:
+    batch = batch_of(*TEXTS)
+    torch.testing.assert_close(embedder()(batch), embedder()(batch), rtol=0, atol=0)
+    torch.manual_seed(4)
+    other = WordVectorsEmbedder(6, True, buckets=37, vocabulary_size=len(VOCABULARY))
+    assert not torch.allclose(other(batch), embedder()(batch))
+
+
+def test_dropout_only_in_training() -> None:
+    module = embedder(dropout=0.5)
+    batch = batch_of("cat dog house " * 50)
+    assert (module(batch) == 0).float().mean() > 0.3
+    module.eval()
+    assert (module(batch) == 0).float().mean() == 0
+
+
+def test_impossible_settings_are_told() -> None:
+    with pytest.raises(ConfigError, match=r"no vectors and is not trained: .*`vectors`.*`trainable: true`"):
+        embedder(trainable=False)
+    with pytest.raises(ConfigError, match=r"have 4 numbers each, the embedder's `dim` is 6: set it to 4"):
+        embedder(pretrained=torch.zeros(len(VOCABULARY), 4))
+
+
+def test_many_random_batches() -> None:
+    generator = np.random.default_rng(0)
+    module = embedder()
+    words = ["cat", "dog", "house", "u1", "unknown", "ß", "łódź", "aaa"]
+    for _ in range(50):
+        texts = [
+            " ".join(generator.choice(words, generator.integers(0, 6)))
+            for _ in range(generator.integers(1, 5))
+        ]
+        torch.testing.assert_close(module(batch_of(*texts)), obvious(module, texts))
