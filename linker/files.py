@@ -41,3 +41,19 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def check_writable(path: str | Path) -> None:
+    """Find out before the work begins whether a file can be written at its end.
+
+    Raises:
+        LinkerError: `path` is a folder, or lies where no file can be made.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise LinkerError(f"{path}: is a folder; give the name of a file to write")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    if not above.is_dir():
+        raise LinkerError(f"{path}: cannot be written ({above} is no folder)")
+    if not os.access(above, os.W_OK):
+        raise LinkerError(f"{path}: cannot be written (no permission in {above})")

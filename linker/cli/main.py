@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli import config, train
+from linker.cli import config, evaluate, train
 from linker.errors import LinkerError
 from linker.version import __version__
 
@@ -21,6 +21,7 @@ app = typer.Typer(
 # Every subcommand is added here. Their files import nothing heavy at module level: torch and its like are
 # imported within the functions, so that `linker --help` stays fast.
 app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
 app.add_typer(config.app, name="config")
 
 

@@ -52,11 +52,15 @@ def percentile_interval(samples: np.ndarray, confidence: float = 0.95) -> tuple[
     return float(low), float(high)
 
 
-def bootstrap_p_value(samples: np.ndarray) -> float:
-    """Two-sided p-value of samples of a difference: twice the share on the rarer side of 0, at most 1."""
+def bootstrap_p_value(samples: np.ndarray, articles: int) -> float:
+    """Two-sided p-value of samples of a difference: twice the share on the rarer side of 0, at most 1.
+
+    Few articles resampled still look alike, so it is never below 2 ** (1 - articles), the least that a sign
+    test on that many articles can reach: one article proves nothing.
+    """
     defined = samples[~np.isnan(samples)]
     rarer = min((defined <= 0).sum(), (defined >= 0).sum())
-    return float(min(1.0, 2 * (rarer + 1) / (len(defined) + 1)))
+    return float(min(1.0, max(2 * (rarer + 1) / (len(defined) + 1), 2.0 ** (1 - articles))))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

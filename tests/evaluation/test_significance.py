@@ -60,9 +60,14 @@ def test_bootstrap_interval_covers_the_truth_about_as_often_as_it_says() -> None
 
 
 def test_bootstrap_p_value() -> None:
-    assert bootstrap_p_value(np.zeros(99)) == 1.0
-    assert bootstrap_p_value(np.ones(99)) == pytest.approx(2 / 100)
-    assert bootstrap_p_value(np.r_[np.ones(95), -np.ones(4), np.nan]) == pytest.approx(2 * 5 / 100)
+    assert bootstrap_p_value(np.zeros(99), 50) == 1.0
+    assert bootstrap_p_value(np.ones(99), 50) == pytest.approx(2 / 100)
+    assert bootstrap_p_value(np.r_[np.ones(95), -np.ones(4), np.nan], 50) == pytest.approx(2 * 5 / 100)
+
+
+def test_few_articles_prove_nothing() -> None:
+    assert bootstrap_p_value(np.ones(99), 1) == 1.0
+    assert bootstrap_p_value(np.ones(99), 4) == pytest.approx(1 / 8)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,80 @@
+"""`linker evaluate`: how well models rank the posts of a set with known answers."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class OnErrorChoice(str, Enum):
+    """What happens to lines that cannot be read."""
+
+    strict = "strict"
+    skip = "skip"
+
+
+def evaluate(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...",
+            help="Model folders, .jsonnet configs of models that need no training, bm25 or tfidf.",
+            show_default=False,
+        ),
+    ],
+    articles: Annotated[Path, typer.Option("--articles", help="Articles: JSON lines, CSV, TSV or Parquet.")],
+    posts: Annotated[Path, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")],
+    split: Annotated[
+        str | None, typer.Option("--split", help="Only articles and posts of this split.", show_default="all")
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option("--baseline", help="The model to compare with.", show_default="the first MODEL"),
+    ] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write all results as JSON.")] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", help="Write a TREC run; with {model} in the name one for every model."),
+    ] = None,
+    qrels: Annotated[Path | None, typer.Option("--qrels", help="Write the TREC qrels.")] = None,
+    scores: Annotated[
+        Path | None,
+        typer.Option("--scores", help="Write all scores as .npz; with {model} in the name for every model."),
+    ] = None,
+    on_error: Annotated[
+        OnErrorChoice,
+        typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
+    ] = OnErrorChoice.strict,
+    errors_dir: Annotated[
+        Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
+    ] = Path("."),
+) -> None:
+    """Rank all posts for every article, measure the rankings, and compare models.
+
+    BM25 and TF-IDF always stand beside the given models. Tables go to standard output.
+    """
+    from linker.cli.evaluation_table import print_comparison
+    from linker.data.readers import ArticlesAndPosts
+    from linker.errors import DataError
+    from linker.evaluation.contenders import baseline_name, contenders
+    from linker.evaluation.outputs import Outputs
+
+    for path in (articles, posts):
+        if not path.is_file():
+            raise DataError(f"{path}: no such file")
+    everyone = contenders(models)
+    reference = baseline_name(everyone, baseline)
+    outputs = Outputs(json=json_file, qrels=qrels, run=run, scores=scores)
+    outputs.check(everyone, given=len(models), inputs=[articles, posts])
+    linked = ArticlesAndPosts(
+        str(articles), str(posts), on_error=on_error.value, errors_dir=str(errors_dir)
+    ).read()
+
+    from linker.evaluation.evaluating import evaluate_models, only_split
+
+    comparison = evaluate_models(everyone, only_split(linked, split) if split else linked, outputs)
+    outputs.write_rest(comparison, reference)
+    print_comparison(comparison, reference)
