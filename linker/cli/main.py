@@ -43,8 +43,8 @@ def linker(
 def main() -> None:
     """Run the command line.
 
-    Exit codes: 0; 2 for wrong input or usage, told on stderr; 130 after Ctrl-C; 1 with a traceback for a defect
-    of linker itself.
+    Exit codes: 0; 2 for wrong input or usage, told on stderr; 130 after Ctrl-C; 1 with a traceback for a
+    defect of linker itself.
     """
     try:
         app()

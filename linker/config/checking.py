@@ -184,7 +184,8 @@ class Checker:
         else:
             return self._unexpected(Instance(base.reference), value, path)
         if name is None:
-            return self._wrong(at, f"required key is missing: expected {describe(Instance(base.reference))}")
+            wanted = describe(Instance(base.reference))
+            return self._wrong(at, f"required key is missing: expected {wanted}; the rest is {shown(value)}")
         if not isinstance(name, str):
             return self._unexpected(Instance(base.reference), name, at)
         if name not in names:

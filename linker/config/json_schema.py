@@ -91,7 +91,7 @@ class _Writer:
             component = catalogue.spec(reference)
             if component is None:
                 continue
-            key = f"{spec.name}.{name}"
+            key = f"{self._names[spec.reference]}.{name}"
             self.definitions[key] = self._object(component, name, name == default)
             options.append({"$ref": f"#/$defs/{key}"})
             if not set(self.definitions[key].get("required", [])) - {"type"}:
@@ -100,7 +100,8 @@ class _Writer:
             options.append({"enum": bare})
         if not options:
             return dict(NEVER)
-        return _described({"oneOf": options, "discriminator": {"propertyName": "type"}}, spec.description)
+        whole: dict[str, Any] = {"oneOf": options, "discriminator": {"propertyName": "type"}}
+        return _described(whole, spec.description)
 
     def _object(self, spec: ClassSpec, name: str | None = None, is_default: bool = False) -> dict[str, Any]:
         properties: dict[str, Any] = {} if name is None else {"type": {"const": name}}

@@ -1,0 +1,174 @@
+"""Components are found by reading, imported only when they are wanted."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from linker.config import Registrable, include_package
+from linker.errors import ConfigError
+
+BASE = """
+from linker.config import Registrable
+class Shape(Registrable):
+    pass
+"""
+
+
+def load_base(name: str) -> type[Registrable]:
+    module = __import__(f"{name}.base", fromlist=["Shape"])
+    return module.Shape
+
+
+def test_by_name_imports_the_one_module_that_holds_the_component(package: Callable[..., str]) -> None:
+    name = package(
+        base=BASE,
+        round="from PACKAGE.base import Shape\n@Shape.register('circle')\nclass Circle(Shape):\n    pass\n",
+        bomb="from PACKAGE.base import Shape\n@Shape.register('bomb')\nclass Bomb(Shape):\n    pass\n1 / 0\n",
+    )
+    shape = load_base(name)
+    assert shape.available() == ["bomb", "circle"]
+    assert f"{name}.round" not in sys.modules
+    circle = shape.by_name("circle")
+    assert circle.__name__ == "Circle"
+    assert issubclass(circle, shape)
+    assert f"{name}.bomb" not in sys.modules
+
+
+def test_a_name_that_is_not_registered_imports_nothing(package: Callable[..., str]) -> None:
+    name = package(
+        base=BASE,
+        round="from PACKAGE.base import Shape\n@Shape.register('circle')\nclass Circle(Shape):\n    pass\n",
+    )
+    shape = load_base(name)
+    before = set(sys.modules)
+    with pytest.raises(
+        ConfigError, match=r'"cirle" is not a registered Shape; did you mean "circle"\? Known: circle'
+    ):
+        shape.by_name("cirle")
+    assert set(sys.modules) - before == set()
+
+
+def test_families_are_told_apart_by_what_register_is_called_on(package: Callable[..., str]) -> None:
+    name = package(
+        base=BASE + "class Colour(Registrable):\n    pass\n",
+        parts="""
+        import atexit
+        from . import base
+        from .base import Colour as Tint
+        @Tint.register("plain")
+        class PlainColour(Tint):
+            pass
+        @base.Shape.register("plain")
+        class PlainShape(base.Shape):
+            pass
+        @atexit.register
+        def leave(): pass
+        """,
+    )
+    module = __import__(f"{name}.base", fromlist=["x"])
+    assert module.Shape.by_name("plain").__name__ == "PlainShape"
+    assert module.Colour.by_name("plain").__name__ == "PlainColour"
+
+
+def test_components_defined_while_the_program_runs() -> None:
+    class Sound(Registrable):
+        pass
+
+    @Sound.register("beep")
+    class Beep(Sound):
+        pass
+
+    assert Sound.available() == ["beep"]
+    assert Sound.by_name("beep") is Beep
+
+    def redefine() -> type:
+        @Sound.register("beep")
+        class Other(Sound):
+            pass
+
+        return Other
+
+    with pytest.raises(ConfigError, match=r'Sound "beep" is registered twice: .*Beep and .*Other'):
+        redefine()
+
+
+def test_a_class_defined_anew_replaces_the_old_one() -> None:
+    class Taste(Registrable):
+        pass
+
+    def define() -> type:
+        @Taste.register("sweet")
+        class Sweet(Taste):
+            pass
+
+        return Sweet
+
+    old = define()
+    assert Taste.by_name("sweet") is old
+    new = define()
+    assert Taste.by_name("sweet") is new
+
+
+def test_one_name_for_two_classes_is_refused_without_importing_them(package: Callable[..., str]) -> None:
+    source = "from PACKAGE.base import Shape\n@Shape.register('same')\nclass {}(Shape):\n    pass\n1 / 0\n"
+    name = package(base=BASE, one=source.format("One"), two=source.format("Two"))
+    with pytest.raises(ConfigError, match=r'Shape "same" is registered twice: .*one:One and .*two:Two'):
+        load_base(name).available()
+
+
+def test_only_families_register() -> None:
+    class Family(Registrable):
+        pass
+
+    class Member(Family):
+        pass
+
+    with pytest.raises(TypeError, match="Member is no family"):
+        Member.register("x")
+
+
+def test_a_component_whose_package_is_missing_says_which(package: Callable[..., str]) -> None:
+    name = package(
+        base=BASE,
+        far="""
+        import no_such_package_at_all
+        from PACKAGE.base import Shape
+        @Shape.register("far")
+        class Far(Shape):
+            pass
+        """,
+    )
+    with pytest.raises(
+        ConfigError, match=r'needs the package "no_such_package_at_all", which is not installed'
+    ):
+        load_base(name).by_name("far")
+
+
+def test_including_what_does_not_exist() -> None:
+    for name in ("no_such_package_at_all", "no spaces", "", "linker.nowhere"):
+        with pytest.raises(ConfigError, match=f'package "{name}"'):
+            include_package(name)
+
+
+def test_a_package_with_broken_source_is_told_with_its_line(package: Callable[..., str]) -> None:
+    name = package(base=BASE, broken="x = 1\n@Shape.register('x'\nclass Broken:\n    pass\n")
+    with pytest.raises(ConfigError, match=r"broken\.py:2: not valid Python"):
+        load_base(name).available()
+
+
+def test_a_single_module_of_the_current_folder(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch, package: Callable[..., str]
+) -> None:
+    name = package(base=BASE)
+    monkeypatch.chdir(str(tmp_path))
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    with open("example_package_alone.py", "w", encoding="utf-8") as file:
+        file.write(
+            f"from {name}.base import Shape\n@Shape.register('alone')\nclass Alone(Shape):\n    pass\n"
+        )
+    include_package("example_package_alone")
+    assert "example_package_alone" not in sys.modules
+    assert load_base(name).by_name("alone").__name__ == "Alone"
