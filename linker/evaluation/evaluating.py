@@ -22,6 +22,7 @@ def evaluate_models(contenders: Sequence[Contender], linked: LinkedPosts, output
             evaluate.
     """
     comparison = Comparison(linked)
+    outputs.check_ids(comparison.article_ids, comparison.post_ids)
     models = [contender.load() for contender in contenders]
     for number, (contender, model) in enumerate(zip(contenders, models)):
         stderr.print(

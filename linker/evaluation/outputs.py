@@ -12,7 +12,7 @@ from linker.errors import LinkerError
 from linker.evaluation.comparison import Comparison
 from linker.evaluation.contenders import Contender
 from linker.evaluation.scores import write_scores
-from linker.evaluation.trec import write_qrels, write_run
+from linker.evaluation.trec import check_ids, write_qrels, write_run
 from linker.files import check_writable
 from linker.models.folder import write_json
 
@@ -57,6 +57,15 @@ class Outputs:
                 raise LinkerError(f"{path}: would overwrite {taken[path.resolve()]}; choose another name")
             taken[path.resolve()] = "another output of this command"
             check_writable(path)
+
+    def check_ids(self, article_ids: Sequence[str], post_ids: Sequence[str]) -> None:
+        """Find out before any model scores whether the files can hold the ids.
+
+        Raises:
+            LinkerError: TREC files are wanted, and an id is empty or holds white space.
+        """
+        if self.run or self.qrels:
+            check_ids(article_ids, post_ids)
 
     def write_model(
         self, contender: Contender, is_first: bool, scores: np.ndarray, comparison: Comparison

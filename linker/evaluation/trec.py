@@ -27,8 +27,7 @@ def write_run(
     Raises:
         LinkerError: an id or the tag is empty or holds white space, which the format cannot hold.
     """
-    _check("article", article_ids)
-    _check("post", post_ids)
+    check_ids(article_ids, post_ids)
     _check("tag", [tag])
     with atomic_write(path) as file:
         for article_id, row in zip(article_ids, np.asarray(scores, dtype=np.float32)):
@@ -44,8 +43,7 @@ def write_qrels(
     Raises:
         LinkerError: as `write_run`.
     """
-    _check("article", article_ids)
-    _check("post", post_ids)
+    check_ids(article_ids, post_ids)
     with atomic_write(path) as file:
         for row, column in np.argwhere(relevance > 0):
             file.write(f"{article_ids[row]} 0 {post_ids[column]} {int(relevance[row, column])}\n")
@@ -77,6 +75,16 @@ def read_qrels(path: str | Path) -> dict[str, dict[str, int]]:
             raise DataError(f"{where}: the label {columns[3]!r} is no whole number")
         _add(qrels, columns[0], columns[2], int(label), where)
     return qrels
+
+
+def check_ids(article_ids: Sequence[str], post_ids: Sequence[str]) -> None:
+    """Can the format hold these ids?
+
+    Raises:
+        LinkerError: an id is empty or holds white space.
+    """
+    _check("article", article_ids)
+    _check("post", post_ids)
 
 
 def _check(what: str, ids: Sequence[str]) -> None:

@@ -1,0 +1,136 @@
+"""Every metric against the tools whose definitions it follows: ir-measures (trec_eval) and scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import AP, RR, P, R, Rprec, nDCG
+from sklearn.metrics import average_precision_score, roc_auc_score
+
+from linker.evaluation import pairs
+from linker.evaluation.per_article import METRICS, per_article
+
+THEIRS = {
+    "MAP": AP,
+    "R-precision": Rprec,
+    "MRR": RR,
+    "nDCG@10": nDCG @ 10,
+    "nDCG@100": nDCG @ 100,
+    "P@1": P @ 1,
+    "P@10": P @ 10,
+    "recall@10": R @ 10,
+    "recall@100": R @ 100,
+}
+
+
+def assert_equal_to_trec_eval(scores: np.ndarray, relevance: np.ndarray, post_ids: list[str]) -> None:
+    ours = per_article(scores, relevance, post_ids)
+    articles = [str(row) for row in range(len(scores))]
+    run = {a: dict(zip(post_ids, map(float, row))) for a, row in zip(articles, scores)}
+    # Only relevant pairs are told, as in our qrels: what is not judged counts as irrelevant.
+    qrels = {
+        a: {i: int(label) for i, label in zip(post_ids, row) if label > 0}
+        for a, row in zip(articles, relevance)
+    }
+    qrels = {article: labels for article, labels in qrels.items() if labels}
+    found = 0
+    for result in ir_measures.iter_calc(list(THEIRS.values()), qrels, run) if qrels else ():
+        name = next(name for name, measure in THEIRS.items() if measure == result.measure)
+        assert ours[name][int(result.query_id)] == pytest.approx(result.value, abs=1e-9), name
+        found += 1
+    assert found == len(qrels) * len(METRICS)
+    without = [row for row, article in enumerate(articles) if article not in qrels]
+    assert all(np.isnan(values[without]).all() for values in ours.values())
+
+
+def test_all_metrics_have_a_reference() -> None:
+    assert THEIRS.keys() == METRICS.keys()
+
+
+def test_per_article_metrics_on_thousands_of_rankings() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(1200):
+        articles, posts = random.integers(1, 8), random.integers(1, 140)
+        scores = random.normal(size=(articles, posts)).round(random.integers(0, 4)).astype(np.float32)
+        labels = [0, 0, 0, 0, 1, 2, 3] if random.random() < 0.5 else [0, 0, 1]
+        relevance = random.choice(labels, size=scores.shape) * (random.random((articles, 1)) < 0.8)
+        ids = [f"{'pP_é'[i % 4]}{i}" for i in random.permutation(500)[:posts]]
+        assert_equal_to_trec_eval(scores, relevance, ids)
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    articles, posts = draw(st.integers(1, 4)), draw(st.integers(1, 12))
+    # A few values, so that ties are common; what is equal as float32 is a tie for trec_eval too.
+    value = st.sampled_from([0.0, -0.0, 1.0, -1.0, 0.5, 1e-45, 1e30, -1e30, 0.1, 0.1 + 1e-12, 1 / 3])
+    size = articles * posts
+    scores = draw(st.lists(value, min_size=size, max_size=size))
+    labels = draw(st.lists(st.integers(0, 4), min_size=size, max_size=size))
+    alphabet = st.characters(exclude_categories=("Cs", "Cc", "Z"))
+    ids = draw(
+        st.lists(st.text(alphabet, min_size=1, max_size=3), min_size=posts, max_size=posts, unique=True)
+    )
+    return np.reshape(scores, (articles, posts)), np.reshape(labels, (articles, posts)), ids
+
+
+@settings(max_examples=400, deadline=None)
+@given(rankings())
+def test_per_article_metrics_on_hostile_rankings(ranking: tuple[np.ndarray, np.ndarray, list[str]]) -> None:
+    assert_equal_to_trec_eval(*ranking)
+
+
+def test_pair_metrics_equal_scikit_learn() -> None:
+    random = np.random.default_rng(1)
+    for _ in range(300):
+        shape = random.integers(1, 9), random.integers(2, 40)
+        scores = random.normal(size=shape).round(random.integers(0, 5))
+        relevance = random.integers(-3, 4, size=shape).clip(0)
+        truth = relevance.ravel() > 0
+        if not truth.any() or truth.all():
+            continue
+        expected = average_precision_score(truth, scores.ravel())
+        assert pairs.average_precision(scores, relevance) == pytest.approx(expected, abs=1e-12)
+        expected = roc_auc_score(truth, scores.ravel())
+        assert pairs.auc(scores, relevance) == pytest.approx(expected, abs=1e-12)
+
+
+def test_auc_is_the_chance_that_the_relevant_pair_wins() -> None:
+    random = np.random.default_rng(2)
+    scores, relevance = random.normal(size=(6, 9)).round(1), random.random((6, 9)) < 0.3
+    won = scores[relevance][:, None] - scores[~relevance][None]
+    assert pairs.auc(scores, relevance) == pytest.approx(((won > 0) + 0.5 * (won == 0)).mean())
+
+
+def test_r_precision_on_thousands_of_rankings() -> None:
+    random = np.random.default_rng(3)
+    for _ in range(1000):
+        shape = random.integers(1, 12), random.integers(1, 30)
+        scores = random.permutation(shape[0] * shape[1]).reshape(shape).astype(np.float32)  # no ties
+        relevance = random.random(shape) < 0.2
+        ids = [f"a{i}" for i in range(shape[0])], [f"p{i}" for i in range(shape[1])]
+        best_first = [hit for _, hit in sorted(zip(scores.ravel(), relevance.ravel()), reverse=True)]
+        expected = {r: sum(best_first[:r]) / r for r in (1, 5, 50, 100) if r <= scores.size}
+        assert pairs.r_precision_at(scores, relevance, *ids, thresholds=(1, 5, 50, 100)) == expected
+
+
+def test_ties_at_the_threshold_are_drawn_without_bias() -> None:
+    # 100 pairs tie for 40 places, 25 of them relevant: over many sets of ids the places hold 10 on average.
+    relevance = np.zeros((10, 10), dtype=bool)
+    relevance[:5, :5] = True
+    scores = np.zeros((10, 10))
+    shares = []
+    for attempt in range(400):
+        ids = [f"a{attempt}-{i}" for i in range(10)], [f"p{i}" for i in range(10)]
+        shares.append(pairs.r_precision_at(scores, relevance, *ids, thresholds=(40,))[40])
+    assert np.mean(shares) == pytest.approx(0.25, abs=0.01)
+
+
+def test_no_metric_warns() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        per_article(np.zeros((2, 3)), np.array([[0, 0, 0], [1, 1, 1]]), ["a", "b", "c"])

@@ -1,0 +1,152 @@
+"""Run, qrels and score files: what is read back is what was written, and other tools agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import AP, nDCG
+
+from linker.errors import DataError, LinkerError
+from linker.evaluation.per_article import per_article
+from linker.evaluation.scores import read_scores, write_scores
+from linker.evaluation.trec import read_qrels, read_run, write_qrels, write_run
+
+ARTICLES = ["a1", "https://example.org/ä?b=1", "☂"]
+POSTS = [f"p{i}" for i in range(40)]
+
+
+def scores() -> np.ndarray:
+    random = np.random.default_rng(0)
+    values = random.normal(size=(3, 40)).astype(np.float32)
+    values[0, :20] = 0.25  # ties
+    values[1, 1] = np.nextafter(values[1, 0], np.float32(10))  # the closest two scores can be
+    values[2] *= np.float32(1e-38)
+    return values
+
+
+def test_a_run_keeps_every_score_and_so_every_tie_and_order(tmp_path: Path) -> None:
+    write_run(tmp_path / "x.run", scores(), ARTICLES, POSTS, tag="mine")
+    run = read_run(tmp_path / "x.run")
+    assert list(run) == ARTICLES
+    back = np.array([[run[a][p] for p in POSTS] for a in ARTICLES], dtype=np.float32)
+    np.testing.assert_array_equal(back, scores())
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=2, max_size=8))
+def test_any_float32_survives(tmp_path_factory: pytest.TempPathFactory, values: list[float]) -> None:
+    path = tmp_path_factory.mktemp("runs") / "x.run"
+    posts = POSTS[: len(values)]
+    write_run(path, np.array([values], dtype=np.float32), ["a"], posts, tag="t")
+    back = read_run(path)["a"]
+    assert [np.float32(back[p]) for p in posts] == [np.float32(v) for v in values]
+
+
+def test_the_lines_of_a_run(tmp_path: Path) -> None:
+    write_run(tmp_path / "x.run", np.array([[0.5, 0.5, 2.0]]), ["a"], ["p1", "p2", "p3"], tag="mine")
+    lines = (tmp_path / "x.run").read_text().splitlines()
+    assert lines == ["a Q0 p3 1 2 mine", "a Q0 p2 2 0.5 mine", "a Q0 p1 3 0.5 mine"]
+
+
+def test_qrels_hold_the_relevant_pairs_with_their_labels(tmp_path: Path) -> None:
+    relevance = np.array([[0, 2, 0], [1, 0, 3]])
+    write_qrels(tmp_path / "q", relevance, ["a", "b"], ["p1", "p2", "p3"])
+    assert (tmp_path / "q").read_text() == "a 0 p2 2\nb 0 p1 1\nb 0 p3 3\n"
+    assert read_qrels(tmp_path / "q") == {"a": {"p2": 2}, "b": {"p1": 1, "p3": 3}}
+
+
+def test_ir_measures_finds_our_figures_in_our_files(tmp_path: Path) -> None:
+    relevance = np.random.default_rng(1).random((3, 40)) < 0.1
+    write_run(tmp_path / "x.run", scores(), ARTICLES, POSTS, tag="mine")
+    write_qrels(tmp_path / "q", relevance, ARTICLES, POSTS)
+    theirs = ir_measures.calc_aggregate(
+        [AP, nDCG @ 10],
+        list(ir_measures.read_trec_qrels(str(tmp_path / "q"))),
+        list(ir_measures.read_trec_run(str(tmp_path / "x.run"))),
+    )
+    ours = per_article(scores(), relevance, POSTS)
+    assert theirs[AP] == pytest.approx(np.nanmean(ours["MAP"]), abs=1e-9)
+    assert theirs[nDCG @ 10] == pytest.approx(np.nanmean(ours["nDCG@10"]), abs=1e-9)
+
+
+@pytest.mark.parametrize("bad", ["two words", "tab\there", "line\nend", "no\u00a0break", ""])
+def test_ids_that_the_format_cannot_hold_are_refused(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "x"
+    path.write_text("old")
+    with pytest.raises(LinkerError, match="article id"):
+        write_run(path, np.zeros((1, 1)), [bad], ["p"], tag="t")
+    with pytest.raises(LinkerError, match="post id"):
+        write_qrels(path, np.ones((1, 1)), ["a"], [bad])
+    with pytest.raises(LinkerError, match="tag"):
+        write_run(path, np.zeros((1, 1)), ["a"], ["p"], tag=bad)
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a Q0 p 1 0.5\n", "line 1: 5 columns instead of 6"),
+        ("a Q0 p 1 0.5 t\na Q0 q 2 high t\n", "line 2: the score 'high'"),
+        ("a Q0 p 1 nan t\n", "line 1: the score 'nan'"),
+        ("a Q0 p 1 0.5 t\na Q0 p 2 0.4 t\n", "line 2: post 'p' stands a second time"),
+    ],
+)
+def test_broken_runs_are_refused_with_their_line(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "x.run").write_text(content)
+    with pytest.raises(DataError, match=message):
+        read_run(tmp_path / "x.run")
+
+
+def test_broken_qrels_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "q").write_text("a 0 p 1.5\n")
+    with pytest.raises(DataError, match="line 1: the label"):
+        read_qrels(tmp_path / "q")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_qrels(tmp_path / "missing")
+    (tmp_path / "q").write_bytes(b"a 0 \xff 1\n")
+    with pytest.raises(DataError, match="UTF-8"):
+        read_qrels(tmp_path / "q")
+
+
+def test_score_files_hold_any_id_and_no_pickle(tmp_path: Path) -> None:
+    ids = ["two words", "ä", "☂\n"], [f"p{i}" for i in range(40)]
+    write_scores(tmp_path / "s.npz", scores(), *ids)
+    with np.load(tmp_path / "s.npz", allow_pickle=False) as arrays:
+        assert sorted(arrays) == ["article_ids", "post_ids", "scores"]
+        assert arrays["scores"].dtype == np.float32
+        assert arrays["article_ids"].dtype.kind == arrays["post_ids"].dtype.kind == "U"
+    back = read_scores(tmp_path / "s.npz")
+    np.testing.assert_array_equal(back.scores, scores())
+    assert (back.article_ids, back.post_ids) == ids
+
+
+def test_score_files_are_the_same_bytes_every_time(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_scores(tmp_path / name, scores(), ARTICLES, POSTS)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_pickled_damaged_or_incomplete_score_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.npz"
+    with pytest.raises(DataError, match="cannot be read"):
+        read_scores(path)
+    np.savez(path, scores=scores(), article_ids=np.array(ARTICLES, dtype=object), post_ids=np.array(POSTS))
+    with pytest.raises(DataError, match="not a score file"):
+        read_scores(path)
+    np.savez(path, scores=scores(), article_ids=np.array(ARTICLES))
+    with pytest.raises(DataError, match="no array post_ids"):
+        read_scores(path)
+    np.savez(path, scores=scores().T, article_ids=np.array(ARTICLES), post_ids=np.array(POSTS))
+    with pytest.raises(DataError, match="3 article and 40 post ids"):
+        read_scores(path)
+    write_scores(path, scores(), ARTICLES, POSTS)
+    whole = path.read_bytes()
+    for damaged in (b"", b"text", whole[: len(whole) // 2]):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError):
+            read_scores(path)
