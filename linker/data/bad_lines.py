@@ -52,15 +52,16 @@ class InputFile:
         """One line: how many lines were set aside, why, and where they are."""
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.reasons.most_common())
         total = self.reasons.total()
-        return f"{shown_name(self.path)}: {total} of {self.lines} lines set aside ({reasons}); see {self.side_path}"
+        name = shown_name(self.path)
+        return f"{name}: {total} of {self.lines} lines set aside ({reasons}); see {self.side_path}"
 
 
 class BadLines:
     """The bad lines of all inputs of one reading; a context manager.
 
-    When its block ends well, `strict` raises a DataError if there was any bad line, showing the first 20 and the
-    count; `skip` leaves `<input>.errors.jsonl` files (file, line, reason, raw) in `errors_dir` and prints one summary
-    line an input to standard error.
+    When its block ends well, `strict` raises a DataError if there was any bad line, showing the first 20 and
+    the count; `skip` leaves `<input>.errors.jsonl` files (file, line, reason, raw) in `errors_dir` and prints
+    one summary line an input to standard error.
     """
 
     def __init__(self, on_error: OnError = "strict", errors_dir: str = ".") -> None:
@@ -117,7 +118,7 @@ class BadLines:
 
 
 def _free_for(side_path: Path, name: str) -> bool:
-    """May this side file be written for the input `name`: is it new, or from an earlier reading of the same input?"""
+    """May the side file of `name` stand here: is the place free, or its own from an earlier reading?"""
     try:
         with open(side_path, encoding="utf-8", errors="replace") as file:
             return json.loads(file.readline())["file"] == name

@@ -94,6 +94,28 @@ class PostColumns(Columns):
         return PostColumns(id=None, article_id=None, article_ids=None, created_at=None, split=None)
 
 
+class SingleFileColumns(Columns):
+    """Columns of a file with an article and a post on every line; without `id` line numbers are the ids."""
+
+    required = ("url", "article")
+
+    def __init__(
+        self,
+        url: str = "url",
+        article: str | list[str] = "article",
+        text: str | list[str] = "text",
+        title: str | list[str] | None = "title",
+        published: str | None = "published",
+        story: str | None = "story",
+        id: str | None = None,
+        created_at: str | None = "created_at",
+        split: str | None = "split",
+    ) -> None:
+        self.url, self.article, self.text, self.title = url, article, text, title
+        self.published, self.story, self.id = published, story, id
+        self.created_at, self.split = created_at, split
+
+
 class PairColumns:
     """Columns of files of articles and of the files of posts that go with them."""
 
@@ -109,4 +131,5 @@ def missing_column(name: str, ours: str, present: Iterable[str]) -> str:
     hint = f', the nearest is "{near[0]}"' if near else ""
     listed = ", ".join(present[:15]) + (", …" if len(present) > 15 else "")
     example = near[0] if near else "…"
-    return f'no column "{name}"{hint} (there are: {listed}); name it in `columns`, like {{"{ours}": "{example}"}}'
+    mapping = f'{{"{ours}": "{example}"}}'
+    return f'no column "{name}"{hint} (there are: {listed}); name it in `columns`, like {mapping}'

@@ -8,8 +8,11 @@ from typing import Any
 
 _TIME = r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
 _ZONE = r"(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)"
-_MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
-_MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTHS)}|sept)\.?"
+_MONTH_NAMES = [
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+]
+_MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _MONTH_NAMES)}|sept)\.?"
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?"
 _DAY, _YEAR = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?", r"(?P<year>\d{4})"
 _FORMS = [
@@ -32,15 +35,16 @@ _SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)
 def parse_date(value: Any) -> datetime:
     """A point in time in UTC. Without a zone UTC is meant, without a time midnight.
 
-    Reads ISO 8601, plain dates, Twitter's and RSS's form, "26 May 2015", "May 26, 2015", seconds or milliseconds since
-    1970 (numbers or digits), dates and times of Parquet. Not 5/6/2015, which means two days.
+    Reads ISO 8601, plain dates, Twitter's and RSS's form, "26 May 2015", "May 26, 2015", seconds or
+    milliseconds since 1970 (numbers or digits), dates and times of Parquet. Not 5/6/2015, which means two
+    days.
 
     Raises:
         ValueError: the value is none of these.
     """
     try:
         moment = _moment(value)
-    except OverflowError:  # within a day of the year 1 or 10000
+    except (ValueError, OverflowError):  # the 30th of February, or within a day of the year 1
         moment = None
     if moment is None:
         raise ValueError(
@@ -70,7 +74,9 @@ def _moment(value: Any) -> datetime | None:
 
 def _from_parts(parts: dict[str, str | None]) -> datetime:
     month = parts["month"] or ""
-    number = int(month) if month.isdecimal() else [name[:3] for name in _MONTHS].index(month[:3].lower()) + 1
+    number = (
+        int(month) if month.isdecimal() else [name[:3] for name in _MONTH_NAMES].index(month[:3].lower()) + 1
+    )
     moment = datetime(
         int(parts["year"] or 0),
         number,

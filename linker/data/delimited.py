@@ -22,7 +22,10 @@ def tsv_table(file: InputFile, lines: Iterator[Line]) -> Table:
 
 
 def csv_table(file: InputFile, lines: Iterator[Line]) -> Table:
-    """Rows of a CSV file: fields may be quoted and then hold line breaks. `;` separates where the header has no comma."""
+    """Rows of a CSV file, whose quoted fields may hold line breaks.
+
+    `;` separates where the header has no comma.
+    """
     csv.field_size_limit(MAX_LINE)
     taken: list[Line] = []
     first = next(lines, None)

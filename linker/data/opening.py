@@ -56,7 +56,7 @@ def shown_name(path: str) -> str:
 
 @contextmanager
 def open_bytes(path: str) -> Iterator[BinaryIO]:
-    """The unpacked bytes of a file (`-`: standard input). The packing is told from the content, not from the name.
+    """The unpacked bytes of a file (`-`: standard input). The packing is told from the content, not the name.
 
     Raises:
         DataError: the file cannot be opened, is damaged or cut short, is a zip archive or UTF-16.
@@ -67,7 +67,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
             head = raw.read(_MAGIC_LENGTH)
         except OSError as error:
             raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
-        stream = io.BufferedReader(_Rejoined(head, raw), _BUFFER)
+        stream = cast(BinaryIO, io.BufferedReader(_Rejoined(head, raw), _BUFFER))
         packing = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
         try:
             yield stack.enter_context(_unpacked(stream, packing, path))
@@ -76,7 +76,7 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
             raise DataError(f"{shown_name(path)}: {kind}; nothing was taken from it") from error
 
 
-def _unpacked(stream: io.BufferedReader, packing: str | None, path: str) -> BinaryIO:
+def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
     if packing == "gzip":
         return cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=stream), _BUFFER))
     if packing == "bzip2":

@@ -21,7 +21,8 @@ _BATCH = 1024
 def parquet_table(file: InputFile, first: bytes, rest: BinaryIO) -> Iterator[Table]:
     """Rows of a Parquet file, counted from 1 in place of lines.
 
-    The bytes go through a temporary file, as Parquet is read from its end and the input may be packed or a pipe.
+    The bytes go through a temporary file: Parquet is read from its end, and the input may be packed or a
+    pipe.
     """
     import pyarrow
     import pyarrow.parquet

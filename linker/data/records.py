@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from linker.data.bad_lines import BadLines, InputFile, LineError, OnError
 from linker.data.columns import ArticleColumns, Columns, PostColumns
@@ -14,7 +14,13 @@ from linker.data.tables import open_table
 from linker.data.types import Article, Post
 from linker.errors import DataError
 
-Record = TypeVar("Record", Article, Post)
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Record = TypeVar("Record", bound=_Identified)
 
 
 def read_articles(
@@ -32,7 +38,7 @@ def read_articles(
         errors_dir: where "skip" writes `<file>.errors.jsonl`.
 
     Raises:
-        DataError: bad lines in strict mode (up to 20 are shown, all counted), an unreadable file, or no article at all.
+        DataError: bad lines in strict mode (up to 20 are shown, all counted), an unreadable file, no article.
     """
     with BadLines(on_error, errors_dir) as bad_lines:
         articles = list(article_records(paths, columns or ArticleColumns(), bad_lines))
@@ -49,8 +55,8 @@ def read_posts(
 ) -> list[Post]:
     """All posts of some files (`-`: standard input), in order; they need no article ids.
 
-    As `read_articles`, and a file may also be plain text (.txt), one post a line, whose ids are the line numbers
-    (with several files: `<file>:<line>`).
+    As `read_articles`, and a file may also be plain text (.txt), one post a line, whose ids are the line
+    numbers (with several files: `<file>:<line>`).
     """
     with BadLines(on_error, errors_dir) as bad_lines:
         posts = list(post_records(paths, columns or PostColumns(), bad_lines))
@@ -63,13 +69,15 @@ def article_records(
     paths: str | Sequence[str], columns: ArticleColumns, bad_lines: BadLines
 ) -> Iterator[Article]:
     """The good articles of some files; the bad lines are reported when the iterator moves past them."""
-    return _unique(paths, columns, bad_lines, lambda row, columns, number: article_of(row.values, columns))
+    return unique_records(
+        paths, columns, bad_lines, lambda row, columns, number: article_of(row.values, columns)
+    )
 
 
 def post_records(
     paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines, known: set[str] | None = None
 ) -> Iterator[Post]:
-    """The good posts of some files. Where the `known` article ids are given, a link to any other makes a line bad."""
+    """The good posts of some files; a link to an article that is not `known`, if given, makes a line bad."""
 
     def take(row: Row, columns: Columns, number: str) -> Post:
         post = post_of(row.values, columns, number)
@@ -78,7 +86,7 @@ def post_records(
             raise LineError("unknown article id", ", ".join(unknown))
         return post
 
-    return _unique(paths, columns, bad_lines, take)
+    return unique_records(paths, columns, bad_lines, take)
 
 
 def article_of(values: Values, columns: Columns) -> Article:
@@ -149,7 +157,7 @@ def nothing_in(paths: str | Sequence[str], what: str) -> DataError:
     return DataError(f"{', '.join(map(shown_name, as_list(paths)))}: not one {what} could be read")
 
 
-def _unique(
+def unique_records(
     paths: str | Sequence[str],
     columns: Columns,
     bad_lines: BadLines,

@@ -32,7 +32,7 @@ class Table:
     Attributes:
         format: what it is.
         columns: its header; None where every row has its own (JSON lines).
-        rows: the good rows; the bad ones have been reported to the InputFile when the iterator moves past them.
+        rows: the good rows; the bad ones are reported to the InputFile when the iterator moves past them.
     """
 
     format: Format

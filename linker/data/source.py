@@ -8,7 +8,7 @@ from linker.data.splitters.given import GivenSplitter
 
 
 class DataSource:
-    """A reader and a splitter; without a splitter the split is taken from the files' `split` columns (`given`)."""
+    """A reader and a splitter; without a splitter the `split` columns of the files say it (`given`)."""
 
     def __init__(self, reader: PairReader, splitter: Splitter | None = None) -> None:
         self.reader = reader

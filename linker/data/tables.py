@@ -37,10 +37,10 @@ def open_table(file: InputFile, sniff_for: set[str]) -> Iterator[Table]:
 
     Args:
         file: where bad lines are reported.
-        sniff_for: column names that tell a header from a line of plain text where the name has no known ending.
+        sniff_for: column names that tell a header from plain text where the name has no known ending.
 
     Raises:
-        DataError: the file as a whole cannot be read: missing, damaged, not in any known format, no usable header.
+        DataError: the file as a whole cannot be read: missing, damaged, of no known format, without a header.
     """
     with open_bytes(file.path) as stream:
         format_ = _format_of_name(file.path)

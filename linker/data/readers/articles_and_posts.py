@@ -12,7 +12,7 @@ from linker.errors import DataError
 
 @PairReader.register("articles_and_posts")
 class ArticlesAndPosts(PairReader):
-    """Reads articles and posts from separate files; a post without an article id is about none of the articles.
+    """Reads articles and posts from separate files; a post without an article id is about none of them.
 
     Args:
         articles: file or files of articles.
@@ -48,7 +48,7 @@ class ArticlesAndPosts(PairReader):
             raise nothing_in(self.articles, "article")
         if not any(post.article_ids for post in posts):
             raise DataError(
-                f'{nothing_in(self.posts, "post with an article id")}; is the column "article_id" called otherwise? '
-                'Name it like {"columns": {"posts": {"article_id": "…"}}}'
+                f"{nothing_in(self.posts, 'post with an article id')}; "
+                'if its column is called otherwise, name it: {"columns": {"posts": {"article_id": "…"}}}'
             )
         return LinkedPosts(articles, posts)

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 
-from linker.data.splitter import Splits, Splitter, part_of, require_posts
+from linker.data.splitter import Splits, Splitter, part_of, require_links, tell
 from linker.data.types import LinkedPosts, Post
 from linker.errors import ConfigError, DataError
-from linker.progress import stderr
 
 
 @Splitter.register("given")
 class GivenSplitter(Splitter):
     """Divides by the `split` of posts and articles.
 
-    A post without a split takes that of its first article that has one. An article without a split is a candidate in
-    dev and test, linked or not, and in train if one of the train posts is about it.
+    A post without a split takes that of its first article that has one. An article without a split is a
+    candidate in dev and test, linked or not, and in train if one of the train posts is about it.
 
     Args:
         train: value, or values, of `split` that mean train.
@@ -39,7 +38,7 @@ class GivenSplitter(Splitter):
         """The parts.
 
         Raises:
-            DataError: nothing has a split; a part has no post; a post is in another part than all of its articles.
+            DataError: nothing has a split; a part has no post; a post is in another part than its articles.
         """
         of_article = {article.id: article.split for article in data.articles}
         of_post = [_split_of(post, of_article) for post in data.posts]
@@ -57,7 +56,7 @@ class GivenSplitter(Splitter):
                 for article in data.articles
                 if (article.split in names if article.split else part != "train" or article.id in about)
             ]
-            parts[part] = require_posts(
+            parts[part] = require_links(
                 part_of(articles, posts), f"{part} (split {' or '.join(sorted(names))})"
             )
         _tell_left_out(Counter(of_post), {name for names in self.names.values() for name in names})
@@ -75,9 +74,5 @@ def _split_of(post: Post, of_article: dict[str, str | None]) -> str | None:
 def _tell_left_out(counts: Counter[str | None], used: set[str]) -> None:
     left_out = {name: count for name, count in counts.items() if name not in used}
     if left_out:
-        listed = ", ".join(
-            f"{count} with {f'split {name!r}' if name else 'none'}" for name, count in left_out.items()
-        )
-        stderr.print(
-            f"posts in no part: {listed}", style="yellow", highlight=False, markup=False, soft_wrap=True
-        )
+        each = [f"{count} with {f'split {name!r}' if name else 'none'}" for name, count in left_out.items()]
+        tell(f"posts in no part: {', '.join(each)}")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
 
-# Emoji_Presentation and Extended_Pictographic of Unicode's emoji-data.txt, as ranges that also span their gaps.
+# The pictographs of Unicode's emoji-data.txt, as ranges that span their gaps too.
 _PICTOGRAPH = (
     "[©®\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9\u21aa\u231a\u231b\u2328\u23cf\u23e9-\u23f3\u23f8-\u23fa\u24c2"
     "\u25aa\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u27bf\u2934\u2935\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d"
@@ -14,10 +13,11 @@ _PICTOGRAPH = (
 _ELEMENT = f"{_PICTOGRAPH}\ufe0f?[\U0001f3fb-\U0001f3ff]?[\U000e0020-\U000e007f]*"
 KEYCAP = "[0-9#*]\ufe0f?\u20e3"
 # A flag, or one pictograph (with skin tone or tags), or several joined by a zero-width joiner.
-EMOJI = f"[\U0001f1e6-\U0001f1ff]{{2}}|{_ELEMENT}(?:\u200d{_ELEMENT})*|[\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff]"
+_FLAG_LETTER = "[\U0001f1e6-\U0001f1ff]"
+EMOJI = f"{_FLAG_LETTER}{{2}}|{_ELEMENT}(?:\u200d{_ELEMENT})*|{_FLAG_LETTER}|[\U0001f3fb-\U0001f3ff]"
 
 EMOTICON = (
-    r"[:;=][-'^]?(?:[)(\]\[/\\|*]+|[dDpPoO3](?!\w))"  # :-) ;( =/ :D
+    r"[:;=][-'^]?(?:[)(\]\[/\\|*]+|[dDpPoO3])(?!\w)"  # :-) ;( =/ :D
     r"|[)(][-'^]?[:;=](?![)(])"  # (:
     r"|</?3+(?!\d)"  # <3 </3
     r"|\^[_.-]?\^|[-._]_+[-._]"  # ^_^ -_-
@@ -26,28 +26,37 @@ EMOTICON = (
 
 # Only ASCII: what follows a link without a space in Chinese or Arabic is not part of it.
 URL = (
-    r"[hH][tT][tT][pP][sS]?(?:://[!-~]*[\w/=&#~-]|:?/{0,2}…)"
-    r"|[wW]{3}\.[!-~]*[\w/=&#~-]"
-    r"|(?:pic\.twitter\.com|t\.co|bit\.ly|youtu\.be)/[!-~]*[\w/=&#~-]"
+    r"[hH][tT][tT][pP][sS]?(?:://[!-~]*[A-Za-z0-9_/=&#~-]|:?/{0,2}…)"
+    r"|[wW]{3}\.[!-~]*[A-Za-z0-9_/=&#~-]"
+    r"|(?:pic\.twitter\.com|t\.co|bit\.ly|youtu\.be)/[!-~]*[A-Za-z0-9_/=&#~-]"
 )
 
 
-@lru_cache(maxsize=1)
-def word_characters() -> str:
-    """The inside of a character class: what words are made of.
+def _class(codes: set[int]) -> str:
+    """The inside of a character class that holds these characters."""
+    starts = sorted(code for code in codes if code - 1 not in codes)
+    ends = sorted(code for code in codes if code + 1 not in codes)
+    return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
 
-    Letters, digits, `_`, and what Python's `\\w` leaves out: vowel signs and accents that stand on letters (without
-    them Hindi, Tamil or Thai fall into pieces) and the joiners of Persian and Indic scripts.
+
+def _marks() -> str:
+    """Vowel signs and accents on letters, and joiners inside words.
+
+    Python's `\\w` leaves these out, and without them Hindi, Tamil or Thai fall into pieces.
     """
-    marks = [
-        code
-        for code in range(0x300, 0x20000)
-        if unicodedata.category(chr(code)) in ("Mn", "Mc") and not 0xFE00 <= code <= 0xFE0F
-    ]
-    ranges: list[list[int]] = []
-    for code in marks:
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    return r"\w" + "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges) + "\u200c\u200d"
+    plane = range(0x300, 0xFE00)
+    codes = {code for code in plane if unicodedata.category(chr(code)) in ("Mn", "Mc")}
+    # Beyond the basic plane the Indic blocks as a whole: many single ranges would slow down every search.
+    return _class(codes | {0x200C, 0x200D} | set(range(0x11000, 0x12000)))
+
+
+# One or more letters, digits, `_` with their marks.
+WORD = rf"\w+(?:[{_marks()}]+\w*)*"
+
+_UPPER = _class({code for code in range(0xFFFF) if chr(code).isupper()})
+_LETTER = r"[^\W\d_]"
+# Where a hashtag falls into words: BostonMarathon, NYTimes, election2014, 2014election; but iPhone, G20.
+HASHTAG_JOINT = (
+    rf"(?<=\w[^\W\d_{_UPPER}])(?=[{_UPPER}])|(?<=[{_UPPER}])(?=[{_UPPER}][^\W\d_{_UPPER}])"
+    rf"|(?<={_LETTER}{{3}})(?=\d)|(?<=\d)(?={_LETTER}{{3}})|_"
+)

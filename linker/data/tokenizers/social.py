@@ -8,14 +8,16 @@ import unicodedata
 from typing import Literal
 
 from linker.data.tokenizer import Tokenizer
-from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, word_characters
+from linker.data.tokenizers.patterns import EMOJI, EMOTICON, HASHTAG_JOINT, KEYCAP, URL, WORD
 
-_W = word_characters()
-_NUMBER = r"\d+(?:[.,:]\d+)*(?!\w)"
-_ACRONYM = r"(?:[A-Za-z]\.){2,}(?:[A-Za-z](?!\w))?"
-_WORD = rf"[{_W}]+(?:['’\-][{_W}]+)*(?:@[\w.-]+\.\w+)?"
+_NUMBER = r"\d(?:\d|[.,:]\d)*(?!\w)"
+_ACRONYM = r"[A-Za-z]\.(?:[A-Za-z]\.)*[A-Za-z](?!\w)\.?"
+_WORDS = rf"{WORD}(?:['’\-]{WORD})*(?:@[\w.-]+\.\w+)?"
 _TOKEN = re.compile(
-    rf"{URL}|[@＠]\w+|{KEYCAP}|[#＃][{_W}]+|{_NUMBER}|{_ACRONYM}|{_WORD}|{EMOTICON}|{EMOJI}|!+|\?+|\.\.+|…+|\S"
+    # The first is the last but common case of _WORDS, found sooner.
+    rf"[A-Za-z]+(?= )|{URL}|[@＠]\w+|{KEYCAP}|[#＃]{WORD}|{_NUMBER}|{_ACRONYM}|{_WORDS}|{EMOTICON}|{EMOJI}"
+    r"|['’](?:s|re|ve|ll|d|m)(?!\w)"  # after a mention, hashtag or number
+    r"|!+|\?+|\.\.+|…+|\S"
 )
 
 _IS_EMOJI = re.compile(f"{EMOJI}|{KEYCAP}")
@@ -31,9 +33,8 @@ _ELONGATED = re.compile(r"([^\W\d_])\1{2,}")
 _NOT_ELONGATED = re.compile(r"[ivx]+|(.)\1\1")  # Roman numerals; www, kkk, zzz
 _CLITIC = re.compile(r"(.+?)(n't|'(?:s|re|ve|ll|d|m))", re.IGNORECASE)
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
-_HASHTAG_PARTS = re.compile(
-    r"(?<=[^\W\d_A-Z]{2})(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]{3})(?=\d)|(?<=\d)(?=[^\W\d_]{3})|_"
-)
+_HASHTAG_PARTS = re.compile(HASHTAG_JOINT)
+_UNSEEN = {"Cc", "Cf", "Cs", "Co"}  # control, format, surrogate and private characters
 _PUNCTUATION = str.maketrans(
     dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚`´", "'") | dict.fromkeys("–—―", "-")
 )
@@ -72,10 +73,12 @@ class SocialTokenizer(Tokenizer):
         """The tokens of `text`, in order."""
         if "&" in text:
             text = html.unescape(text)
+        if "://" in text:  # a link may follow a word without a space
+            text = text.replace("https://", " https://").replace("http://", " http://")
         if not text.isascii():
             text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
-        # Every piece is looked up; what is not there yet is worked out. Joining and splitting again drops the empty
-        # forms and takes the long ones apart, both in C.
+        # Every piece is looked up; what is not there yet is worked out. Joining and splitting again drops
+        # the empty forms and takes the long ones apart, both in C.
         return " ".join(map(self._normal_forms.__getitem__, _TOKEN.findall(text))).split()
 
     def normal_form(self, piece: str) -> str:
@@ -116,6 +119,8 @@ class SocialTokenizer(Tokenizer):
 
     def _word(self, word: str) -> str:
         # Compatibility forms are how letters are made bold or wide on social media.
+        if _IS_NUMBER.fullmatch(word):
+            return self._number(word)
         word = self._cased(unicodedata.normalize("NFKC", word).replace("’", "'"))
         if not word.isascii():
             word = _EASTERN.sub(r" \g<0> ", word)
@@ -127,7 +132,11 @@ class SocialTokenizer(Tokenizer):
         return word
 
     def _mark(self, piece: str) -> str:
-        if not self.punctuation or unicodedata.category(piece[0]).startswith("C"):
+        if (
+            not self.punctuation
+            or unicodedata.category(piece[0]) in _UNSEEN
+            or "\ufe00" <= piece[0] <= "\ufe0f"
+        ):
             return ""
         if piece[0] == "…" or piece.startswith(".."):
             return "..."

@@ -1,0 +1,86 @@
+"""The past to train on, the time after it to test on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from linker.data.dates import parse_date
+from linker.data.splitter import Splits, Splitter, divide
+from linker.data.types import Article, LinkedPosts
+from linker.errors import ConfigError, DataError
+
+
+@Splitter.register("by_time")
+class ByTimeSplitter(Splitter):
+    """Divides the articles by their dates: the older ones teach, the newer ones test, as in use.
+
+    Posts follow their (first) article; posts about no article go by their own date, and without one to train.
+
+    Args:
+        dev: where dev begins ("2014-07-01"), or its share of the articles (0.1).
+        test: where test begins, or its share, the newest articles; null: no test part.
+    """
+
+    def __init__(self, dev: str | float = 0.1, test: str | float | None = None) -> None:
+        if test is not None and isinstance(dev, str) != isinstance(test, str):
+            raise ConfigError(
+                f"splitter by_time: dev is {dev!r}, test {test!r}; give two dates or two shares"
+            )
+        self.dev: datetime | float = _date_or_share("dev", dev)
+        self.test: datetime | float | None = None if test is None else _date_or_share("test", test)
+
+    def split(self, data: LinkedPosts) -> Splits:
+        """The parts.
+
+        Raises:
+            DataError: an article has no date, or a part has no post with an article.
+        """
+        begin = self._begins(_dates(data.articles))
+
+        def part(moment: datetime | None) -> str:
+            later = [name for name, start in begin.items() if moment is not None and moment >= start]
+            return later[-1] if later else "train"
+
+        return divide(
+            data,
+            ["train", *begin],
+            lambda article: part(article.published),
+            lambda post: part(post.created_at),
+        )
+
+    def _begins(self, dates: list[datetime]) -> dict[str, datetime]:
+        """When dev and test begin, in this order. Articles of the same moment are never divided."""
+        begin = {}
+        after = len(dates)
+        for name, limit in (("test", self.test), ("dev", self.dev)):
+            if isinstance(limit, datetime):
+                begin[name] = limit
+            elif limit is not None:
+                after -= round(limit * len(dates))
+                begin[name] = dates[max(0, min(after, len(dates) - 1))]
+        if "test" in begin and begin["dev"] >= begin["test"]:
+            raise DataError(
+                f"dev would begin on {begin['dev']:%Y-%m-%d}, not before test ({begin['test']:%Y-%m-%d})"
+            )
+        return dict(reversed(begin.items()))
+
+
+def _date_or_share(name: str, value: str | float) -> datetime | float:
+    if isinstance(value, str):
+        try:
+            return parse_date(value)
+        except ValueError as error:
+            raise ConfigError(f"splitter by_time: {name}: {error}") from error
+    if not 0 < value < 1:
+        raise ConfigError(f"splitter by_time: {name} is {value}; a share lies between 0 and 1")
+    return value
+
+
+def _dates(articles: list[Article]) -> list[datetime]:
+    undated = [article.id for article in articles if article.published is None]
+    if undated:
+        raise DataError(
+            f"{len(undated)} of {len(articles)} articles have no `published` date (first: {undated[0]}); "
+            "add it, or divide by_article"
+        )
+    return sorted(article.published for article in articles if article.published)
