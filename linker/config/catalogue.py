@@ -172,7 +172,7 @@ def suggestion(name: str, valid: list[str]) -> str:
 
 def unknown(name: str, what: str, names: list[str]) -> str:
     """The message for a name that is not among `names`."""
-    hint = suggestion(name, names) or "."
+    hint = suggestion(name, names) or "; is it in a package to be named with --include-package?"
     return f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
 
 

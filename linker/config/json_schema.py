@@ -86,7 +86,8 @@ class _Writer:
         return {"$ref": f"#/$defs/{self._names[reference]}"}
 
     def _family(self, spec: ClassSpec, names: dict[str, str], default: str | None) -> dict[str, Any]:
-        options, bare = [], []
+        options: list[dict[str, Any]] = []
+        bare: list[str] = []
         for name, reference in sorted(names.items()):
             component = catalogue.spec(reference)
             if component is None:

@@ -99,7 +99,10 @@ def test_missing_keys(package: Callable[..., str]) -> None:
 def test_an_annotation_that_names_a_component_takes_it_and_what_derives_from_it(zoo: str) -> None:
     for dog in ({}, {"legs": 3}, {"type": "dog"}, "puppy", {"type": "puppy", "legs": 2}, None):
         assert told(zoo, GOOD | {"dog": dog}) == []
-    assert told(zoo, GOOD | {"dog": "cat"}) == ['dog: "cat" is not a registered Dog. Known: dog, puppy']
+    assert told(zoo, GOOD | {"dog": "cat"}) == [
+        'dog: "cat" is not a registered Dog; is it in a package to be named with --include-package? '
+        "Known: dog, puppy"
+    ]
     assert resolve(zoo, GOOD | {"dog": {}})["dog"] == {"type": "dog", "legs": 4, "friend": None}
 
 
