@@ -7,37 +7,35 @@ from typing import Annotated
 
 import typer
 
+from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, read_config
+
 
 def train(
-    config: Annotated[Path, typer.Argument(help="The Jsonnet config.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", help="The model folder to write; logs go to OUT-log.")],
-    override: Annotated[
-        list[str] | None, typer.Option("-o", "--override", help="KEY.PATH=VALUE, or a Jsonnet object.")
-    ] = None,
-    ext_var: Annotated[list[str] | None, typer.Option("--ext-var", help="NAME=VALUE for std.extVar.")] = None,
-    include_package: Annotated[
-        list[str] | None, typer.Option("--include-package", help="A package with components of your own.")
-    ] = None,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the model folder if it exists.")] = False,
+    config: ConfigFile,
+    out: Annotated[
+        Path, typer.Option("--out", help="The model folder to write; logs go to OUT-log.", show_default=False)
+    ],
+    override: Overrides = None,
+    ext_var: ExtVars = None,
+    include_package: Packages = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the model folder if it exists.")
+    ] = False,
 ) -> None:
-    """Train a model and write its folder; the best epoch so far is in it at any time."""
-    from linker.config import EXPERIMENT, build, load_config, resolve
-    from linker.config import include_package as include
+    """Train a model and write its folder; after every epoch the best one so far is in it."""
+    from linker.config import EXPERIMENT, build, resolve
     from linker.errors import LinkerError
     from linker.progress import stderr
 
+    resolved = resolve(EXPERIMENT, read_config(config, override, ext_var, include_package))
     if out.exists() and not overwrite and (not out.is_dir() or any(out.iterdir())):
         raise LinkerError(f"{out}: exists already; choose another --out, or replace it with --overwrite")
-    for package in include_package or []:
-        include(package)
-    params = load_config(config, override or [], ext_var_pairs(ext_var))
-    resolved = resolve(EXPERIMENT, params)
-    experiment = build(EXPERIMENT, resolved)
-    result = experiment.run(out, resolved)
+    result = build(EXPERIMENT, resolved).run(out, resolved)
+    state = "interrupted; " if result.interrupted else ""
     stderr.print(
-        f"{'interrupted; ' if result.interrupted else ''}wrote {out} (best epoch {result.best_epoch} of "
-        f"{len(result.epochs)})",
+        f"{state}wrote {out} (best epoch {result.best_epoch} of {len(result.epochs)})",
         highlight=False,
+        soft_wrap=True,
     )
     if result.interrupted:
         raise typer.Exit(130)

@@ -47,7 +47,10 @@ class TokenBatch:
     def to(self, device: torch.device | str) -> TokenBatch:
         """The same batch on another device."""
         return TokenBatch(
-            self.ids.to(device), self.lengths.to(device), self.subwords.to(device), self.subword_offsets.to(device)
+            self.ids.to(device),
+            self.lengths.to(device),
+            self.subwords.to(device),
+            self.subword_offsets.to(device),
         )
 
 

@@ -69,5 +69,7 @@ class Vocabulary:
             raise ModelError(f"{path}: cannot be read as a vocabulary ({error})") from error
         vocabulary = cls(words)
         if vocabulary.words != words:
-            raise ModelError(f"{path}: damaged: words are missing or doubled; train the model again or copy it anew")
+            raise ModelError(
+                f"{path}: damaged: words are missing or doubled; train the model again or copy it anew"
+            )
         return vocabulary

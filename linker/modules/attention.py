@@ -47,7 +47,9 @@ class AttentionHeads(nn.Module):
         alpha: a fixed α for all heads; None learns one per head.
     """
 
-    def __init__(self, dim: int, num_heads: int, head_dim: int, score: ScoreFunction, alpha: float | None) -> None:
+    def __init__(
+        self, dim: int, num_heads: int, head_dim: int, score: ScoreFunction, alpha: float | None
+    ) -> None:
         super().__init__()
         self.num_heads, self.head_dim, self.score = num_heads, head_dim, score
         inner = num_heads * head_dim

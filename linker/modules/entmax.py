@@ -26,7 +26,12 @@ def _solve(distance: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
         # 0^0 = 1 would count what lies outside the support when α = 2.
         slope = torch.where(base > 0, slope, 0)
         total = (slope * base).sum(-1, keepdim=True)
-        step = torch.expm1(epsilon * total.log()) / epsilon * total ** (1 - epsilon) / slope.sum(-1, keepdim=True)
+        step = (
+            torch.expm1(epsilon * total.log())
+            / epsilon
+            * total ** (1 - epsilon)
+            / slope.sum(-1, keepdim=True)
+        )
         shift = shift + step
         if step.abs().max() <= tolerance:
             break

@@ -9,7 +9,11 @@ from linker.models.siamese import SiameseModel
 
 
 def model_card(
-    config: dict[str, Any], metrics: dict[str, Any], train: LinkedPosts, dev: LinkedPosts | None, model: SiameseModel
+    config: dict[str, Any],
+    metrics: dict[str, Any],
+    train: LinkedPosts,
+    dev: LinkedPosts | None,
+    model: SiameseModel,
 ) -> str:
     """Markdown that says what the model is, what it learned from, how good it is and where not to trust it."""
     encoder = config["model"]["encoder"]

@@ -53,7 +53,9 @@ class Experiment:
         seed_everything(self.seed)
         model = self.model.construct()
         if not isinstance(model, SiameseModel):
-            raise ConfigError("model.type: this model has no weights to train; use it directly, or set `siamese`")
+            raise ConfigError(
+                "model.type: this model has no weights to train; use it directly, or set `siamese`"
+            )
         model.prepare(train)
         _describe(train, dev, model)
 
@@ -90,7 +92,7 @@ def _describe(train: LinkedPosts, dev: LinkedPosts | None, model: SiameseModel) 
         parts.append(f"dev: {len(dev.articles):,} articles, {len(dev.posts):,} posts")
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     parts.append(f"{trained:,} trained weights")
-    stderr.print("; ".join(parts), highlight=False)
-    stderr.print(f"vocabulary: {model.coverage}", highlight=False)
+    stderr.print("; ".join(parts), highlight=False, soft_wrap=True)
+    stderr.print(f"vocabulary: {model.coverage}", highlight=False, soft_wrap=True)
     if not train.posts:
         raise LinkerError("the training split has no posts; check `data.splitter` in the config")

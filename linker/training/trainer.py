@@ -68,7 +68,9 @@ class Trainer:
     ) -> None:
         known = [*PAIR_METRICS, *ARTICLE_METRICS]
         if metric not in known:
-            raise ConfigError(f"trainer.metric: there is no metric {metric!r}; choose one of {', '.join(known)}")
+            raise ConfigError(
+                f"trainer.metric: there is no metric {metric!r}; choose one of {', '.join(known)}"
+            )
         self.optimizer, self.schedule, self.batches = optimizer, schedule, batches
         self.epochs, self.patience, self.metric, self.clip_norm = epochs, patience, metric, clip_norm
         self.callbacks = callbacks or []
@@ -125,7 +127,9 @@ class Trainer:
                 callback.close()
         return result
 
-    def _record(self, result: TrainingResult, number: int, metrics: dict[str, float], model: nn.Module) -> None:
+    def _record(
+        self, result: TrainingResult, number: int, metrics: dict[str, float], model: nn.Module
+    ) -> None:
         best = result.epochs[result.best_epoch - 1] if result.best_epoch else None
         result.epochs.append(metrics)
         if best is None or not metrics or metrics[self.metric] > best[self.metric]:
@@ -146,7 +150,9 @@ class _Run:
         self.posts = [model.post_tokens(post) for post in data.posts]
         self.parameters = [p for p in [*model.parameters(), *loss.parameters()] if p.requires_grad]
         if not self.parameters:
-            raise ConfigError("the model has nothing to train: its encoder has no weights and its embedder is frozen")
+            raise ConfigError(
+                "the model has nothing to train: its encoder has no weights and its embedder is frozen"
+            )
         self.optimizer = trainer.optimizer.build(self.parameters)
         self.scheduler = trainer.schedule.build(self.optimizer, self.steps * trainer.epochs)
         self.step_number = 0
@@ -168,13 +174,17 @@ class _Run:
     def _step(self, batch: PairBatch) -> dict[str, float]:
         started = time.monotonic()
         count = len(batch.articles)
-        vectors = self.model([self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts])
+        vectors = self.model(
+            [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
+        )
         articles, posts = vectors[:count], vectors[count:]
         pairs = self.miner(articles, posts, self._relevance(batch).to(vectors.device))
         loss = self.loss(articles, posts, pairs)
         if not math.isfinite(loss.item()):
             ids = ", ".join(self.data.articles[i].id for i in batch.articles)
-            raise LinkerError(f"step {self.step_number + 1}: the loss is {loss.item()}; articles of the batch: {ids}")
+            raise LinkerError(
+                f"step {self.step_number + 1}: the loss is {loss.item()}; articles of the batch: {ids}"
+            )
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         if self.clip_norm is not None:
@@ -205,15 +215,24 @@ class _Run:
 
 
 def _report(
-    number: int, epochs: int, run: _Run, metrics: dict[str, float], metric: str, result: TrainingResult, seconds: float
+    number: int,
+    epochs: int,
+    run: _Run,
+    metrics: dict[str, float],
+    metric: str,
+    result: TrainingResult,
+    seconds: float,
 ) -> None:
     """One line per epoch that stays on the screen."""
-    dev = "".join(f"  {name} {metrics[name]:.2%}" for name in dict.fromkeys([metric, "mAP", "AUC", "MAP"]) if metrics)
+    dev = "".join(
+        f"  {name} {metrics[name]:.2%}" for name in dict.fromkeys([metric, "mAP", "AUC", "MAP"]) if metrics
+    )
     best = "  best so far" if metrics and result.best_epoch == number else ""
     stderr.print(
         f"epoch {number}/{epochs}  loss {run.mean_loss:.4f}  mined triplets {run.mean_triplets:,.0f}{dev}"
         f"  {seconds:.0f} s{best}",
         highlight=False,
+        soft_wrap=True,
     )
 
 

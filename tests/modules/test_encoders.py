@@ -10,7 +10,9 @@ from linker.modules.encoders.star_transformer import StarTransformerEncoder
 
 ENCODERS = {
     "star_transformer": lambda: StarTransformerEncoder(num_heads=4, head_dim=5, cycles=2, input_dim=20),
-    "star_cosine": lambda: StarTransformerEncoder(num_heads=4, head_dim=5, score="cosine", positions=True, input_dim=20),
+    "star_cosine": lambda: StarTransformerEncoder(
+        num_heads=4, head_dim=5, score="cosine", positions=True, input_dim=20
+    ),
     "cnn": lambda: CnnEncoder(num_filters=8, hidden_dim=20, input_dim=20),
     "gru": lambda: GruEncoder(hidden_dim=20, input_dim=20),
     "bigru": lambda: BiGruEncoder(hidden_dim=20, input_dim=20),
@@ -69,9 +71,13 @@ def test_cnn_equals_windows_counted_by_hand():
     parts = []
     for size, convolution in zip((1, 3), encoder.convolutions):
         windows = torch.stack([text[i : i + size].T for i in range(5 - size + 1)])
-        parts.append(torch.relu(torch.einsum("wdk,fdk->wf", windows, convolution.weight) + convolution.bias).amax(0))
+        parts.append(
+            torch.relu(torch.einsum("wdk,fdk->wf", windows, convolution.weight) + convolution.bias).amax(0)
+        )
     expected = encoder.output(torch.cat(parts))
-    torch.testing.assert_close(encode(encoder, [text, torch.randn(30, 20)])[0], expected, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(
+        encode(encoder, [text, torch.randn(30, 20)])[0], expected, atol=1e-6, rtol=1e-5
+    )
 
 
 def test_gru_is_the_last_state_of_torch_gru():

@@ -25,7 +25,9 @@ def random_batch(seed, dim=6, largest=24, dtype=torch.float64):
     classes = int(torch.randint(1, 30, (1,), generator=generator))
     article_labels = torch.randint(classes, (count_articles,), generator=generator)
     post_labels = torch.randint(classes, (count_posts,), generator=generator)
-    articles = torch.nn.functional.normalize(torch.randn(count_articles, dim, generator=generator, dtype=dtype))
+    articles = torch.nn.functional.normalize(
+        torch.randn(count_articles, dim, generator=generator, dtype=dtype)
+    )
     posts = torch.nn.functional.normalize(torch.randn(count_posts, dim, generator=generator, dtype=dtype))
     return articles, posts, article_labels, post_labels
 
@@ -75,7 +77,9 @@ def test_mined_pairs_equal_the_library():
     [(MultiSimilarityLoss(), LibraryMultiSimilarity()), (NTXentLoss(0.1), LibraryNTXent(temperature=0.1))],
 )
 def test_library_losses_get_articles_as_anchors(ours, theirs):
-    theirs = theirs if isinstance(theirs, LibraryNTXent) else LibraryMultiSimilarity(alpha=2, beta=50, base=0.5)
+    theirs = (
+        theirs if isinstance(theirs, LibraryNTXent) else LibraryMultiSimilarity(alpha=2, beta=50, base=0.5)
+    )
     for seed in range(50):
         articles, posts, article_labels, post_labels = random_batch(seed)
         pairs = AllPairsMiner()(articles, posts, article_labels[:, None] == post_labels[None])
@@ -83,7 +87,9 @@ def test_library_losses_get_articles_as_anchors(ours, theirs):
         torch.testing.assert_close(ours(articles, posts, pairs), expected + 0 * articles.sum())
 
 
-@pytest.mark.parametrize("loss", [TripletMarginLoss(), MultiSimilarityLoss(), NTXentLoss()], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(
+    "loss", [TripletMarginLoss(), MultiSimilarityLoss(), NTXentLoss()], ids=lambda x: type(x).__name__
+)
 @pytest.mark.parametrize("kind", ["no positives", "no negatives", "no pairs"])
 def test_nothing_to_learn_gives_zero_loss_and_zero_gradient(loss, kind):
     a, p = leaves(*(torch.nn.functional.normalize(torch.randn(n, 5)) for n in (3, 4)))
@@ -107,7 +113,10 @@ def test_nothing_to_learn_gives_zero_loss_and_zero_gradient(loss, kind):
 
 
 def test_posts_of_the_same_article_are_never_negatives():
-    articles, posts = torch.nn.functional.normalize(torch.randn(4, 8)), torch.nn.functional.normalize(torch.randn(12, 8))
+    articles, posts = (
+        torch.nn.functional.normalize(torch.randn(4, 8)),
+        torch.nn.functional.normalize(torch.randn(12, 8)),
+    )
     relevance = torch.arange(12)[None] % 4 == torch.arange(4)[:, None]
     for miner in (MultiSimilarityMiner(), AllPairsMiner()):
         pairs = miner(articles, posts, relevance)

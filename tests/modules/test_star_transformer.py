@@ -126,7 +126,9 @@ def test_positions_make_order_matter():
     order = torch.tensor([5, 4, 3, 2, 1, 0])
     with_positions, without = build(torch.float32, positions=True, window=0), build(torch.float32, window=0)
     torch.testing.assert_close(without(tokens, lengths), without(tokens[order], lengths))
-    assert not torch.allclose(with_positions(tokens, lengths), with_positions(tokens[order], lengths), atol=1e-3)
+    assert not torch.allclose(
+        with_positions(tokens, lengths), with_positions(tokens[order], lengths), atol=1e-3
+    )
 
 
 def test_long_texts_get_exact_zeros_from_the_relay():

@@ -50,5 +50,7 @@ class BiGruEncoder(_Recurrent):
 
     def __init__(self, hidden_dim: int = 300, dropout: float = 0.05, *, input_dim: int) -> None:
         if hidden_dim % 2:
-            raise ValueError(f"hidden_dim is {hidden_dim}, but both directions of a bigru share it: use an even number")
+            raise ValueError(
+                f"hidden_dim is {hidden_dim}, but both directions of a bigru share it: use an even number"
+            )
         super().__init__(hidden_dim, dropout, True, input_dim)

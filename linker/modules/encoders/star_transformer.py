@@ -127,7 +127,9 @@ def _shift(x: Tensor, offset: int) -> Tensor:
     return torch.cat([x[size:], gap]) if offset > 0 else torch.cat([gap, x[: len(x) - size]])
 
 
-def _ring_attention(heads: AttentionHeads, satellites: Tensor, tokens: Tensor, relay: Tensor, at: _Layout) -> Tensor:
+def _ring_attention(
+    heads: AttentionHeads, satellites: Tensor, tokens: Tensor, relay: Tensor, at: _Layout
+) -> Tensor:
     """Each satellite attends to its neighbourhood, its own token and the relay: tokens × heads × head_dim."""
     query = heads.queries(satellites)
     key, value = heads.keys(satellites), heads.values(satellites)
@@ -147,7 +149,9 @@ def _ring_attention(heads: AttentionHeads, satellites: Tensor, tokens: Tensor, r
     return context
 
 
-def _star_attention(heads: AttentionHeads, satellites: Tensor, relay: Tensor, at: _Layout) -> tuple[Tensor, Tensor]:
+def _star_attention(
+    heads: AttentionHeads, satellites: Tensor, relay: Tensor, at: _Layout
+) -> tuple[Tensor, Tensor]:
     """The relay attends to itself and all satellites: texts × heads × head_dim, and the weights, tokens × heads."""
     query = heads.queries(relay)
     scores = (query[at.text] * heads.keys(satellites)).sum(-1)

@@ -31,7 +31,9 @@ class TripletMarginLoss(Loss):
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
         """See `Loss.forward`."""
-        return _MeanActiveHinge.apply(squared_distances(articles, posts), pairs.positives, pairs.negatives, self.margin)
+        return _MeanActiveHinge.apply(
+            squared_distances(articles, posts), pairs.positives, pairs.negatives, self.margin
+        )
 
 
 def squared_distances(articles: Tensor, posts: Tensor) -> Tensor:
@@ -71,7 +73,9 @@ class _MeanActiveHinge(torch.autograd.Function):
         return gradient * (upstream / active).to(gradient.dtype), None, None, None
 
 
-def _hinge_rows(d: Tensor, positives: Tensor, negatives: Tensor, margin: float, gradient: Tensor) -> tuple[Tensor, Tensor]:
+def _hinge_rows(
+    d: Tensor, positives: Tensor, negatives: Tensor, margin: float, gradient: Tensor
+) -> tuple[Tensor, Tensor]:
     """Sum and number of active hinges of some rows; adds each pair's derivative of the sum to `gradient`."""
     reach = d + margin
     near, _ = d.masked_fill(~negatives, torch.inf).sort(1)
