@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli import config, evaluate, train
+from linker.cli import config, evaluate, rank, train
 from linker.errors import LinkerError
 from linker.version import __version__
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 # imported within the functions, so that `linker --help` stays fast.
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("rank")(rank.rank)
 app.add_typer(config.app, name="config")
 
 

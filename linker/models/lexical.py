@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import bm25s
 import numpy as np
@@ -44,6 +44,31 @@ def _parts(tag: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
+class _Vectors(NamedTuple):
+    """Vectors whose products are the scores: articles × words, posts × words, and the words."""
+
+    articles: sparse.csr_matrix
+    posts: sparse.csr_matrix
+    words: list[str]
+
+
+def _no_vectors(articles: int, posts: int) -> _Vectors:
+    empty = sparse.csr_matrix((articles + posts, 1), dtype=np.float32)
+    return _Vectors(empty[:articles], empty[articles:], [""])
+
+
+def _shared_terms(
+    articles: sparse.csr_matrix, posts: sparse.csr_matrix, words: list[str], chosen: Sequence[int]
+) -> list[dict[str, float]]:
+    query = sparse.csr_matrix(articles.mean(axis=0))
+    parts = sparse.csr_matrix(posts[list(chosen)].multiply(query))
+    slices = zip(parts.indptr, parts.indptr[1:])
+    return [
+        {words[i]: float(part) for i, part in zip(parts.indices[start:end], parts.data[start:end])}
+        for start, end in slices
+    ]
+
+
 @Model.register("tfidf")
 class TfidfModel(Model):
     """Cosine of sublinear TF-IDF vectors, fitted on the very articles and posts that are scored.
@@ -59,17 +84,28 @@ class TfidfModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Cosines between 0 and 1, float32, articles × posts; 0 where no word is shared."""
+        return _products(*self._vectors(articles, posts)[:2])
+
+    def shared_terms(
+        self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
+    ) -> list[dict[str, float]]:
+        """For each chosen post (by index): shared word → its part of the mean score for the articles."""
+        return _shared_terms(*self._vectors(articles, posts), chosen)
+
+    def post_words(self, post: Post) -> list[str]:
+        """All words of a post, in order."""
+        return lexical_words(post.text, "none")
+
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
         texts = [article.full_text for article in articles] + [post.text for post in posts]
         words = [lexical_words(text, self.stop_words) for text in texts]
         seen = Counter(word for text in words for word in set(text))
-        shared = {word for word, texts_with in seen.items() if texts_with > 1}
+        shared = sorted(word for word, texts_with in seen.items() if texts_with > 1)
         if not shared:
-            return np.zeros((len(articles), len(posts)), dtype=np.float32)
-        vectorizer = TfidfVectorizer(
-            analyzer=_itself, vocabulary=sorted(shared), sublinear_tf=True, dtype=np.float32
-        )
+            return _no_vectors(len(articles), len(posts))
+        vectorizer = TfidfVectorizer(analyzer=_itself, vocabulary=shared, sublinear_tf=True, dtype=np.float32)
         vectors = vectorizer.fit_transform(words)
-        return _products(vectors[: len(articles)], vectors[len(articles) :])
+        return _Vectors(vectors[: len(articles)], vectors[len(articles) :], shared)
 
 
 def _itself(words: list[str]) -> list[str]:
@@ -97,9 +133,22 @@ class BM25Model(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Scores from 0 up, float32, articles × posts; 0 where no word is shared."""
+        return _products(*self._vectors(articles, posts)[:2])
+
+    def shared_terms(
+        self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
+    ) -> list[dict[str, float]]:
+        """For each chosen post (by index): shared word → its part of the mean score for the articles."""
+        return _shared_terms(*self._vectors(articles, posts), chosen)
+
+    def post_words(self, post: Post) -> list[str]:
+        """All words of a post, in order."""
+        return lexical_words(post.text, "none")
+
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
         documents = [lexical_words(post.text, self.stop_words) for post in posts]
         if not any(documents):
-            return np.zeros((len(articles), len(posts)), dtype=np.float32)
+            return _no_vectors(len(articles), len(posts))
         index = bm25s.BM25(k1=self.k1, b=self.b, method="lucene")
         index.index(documents, show_progress=False)
         columns = index.scores
@@ -111,8 +160,9 @@ class BM25Model(Model):
             shape=(len(articles), shape[1]),
         )
         scale = np.sqrt(queries @ _idf(parts))
-        scores = _products(queries, parts.tocsr())
-        return np.divide(scores, scale[:, None], out=scores, where=scale[:, None] > 0)
+        scale[scale == 0] = 1  # no word of the article is in any post
+        words = [word for word, _ in sorted(index.vocab_dict.items(), key=lambda item: item[1])]
+        return _Vectors(sparse.diags_array(1 / scale) @ queries, parts.tocsr(), words)
 
 
 def _queries(

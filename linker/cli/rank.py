@@ -1,0 +1,145 @@
+"""`linker rank`: posts in the order of how much they talk about an article."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from linker.errors import LinkerError
+
+if TYPE_CHECKING:
+    from linker.data.columns import PostColumns
+    from linker.ranking.linker import RankedPost
+
+_TABLE_ROWS = 20
+_ENDINGS: dict[str, Literal["csv", "jsonl", "trec"]] = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".trec": "trec",
+    ".run": "trec",
+}
+
+
+def rank(
+    article: Annotated[
+        list[str],
+        typer.Option(
+            "--article",
+            help="Address, file (HTML, text, JSON) or - (standard input); several make one query.",
+        ),
+    ],
+    posts: Annotated[
+        list[str],
+        typer.Option("--posts", help="Posts: JSON lines, CSV, TSV, Parquet, text, or -; repeatable."),
+    ],
+    model: Annotated[
+        str | None, typer.Option("--model", help="A model folder, bm25 or tfidf.", show_default="bm25")
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(
+            "--top", min=1, help="How many posts.", show_default=f"{_TABLE_ROWS} in tables, else all"
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option("--threshold", help="Leave out posts with a lower score.")
+    ] = None,
+    format_: Annotated[
+        Literal["table", "csv", "jsonl", "trec"] | None,
+        typer.Option("--format", help="What to write.", show_default="by the ending of --out, else table"),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The file to write.", show_default="standard output")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show which words of article and posts carried the score.")
+    ] = False,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
+    ] = "strict",
+    errors_dir: Annotated[
+        Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
+    ] = Path("."),
+) -> None:
+    """Rank posts by how much they talk about an article, best first."""
+    from linker.data.records import read_posts
+    from linker.ranking.articles import load_articles
+    from linker.ranking.linker import find_model
+    from linker.ranking.output import write_ranking
+
+    # What can be wrong is found out before the work begins: names first, the model last.
+    _check_files(article, posts, out)
+    columns = _columns(column or [])
+    found = find_model(model or "bm25")
+    format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
+    articles = [loaded for source in article for loaded in load_articles(source)]
+    candidates = read_posts(posts, columns, on_error, str(errors_dir))
+    if model is None:
+        _say("no --model given: ranking by BM25, that is by shared words only")
+    linker = found.load()
+    if top is None and format_ == "table":
+        top = _TABLE_ROWS
+    ranking = linker.rank(articles, candidates, top, threshold, explain)
+    _report(ranking, threshold, explain, linker.name)
+    query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
+    write_ranking(out, ranking, format_, query=query, tag=linker.name)
+
+
+def _check_files(articles: list[str], posts: list[str], out: Path | None) -> None:
+    from linker.files import check_writable
+    from linker.ranking.articles import check_source
+
+    if (articles + posts).count("-") > 1:
+        raise LinkerError("-: standard input can be read once only; give files for the others")
+    for source in articles:
+        check_source(source)
+    for path in posts:
+        if path != "-" and not Path(path).is_file():
+            problem = "is a folder" if Path(path).is_dir() else "there is no such file"
+            raise LinkerError(f"{path}: {problem}; give a file of posts")
+    if out is not None:
+        check_writable(out)
+        if any(source != "-" and _same(out, source) for source in articles + posts):
+            raise LinkerError(f"{out}: --out would overwrite an input; give another name")
+
+
+def _same(out: Path, source: str) -> bool:
+    return out.exists() and Path(source).exists() and out.samefile(source)
+
+
+def _columns(given: list[str]) -> PostColumns:
+    """`text=body` as the columns of the posts; `id=` says that there is none."""
+    from linker.config import build
+    from linker.data.columns import PostColumns
+
+    names: dict[str, list[str]] = {}
+    for text in given:
+        ours, equals, theirs = text.partition("=")
+        if not equals or not ours:
+            raise LinkerError(f"--column {text}: expected OURS=THEIRS, such as text=body")
+        names.setdefault(ours, []).extend([theirs] if theirs else [])
+    config = {ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()}
+    return build(PostColumns, config)
+
+
+def _report(ranking: list[RankedPost], threshold: float | None, explain: bool, name: str) -> None:
+    if not ranking:
+        _say(f"no post has a score of {threshold} or more")
+    elif explain and ranking[0].explanation is None:
+        _say(f"{name} cannot tell which words carried a score; the posts are shown without marks")
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)

@@ -1,0 +1,138 @@
+"""Which words of the article and of the post carried a score."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+from linker.data.types import Article, Post
+from linker.progress import track
+
+WordWeights = list[tuple[str, float]]
+Span = tuple[int, int]
+
+_AHEAD = 80
+"""Characters that are searched for the next token; links and invisible characters may lie between."""
+_ARTICLE_WORDS = 20
+
+
+class Explanation(NamedTuple):
+    """What carried the score of one post.
+
+    Attributes:
+        article_words: the words of the seed articles that weighed most, at most 20, heaviest first.
+        post_words: the post's words, in order; only those with a weight above 0.
+        post_spans: where these words stand in the post, as (start, end), as far as they stand there at all.
+    """
+
+    article_words: WordWeights
+    post_words: WordWeights
+    post_spans: list[Span]
+
+
+@runtime_checkable
+class WeighsTokens(Protocol):
+    """A model that knows how much each token of a text counts in the text's vector (`SiameseModel`)."""
+
+    max_article_tokens: int
+    max_post_tokens: int
+
+    def token_weights(self, text: str, max_tokens: int) -> WordWeights | None:
+        """All tokens of a text with their weights ≥ 0; None where the encoder cannot tell."""
+
+
+@runtime_checkable
+class SharesTerms(Protocol):
+    """A model whose scores are sums over the words that article and post share (BM25, TF-IDF)."""
+
+    def shared_terms(
+        self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
+    ) -> list[dict[str, float]]:
+        """For each chosen post: shared word → its part of the score, the mean over the articles."""
+
+    def post_words(self, post: Post) -> list[str]:
+        """The words of a post, in order."""
+
+
+def explain(
+    model: object, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
+) -> list[Explanation] | None:
+    """Explanations of the scores of the posts with the indices `chosen`; None if the model cannot tell."""
+    if isinstance(model, SharesTerms):
+        shared = model.shared_terms(articles, posts, chosen)
+        return [_from_terms(terms, posts[i], model.post_words(posts[i])) for i, terms in zip(chosen, shared)]
+    if isinstance(model, WeighsTokens):
+        return _from_tokens(model, articles, [posts[i] for i in chosen])
+    return None
+
+
+def _from_terms(terms: dict[str, float], post: Post, words: list[str]) -> Explanation:
+    count = Counter(words)
+    weights = [(word, terms.get(word, 0.0) / count[word]) for word in words]
+    return Explanation(_heaviest(terms), _above_zero(weights), _spans(post.text, weights))
+
+
+def _from_tokens(
+    model: WeighsTokens, articles: Sequence[Article], posts: Sequence[Post]
+) -> list[Explanation] | None:
+    totals: defaultdict[str, float] = defaultdict(float)
+    for article in articles:
+        weights = model.token_weights(article.full_text, model.max_article_tokens)
+        if weights is None:
+            return None
+        for token, weight in weights:
+            totals[token] += weight / len(articles)
+    heaviest = _heaviest(totals)
+    explanations = []
+    for post in track(posts, "explaining", total=len(posts)):
+        weights = model.token_weights(post.text, model.max_post_tokens) or []
+        explanations.append(Explanation(heaviest, _above_zero(weights), _spans(post.text, weights)))
+    return explanations
+
+
+def _heaviest(weights: dict[str, float]) -> WordWeights:
+    """The words that weigh most; tokens without a letter or digit say nothing to a reader."""
+    words = [(word, weight) for word, weight in weights.items() if weight > 0 and re.search(r"[^\W_]", word)]
+    return sorted(words, key=lambda item: (-item[1], item[0]))[:_ARTICLE_WORDS]
+
+
+def _above_zero(weights: Iterable[tuple[str, float]]) -> WordWeights:
+    return [(word, weight) for word, weight in weights if weight > 0]
+
+
+def _spans(text: str, weights: WordWeights) -> list[Span]:
+    """Where the tokens with a weight above 0 stand in the text."""
+    places = align(text, [token for token, _ in weights])
+    return [place for place, (_, weight) in zip(places, weights) if place is not None and weight > 0]
+
+
+def align(text: str, tokens: Sequence[str]) -> list[Span | None]:
+    """The place of each token in the text it was made from; None where it is not there as it is (`<user>`).
+
+    Tokens stand in the order of the text, in other case perhaps. Only the parts of a hashtag may stand within
+    the token before them.
+    """
+    text = text.replace("’", "'")
+    lowered = text.lower()
+    if len(lowered) != len(text):  # some letters are longer in lower case: leave those as they are
+        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return list(_places(lowered, tokens))
+
+
+def _places(text: str, tokens: Sequence[str]) -> Iterator[Span | None]:
+    position, tag = 0, (0, 0)
+    for token in tokens:
+        token = token.lower()
+        within = text.find(token, *tag) if len(token) < tag[1] - tag[0] else -1
+        if within >= 0:
+            yield within, within + len(token)
+            continue
+        start = text.find(token, position, position + _AHEAD + len(token))
+        if start < 0:
+            yield None
+            continue
+        position = start + len(token)
+        tag = (start, position) if "#" in (text[start], text[start - 1 : start]) else (0, 0)
+        yield start, position

@@ -1,0 +1,83 @@
+"""From a page to its article: title, text, date."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from datetime import datetime
+
+from linker.data.dates import parse_date
+from linker.data.types import Article
+from linker.errors import FetchError
+from linker.progress import stderr
+from linker.ranking.fetching import SAVE_IT, Page
+
+_SHORT = 150
+"""Words. A shorter text on a page that asks for a subscription is most likely only the beginning."""
+
+_PAYWALL = re.compile(
+    r'"isAccessibleForFree"\s*:\s*"?false'
+    r"|subscribe (?:now|today|to (?:read|continue|keep|unlock))|subscribers?[ -]only"
+    r"|already a (?:subscriber|member)|(?:sign|log) ?in to (?:read|continue|keep)"
+    r"|(?:continue|keep) reading|to read the (?:full|rest)|unlock this"
+    r"|jetzt weiterlesen|artikel freischalten|réservé aux abonnés|suscríbete para|per gli abbonati",
+    re.IGNORECASE,
+)
+
+
+def extract_article(page: Page, article_id: str, name: str | None = None) -> Article:
+    """The article on a page. A warning goes to standard error where it looks cut off by a paywall.
+
+    Args:
+        page: HTML, or plain text, which is taken as it is (see `article_from_text`).
+        article_id: the id of the result.
+        name: what messages call the page; its address by default.
+
+    Raises:
+        FetchError: there is no article on the page.
+    """
+    name = name or page.url
+    url = page.url or None
+    if page.kind == "text":
+        return article_from_text(page.content, article_id, url)
+    title, text, date, address = _extract(page.content, url)
+    if not text:
+        hint = "" if url is None else f"; if it shows one in your browser, {SAVE_IT}"
+        raise FetchError(
+            f"{name}: no article could be found on the page{hint}; or put its text into a .txt file"
+        )
+    words = len(text.split())
+    if words < _SHORT and _PAYWALL.search(page.content):
+        stderr.print(
+            f"warning: {name}: only {words} words, and the page speaks of a subscription: the rest may be "
+            "missing. With access, open it in your browser, save it, and give the saved file.",
+            style="yellow",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
+    return Article(article_id, text, title, url or address, date)
+
+
+def article_from_text(text: str, article_id: str, url: str | None = None) -> Article:
+    """An article from plain text or Markdown: a first line with a blank line behind it is the title."""
+    lines = text.strip().splitlines()
+    if len(lines) > 2 and not lines[1].strip():
+        title = lines[0].strip().removeprefix("# ").strip()
+        return Article(article_id, "\n".join(lines[2:]).strip(), title, url)
+    return Article(article_id, "\n".join(lines), url=url)
+
+
+def _extract(html: str, url: str | None) -> tuple[str, str, datetime | None, str | None]:
+    """Title, text, date and canonical address, empty or None where they are missing."""
+    from trafilatura import bare_extraction
+
+    found = bare_extraction(html, url=url, with_metadata=True, include_comments=False)
+    if found is None:
+        return "", "", None, None
+    values = found if isinstance(found, dict) else found.as_dict()
+    date = None
+    if values.get("date"):
+        with contextlib.suppress(ValueError):
+            date = parse_date(values["date"])
+    return values.get("title") or "", (values.get("text") or "").strip(), date, values.get("url")

@@ -1,0 +1,171 @@
+"""A ranking as CSV, JSON lines, a TREC run, or a table to read."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from linker.errors import LinkerError
+from linker.files import atomic_write
+from linker.ranking.explanation import Explanation
+from linker.ranking.linker import RankedPost
+
+Format = Literal["table", "csv", "jsonl", "trec"]
+
+# Posts come from strangers: none of their escape sequences, line breaks, changes of direction gets through.
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_MARKED = "bold underline"
+_UNLIMITED = 1 << 20
+
+
+def write_ranking(
+    path: Path | None, ranking: Sequence[RankedPost], format_: Format, *, query: str, tag: str
+) -> None:
+    """Write a ranking to a file, whole or not at all, or to standard output.
+
+    Args:
+        path: the file; None: standard output.
+        format_: `table`, `csv`, `jsonl` or `trec`.
+        query: the article's id in a TREC run.
+        tag: the run's name there.
+
+    Raises:
+        LinkerError: the file cannot be written, or ids that a TREC run cannot hold.
+    """
+    with atomic_write(path) if path else nullcontext(sys.stdout) as file:
+        if format_ == "table":
+            print_table(file, ranking)
+        elif format_ == "trec":
+            _write_trec(file, ranking, query, tag)
+        elif format_ == "csv":
+            _write_csv(file, [record(ranked) for ranked in ranking])
+        else:
+            _write_jsonl(file, [record(ranked) for ranked in ranking])
+
+
+def record(ranked: RankedPost) -> dict[str, Any]:
+    """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
+
+    An extra field whose name is taken gets `post_` before it. `article_words` and `post_words` are there if
+    explanations were asked for, as [word, weight] pairs.
+    """
+    post, explanation = ranked.post, ranked.explanation
+    values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
+    if post.created_at is not None:
+        values["created_at"] = post.created_at.isoformat()
+    if post.article_ids:
+        values["article_ids"] = list(post.article_ids)
+    if post.split is not None:
+        values["split"] = post.split
+    if explanation is not None:
+        values["article_words"] = [_pair(pair) for pair in explanation.article_words]
+        values["post_words"] = [_pair(pair) for pair in explanation.post_words]
+    for name, value in post.extra.items():
+        values[f"post_{name}" if name in values else name] = value
+    return values
+
+
+def _pair(pair: tuple[str, float]) -> list[Any]:
+    return [pair[0], float(f"{pair[1]:.6g}")]
+
+
+def _write_jsonl(file: IO[str], records: list[dict[str, Any]]) -> None:
+    for values in records:
+        file.write(json.dumps(values, ensure_ascii=False, default=str) + "\n")
+
+
+def _write_csv(file: IO[str], records: list[dict[str, Any]]) -> None:
+    columns = dict.fromkeys(["rank", "score", "id", "text"])
+    for values in records:
+        columns.update(dict.fromkeys(values))
+    writer = csv.DictWriter(file, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in values.items()} for values in records)
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (list, dict)) else value
+
+
+def _write_trec(file: IO[str], ranking: Sequence[RankedPost], query: str, tag: str) -> None:
+    for ranked in ranking:
+        if re.search(r"\s", ranked.post.id):
+            raise LinkerError(
+                f"post id {ranked.post.id!r} holds white space, which separates the columns of a TREC run; "
+                "rename it, or choose --format jsonl"
+            )
+    query = "_".join(query.split())
+    for ranked in ranking:
+        file.write(f"{query} Q0 {ranked.post.id} {ranked.rank} {ranked.score:.9g} {tag}\n")
+
+
+def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
+    """Print rank, score and post; posts are wrapped on terminals, and on one line anywhere else.
+
+    Words that carried a score are bold and underlined on terminals and *starred* elsewhere.
+    """
+    console = Console(file=file, highlight=False)
+    if not console.is_terminal:
+        console = Console(file=file, highlight=False, width=_UNLIMITED)
+    if ranking and ranking[0].explanation is not None:
+        console.print(_article_words(ranking), soft_wrap=True)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("rank", justify="right")
+    table.add_column("score", justify="right")
+    table.add_column("post", overflow="fold")
+    for ranked in ranking:
+        post = _shown(ranked.post.text, ranked.explanation, console.is_terminal)
+        table.add_row(str(ranked.rank), f"{ranked.score:.4f}", post)
+    with console.capture() as capture:
+        console.print(table)
+    # Without the spaces that fill the cells.
+    file.writelines(f"{line.rstrip()}\n" for line in capture.get().strip("\n").splitlines())
+
+
+def _article_words(ranking: Sequence[RankedPost]) -> Text:
+    """The words of the article that weighed most over the posts shown."""
+    totals: dict[str, float] = {}
+    for ranked in ranking:
+        for word, weight in ranked.explanation.article_words if ranked.explanation else []:
+            totals[word] = totals.get(word, 0.0) + weight / len(ranking)
+    heaviest = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:20]
+    text = Text("words of the article that count most: ")
+    return text.append(", ".join(_safe(f"{word} {weight:.3f}") for word, weight in heaviest) or "none")
+
+
+def _shown(text: str, explanation: Explanation | None, terminal: bool) -> Text:
+    """A post as one line, its marked words stylised, or starred where there are no styles."""
+    shown, end = Text(), 0
+    for start, stop in _merged(explanation.post_spans if explanation else []):
+        shown.append(_safe(text[end:start]))
+        word = _safe(text[start:stop])
+        shown.append(word if terminal else f"*{word}*", _MARKED)
+        end = stop
+    shown.append(_safe(text[end:]))
+    return shown
+
+
+def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, overlapping ones made one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _safe(text: str) -> str:
+    return _CONTROL.sub(" ", text)
