@@ -80,7 +80,9 @@ class SiameseModel(nn.Module, Model):
 
     def _build(self, vocabulary: Vocabulary, pretrained: Tensor | None) -> None:
         self.vocabulary = vocabulary
-        self.embedder = self._lazy_embedder.construct(vocabulary_size=len(vocabulary), pretrained=pretrained)
+        self.embedder = self._lazy_embedder.construct(
+            vocabulary_size=len(vocabulary), pretrained=pretrained, words=vocabulary.words
+        )
         self.encoder = self._lazy_encoder.construct(input_dim=self.embedder.output_dim)
 
     @property

@@ -12,6 +12,8 @@ from torch import Tensor
 from linker.data.batch import TokenBatch, collate, subword_hashes
 from linker.data.vocabulary import Vocabulary
 from linker.errors import ConfigError
+from linker.modules.embedders import subwords
+from linker.modules.embedders.subwords import fit_subwords
 from linker.modules.embedders.word_vectors import WordVectorsEmbedder
 
 VOCABULARY = Vocabulary(["cat", "dog", "house"])
@@ -136,3 +138,57 @@ def test_many_random_batches() -> None:
             for _ in range(generator.integers(1, 5))
         ]
         torch.testing.assert_close(module(batch_of(*texts)), obvious(module, texts))
+
+
+def spelling(words: list[str], buckets: int) -> np.ndarray:
+    matrix = np.zeros((len(words), buckets))
+    for i, word in enumerate(words):
+        hashes = subword_hashes(word)
+        for h in hashes:
+            matrix[i, h % buckets] += len(hashes) ** -0.5
+    return matrix
+
+
+def test_fitted_table_equals_ridge_regression(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subwords, "ITERATIONS", 200)
+    words = ["<empty>", "cat", "cats", "dog", "dogged", "é"]
+    vectors = torch.randn(6, 4, generator=torch.Generator().manual_seed(0))
+    vectors[0] = 0
+    start = torch.randn(23, 4, generator=torch.Generator().manual_seed(1))
+    a, y = spelling(words[1:], 23), vectors[1:].double().numpy()
+    gap = y - y.mean(axis=0) - a @ start.double().numpy()
+    expected = start.double().numpy() + np.linalg.solve(a.T @ a + np.eye(23), a.T @ gap)
+    np.testing.assert_allclose(fit_subwords(start, words, vectors).numpy(), expected, atol=1e-5)
+
+
+def test_ten_steps_are_nearly_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [
+        f"{a}{b}{c}"
+        for a in ("un", "re", "over")
+        for b in ("do", "load", "pack", "turn")
+        for c in ("", "s", "ing")
+    ]
+    vectors = torch.randn(len(words), 8, generator=torch.Generator().manual_seed(0))
+    quick = fit_subwords(torch.zeros(500, 8), words, vectors)
+    monkeypatch.setattr(subwords, "ITERATIONS", 300)
+    exact = fit_subwords(torch.zeros(500, 8), words, vectors)
+    assert (quick - exact).norm() < 0.05 * exact.norm()
+
+
+def test_an_unknown_word_comes_near_words_spelled_like_it() -> None:
+    generator = torch.Generator().manual_seed(0)
+    stems, endings = ["walk", "talk", "jump", "climb", "shout"], ["", "s", "ed", "er", "ers"]
+    centres = torch.randn(len(stems), 50, generator=generator)
+    words = ["<empty>", *(stem + ending for stem in stems for ending in endings)]
+    vectors = torch.cat([torch.zeros(1, 50), centres.repeat_interleave(len(endings), 0)])
+    vocabulary = Vocabulary(words)
+    module = WordVectorsEmbedder(50, vocabulary_size=len(words), pretrained=vectors, words=words)
+    unknown = module(collate([vocabulary.encode(["walking", "jumping", "shouting", "🎉"])], len(words)))
+    cosine = torch.nn.functional.cosine_similarity(unknown[:3, None], centres[None], dim=-1)
+    assert cosine.argmax(dim=1).tolist() == [0, 2, 4]
+    assert unknown[3].norm() > 0  # no n-gram of it is known, still it is something
+
+
+def test_a_fit_without_any_vector_keeps_the_table() -> None:
+    table = torch.randn(5, 3)
+    assert torch.equal(fit_subwords(table, ["<empty>"], torch.zeros(1, 3)), table)

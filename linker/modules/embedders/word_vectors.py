@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -11,6 +12,10 @@ from torch.nn import functional as F
 from linker.data.batch import TokenBatch
 from linker.errors import ConfigError
 from linker.modules.embedder import Embedder
+from linker.modules.embedders.subwords import fit_subwords
+
+# Of a fitted n-gram table: enough that no unknown word is zero, too little to drown what was fitted.
+RANDOM_SHARE = 0.1
 
 
 @Embedder.register("word_vectors")
@@ -31,6 +36,7 @@ class WordVectorsEmbedder(Embedder):
         *,
         vocabulary_size: int,
         pretrained: Tensor | None = None,
+        words: Sequence[str] | None = None,
     ) -> None:
         """Make the tables.
 
@@ -42,6 +48,7 @@ class WordVectorsEmbedder(Embedder):
             dropout: share of the vectors' components zeroed in training.
             vocabulary_size: words in the vocabulary.
             pretrained: float, vocabulary_size × dim. A model that is about to load its state gives zeros.
+            words: the vocabulary's words; given with pretrained vectors, the n-gram table is fitted to them.
 
         Raises:
             ConfigError: the table would stay random, or the vectors have another length than `dim`.
@@ -58,15 +65,14 @@ class WordVectorsEmbedder(Embedder):
                 f"set it to {pretrained.shape[1]}"
             )
         self.output_dim = dim
-        self.words = nn.Embedding(vocabulary_size, dim)
-        if pretrained is None:
-            nn.init.normal_(self.words.weight, std=dim**-0.5)
-        else:
-            self.words = nn.Embedding.from_pretrained(pretrained.detach().clone().float())
-        self.words.weight.requires_grad_(trainable)
-        scale = _mean_norm(self.words.weight) * dim**-0.5
+        table = torch.randn(vocabulary_size, dim) * dim**-0.5 if pretrained is None else pretrained
+        self.words = nn.Embedding.from_pretrained(table.detach().clone().float(), freeze=not trainable)
+        scale = _mean_norm(table) * dim**-0.5
         if unknown == "subwords":
-            self.subwords = nn.Parameter(torch.randn(buckets, dim) * scale)
+            subwords = torch.randn(buckets, dim) * scale
+            if words is not None and pretrained is not None:
+                subwords = fit_subwords(subwords * RANDOM_SHARE, words, pretrained.detach().float().cpu())
+            self.subwords = nn.Parameter(subwords)
         elif unknown == "learned":
             self.unknown = nn.Parameter(torch.randn(1, dim) * scale)
         self._unknown = unknown

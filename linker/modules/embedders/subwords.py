@@ -1,0 +1,65 @@
+"""Vectors of character n-grams that spell known words as nearly as they can."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from linker.data.batch import subword_hashes
+
+MOST_WORDS = 30_000
+RIDGE = 1.0
+ITERATIONS = 10
+
+
+def fit_subwords(table: Tensor, words: Sequence[str], vectors: Tensor) -> Tensor:
+    """Move an n-gram table so that the words' n-grams give what sets the words apart from the average word.
+
+    Ridge regression towards the given table, by conjugate gradients: the mimicking of Pinter et al. 2017
+    (section 3) with a linear model. Words whose n-grams tell little get short vectors, n-grams that no word
+    has keep theirs.
+
+    Args:
+        table: float, buckets × dim.
+        words: as many as `vectors` has rows; rows of zeros are left out. Of many words, every k-th counts.
+        vectors: float, words × dim.
+
+    Returns:
+        float, buckets × dim.
+    """
+    from scipy.sparse import csr_matrix
+
+    chosen = np.flatnonzero(vectors.abs().sum(dim=1).numpy())
+    if not len(chosen):
+        return table
+    chosen = chosen[:: -(-len(chosen) // MOST_WORDS)]
+    hashes = [subword_hashes(words[int(i)]) for i in chosen]
+    ends = np.cumsum([0, *map(len, hashes)])
+    columns = np.concatenate([np.array(h) % len(table) for h in hashes])
+    # As in the embedder: the sum over the root of the number.
+    values = np.repeat(np.diff(ends) ** -0.5, np.diff(ends)).astype(np.float32)
+    spelling = csr_matrix((values, columns, ends), shape=(len(chosen), len(table)))
+    start = table.numpy()
+    target = vectors.numpy()[chosen]
+    target = target - target.mean(axis=0) - spelling @ start
+    return torch.from_numpy(start + _ridge(spelling, target))
+
+
+def _ridge(matrix: Any, target: np.ndarray) -> np.ndarray:
+    """argmin ‖matrix · x − target‖² + RIDGE · ‖x‖², all columns at once."""
+    transposed = matrix.T.tocsr()
+    residual = transposed @ target
+    x, direction = np.zeros_like(residual), residual.copy()
+    square = (residual**2).sum(axis=0)
+    for _ in range(ITERATIONS):
+        product = transposed @ (matrix @ direction) + RIDGE * direction
+        step = square / np.maximum((direction * product).sum(axis=0), np.finfo(np.float32).tiny)
+        x += step * direction
+        residual -= step * product
+        before, square = square, (residual**2).sum(axis=0)
+        direction = residual + square / np.maximum(before, np.finfo(np.float32).tiny) * direction
+    return x
