@@ -114,7 +114,8 @@ class BadLines:
         many = f"{self._total} bad lines" if self._total > 1 else "one bad line"
         rest = self._total - len(self._shown)
         shown = [f"  {message}" for message in self._shown] + ([f"  … and {rest} more"] if rest else [])
-        return "\n".join([f'{many}; mend them, or set them aside with on_error "skip":', *shown])
+        remedy = 'mend them, or set them aside with --on-error skip (in a config: on_error: "skip")'
+        return "\n".join([f"{many}; {remedy}:", *shown])
 
 
 def _free_for(side_path: Path, name: str) -> bool:

@@ -51,7 +51,7 @@ class _Rejoined(io.RawIOBase):
 
 def shown_name(path: str) -> str:
     """The name of an input in messages."""
-    return "standard input" if path == STANDARD_INPUT else path
+    return "standard input" if path == STANDARD_INPUT else path or "a file without a name"
 
 
 @contextmanager

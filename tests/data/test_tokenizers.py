@@ -21,7 +21,7 @@ from linker.data.tokenizers import (
 
 ALL: list[Tokenizer] = [
     SocialTokenizer(),
-    SocialTokenizer(False, "both", "keep", "mask", "keep", False),
+    SocialTokenizer(False, "both", "keep", "mask", "keep", True),
     GloveTwitterTokenizer(),
     BasicEnglishTokenizer(),
     WhitespaceTokenizer(True),
@@ -100,19 +100,19 @@ SOCIAL = [
 
 @pytest.mark.parametrize(("text", "tokens"), SOCIAL)
 def test_social(text: str, tokens: str) -> None:
-    assert SocialTokenizer().tokenize(text) == tokens.split()
+    assert SocialTokenizer(punctuation=True).tokenize(text) == tokens.split()
 
 
 @pytest.mark.parametrize(
     ("options", "tokens"),
     [
-        ({"lowercase": False}, "<user> says Obama 's Boston Marathon WOW ! :D 1000 <url>"),
-        ({"hashtags": "keep"}, "<user> says obama 's #bostonmarathon wow ! :D 1000 <url>"),
-        ({"hashtags": "both"}, "<user> says obama 's boston marathon #bostonmarathon wow ! :D 1000 <url>"),
-        ({"mentions": "keep"}, "@bob says obama 's boston marathon wow ! :D 1000 <url>"),
-        ({"numbers": "mask"}, "<user> says obama 's boston marathon wow ! :D <number> <url>"),
-        ({"contractions": "keep"}, "<user> says obama's boston marathon wow ! :D 1000 <url>"),
-        ({"punctuation": False}, "<user> says obama 's boston marathon wow :D 1000 <url>"),
+        ({"lowercase": False}, "<user> says Obama 's Boston Marathon WOW :D 1000 <url>"),
+        ({"hashtags": "keep"}, "<user> says obama 's #bostonmarathon wow :D 1000 <url>"),
+        ({"hashtags": "both"}, "<user> says obama 's boston marathon #bostonmarathon wow :D 1000 <url>"),
+        ({"mentions": "keep"}, "@bob says obama 's boston marathon wow :D 1000 <url>"),
+        ({"numbers": "mask"}, "<user> says obama 's boston marathon wow :D <number> <url>"),
+        ({"contractions": "keep"}, "<user> says obama's boston marathon wow :D 1000 <url>"),
+        ({"punctuation": True}, "<user> says obama 's boston marathon wow ! :D 1000 <url>"),
     ],
 )
 def test_social_options(options: dict, tokens: str) -> None:

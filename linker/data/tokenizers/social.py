@@ -63,7 +63,7 @@ class SocialTokenizer(Tokenizer):
         mentions: Literal["mask", "keep"] = "mask",
         numbers: Literal["keep", "mask"] = "keep",
         contractions: Literal["split", "keep"] = "split",
-        punctuation: bool = True,
+        punctuation: bool = False,
     ) -> None:
         self.lowercase, self.hashtags, self.mentions = lowercase, hashtags, mentions
         self.numbers, self.contractions, self.punctuation = numbers, contractions, punctuation
