@@ -15,15 +15,6 @@ import numpy as np
 _ROWS_AT_ONCE = 256
 
 
-def rank_relevance(scores: np.ndarray, relevance: np.ndarray, post_ids: Sequence[str]) -> np.ndarray:
-    """`relevance` (articles × posts) with every row in the order of its scores, best post first."""
-    ranked = np.empty_like(relevance)
-    for start in range(0, len(scores), _ROWS_AT_ONCE):
-        rows = slice(start, start + _ROWS_AT_ONCE)
-        ranked[rows] = np.take_along_axis(relevance[rows], rank_posts(scores[rows], post_ids), axis=1)
-    return ranked
-
-
 def rank_posts(scores: np.ndarray, post_ids: Sequence[str]) -> np.ndarray:
     """Column indices, articles × posts, best first; ties in descending order of post ids."""
     descending = np.array(
@@ -97,5 +88,10 @@ METRICS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def per_article(scores: np.ndarray, relevance: np.ndarray, post_ids: Sequence[str]) -> dict[str, np.ndarray]:
     """Every metric of `METRICS` for every article (float64), NaN for articles without relevant posts."""
-    ranked = rank_relevance(scores, relevance, post_ids)
-    return {name: metric(ranked) for name, metric in METRICS.items()}
+    values = {name: np.empty(len(scores)) for name in METRICS}
+    for start in range(0, len(scores), _ROWS_AT_ONCE):
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        ranked = np.take_along_axis(relevance[rows], rank_posts(scores[rows], post_ids), axis=1)
+        for name, metric in METRICS.items():
+            values[name][rows] = metric(ranked)
+    return values

@@ -61,11 +61,13 @@ def _load(path: str) -> SentenceTransformer:
         )
     try:
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
     except ImportError as error:
         raise ModelError(
             "the model sentence_transformer needs the package sentence-transformers: "
             "pip install 'article-linker[transformers]'"
         ) from error
+    disable_progress_bar()  # its bars write to pipes too
     try:
         return SentenceTransformer(path, local_files_only=True)
     except (OSError, ValueError, KeyError, RuntimeError) as error:

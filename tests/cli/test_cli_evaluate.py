@@ -183,7 +183,8 @@ def test_nothing_heavy_is_imported_for_a_wrong_command(folder: Path) -> None:
         "from linker.cli.main import main\n"
         "sys.argv = ['linker', 'evaluate', 'mine', '--articles', 'none', '--posts', 'none']\n"
         "try:\n    main()\n"
-        "except SystemExit as end:\n    print(end.code, *{'torch', 'sklearn', 'bm25s', 'pyarrow'} & {*sys.modules})"
+        "except SystemExit as end:\n"
+        "    print(end.code, *{'torch', 'sklearn', 'bm25s', 'pyarrow'} & {*sys.modules})"
     )
     result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
     assert result.stdout.split() == ["2"]

@@ -63,6 +63,12 @@ def test_per_article_metrics_on_thousands_of_rankings() -> None:
         assert_equal_to_trec_eval(scores, relevance, ids)
 
 
+def test_more_articles_than_one_slice() -> None:
+    random = np.random.default_rng(4)
+    scores, relevance = random.random((600, 15)).round(1), random.random((600, 15)) < 0.1
+    assert_equal_to_trec_eval(scores, relevance, [f"p{i}" for i in range(15)])
+
+
 @st.composite
 def rankings(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, list[str]]:
     articles, posts = draw(st.integers(1, 4)), draw(st.integers(1, 12))
