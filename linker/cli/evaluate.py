@@ -20,7 +20,7 @@ def evaluate(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL...",
+            metavar="MODEL",
             help="Model folders, .jsonnet configs of models that need no training, bm25 or tfidf.",
             show_default=False,
         ),
