@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli import config, evaluate, rank, train
+from linker.cli import config, evaluate, rank, train, vectors
 from linker.errors import LinkerError
 from linker.version import __version__
 
@@ -24,6 +24,7 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("rank")(rank.rank)
 app.add_typer(config.app, name="config")
+app.add_typer(vectors.app, name="vectors")
 
 
 def _version(wanted: bool) -> None:

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from linker.data.tokenizer import Tokenizer
 
 app = typer.Typer(help="Get, train or inspect word vectors.", no_args_is_help=True)
 
 Cache = Annotated[
     str | None,
-    typer.Option("--cache", help="Folder of named vectors [default: LINKER_VECTOR_CACHE or .vector_cache]."),
+    typer.Option(
+        "--cache", help="Folder of named vectors (default: LINKER_VECTOR_CACHE, else .vector_cache)."
+    ),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
-        "--column", help="A column with text; repeatable [default: title, text].", show_default=False
+        "--column", help="A column with text; repeatable (default: title, text).", show_default=False
     ),
 ]
-TokenizerName = Annotated[str, typer.Option("--tokenizer", help="The tokenizer that the model will have.")]
+TokenizerName = Annotated[
+    str, typer.Option("--tokenizer", help="The tokenizer of the model: a name or a JSON object.")
+]
 
 
 @app.command()
@@ -72,14 +79,12 @@ def train(
     ] = "strict",
 ) -> None:
     """Train word vectors on the texts of your own files."""
-    from linker.config import build
-    from linker.data.tokenizer import Tokenizer
     from linker.data.vector_training import texts_of, train_vectors
     from linker.progress import stderr
 
     texts = texts_of(files, column or ["title", "text"], on_error)
     words, tokens = train_vectors(
-        texts, build(Tokenizer, tokenizer), out, method, dim, epochs, min_count, window, seed, workers
+        texts, _tokenizer(tokenizer), out, method, dim, epochs, min_count, window, seed, workers
     )
     stderr.print(f"{tokens:,} running tokens; {words:,} words with a vector", highlight=False)
     print(out)
@@ -102,13 +107,11 @@ def info(
     """Tell what a model would get from a file of vectors, and how much of your texts that covers."""
     import numpy as np
 
-    from linker.config import build
-    from linker.data.tokenizer import Tokenizer
     from linker.data.vector_training import texts_of
     from linker.data.vectors import VectorFile, coverage
 
     vectors = VectorFile(source, max_words, cache)
-    tokenize = build(Tokenizer, tokenizer).tokenize
+    tokenize = _tokenizer(tokenizer).tokenize
     texts = [tokenize(text) for text in texts_of(files or [], column or ["title", "text"])]
     words, matrix = vectors.read({token for text in texts for token in text} or None)
     print(f"{vectors.path()}: {len(words):,} words kept, {matrix.shape[1]} dimensions")
@@ -116,3 +119,18 @@ def info(
     print(f"first words: {' '.join(words[:10])}")
     if files:
         print(coverage(set(words), texts))
+
+
+def _tokenizer(text: str) -> Tokenizer:
+    import json
+
+    from linker.config import build
+    from linker.data.tokenizer import Tokenizer
+    from linker.errors import ConfigError
+
+    try:
+        params = json.loads(text) if text.startswith("{") else text
+    except ValueError as error:
+        raise ConfigError(f"--tokenizer {text}: neither a name nor a JSON object ({error})") from error
+    tokenizer: Tokenizer = build(Tokenizer, params)
+    return tokenizer

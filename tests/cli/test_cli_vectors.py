@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from linker.cli.vectors import app
-from linker.errors import DataError
+from linker.errors import ConfigError, DataError
 
 TEXTS = [
     "Obama speaks to #Boston",
@@ -68,6 +68,16 @@ def test_wrong_input_raises_what_the_command_line_shows(folder: Path) -> None:
     with pytest.raises(DataError, match=r"has no column body; there are: id, text"):
         run("train", "posts.jsonl", "--out", "v.txt", "--column", "body")
     assert not (folder / "v.txt").exists()
+
+
+def test_a_tokenizer_may_have_options(folder: Path) -> None:
+    keep = '{"type": "social", "hashtags": "keep"}'
+    run("train", "posts.jsonl", "--out", "v.txt", "--dim", "4", "--min-count", "1", "--tokenizer", keep)
+    assert "#boston" in (folder / "v.txt").read_text()
+    with pytest.raises(ConfigError, match=r"--tokenizer \{social: neither a name nor a JSON object"):
+        run("info", "v.txt", "--tokenizer", "{social")
+    with pytest.raises(ConfigError, match='"socail" is not a registered Tokenizer; did you mean "social"'):
+        run("info", "v.txt", "--tokenizer", "socail")
 
 
 def test_help_needs_nothing_heavy() -> None:
