@@ -73,6 +73,10 @@ def train(
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="Threads; with more than one no run is like another.")
     ] = 1,
+    start: Annotated[
+        str | None,
+        typer.Option("--start", help="Vectors (a file or a name) to begin with, not for fasttext."),
+    ] = None,
     on_error: Annotated[
         Literal["strict", "skip"],
         typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
@@ -84,7 +88,7 @@ def train(
 
     texts = texts_of(files, column or ["title", "text"], on_error)
     words, tokens = train_vectors(
-        texts, _tokenizer(tokenizer), out, method, dim, epochs, min_count, window, seed, workers
+        texts, _tokenizer(tokenizer), out, method, dim, epochs, min_count, window, seed, workers, start
     )
     stderr.print(f"{tokens:,} running tokens; {words:,} words with a vector", highlight=False)
     print(out)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from linker.data.bad_lines import BadLines, OnError
 from linker.data.tables import open_table
 from linker.data.tokenizer import Tokenizer
+from linker.data.vectors import VectorFile
 from linker.errors import DataError, LinkerError
 from linker.files import atomic_write
 from linker.progress import track
@@ -63,6 +64,7 @@ def train_vectors(
     window: int = 5,
     seed: int = 1,
     workers: int = 1,
+    start: str | None = None,
 ) -> tuple[int, int]:
     """Train vectors on the texts and write them in word2vec's text format, packed where `out` ends in `.gz`.
 
@@ -81,15 +83,21 @@ def train_vectors(
         window: words to the left and right that count as context.
         seed: for the same vectors every time, given one worker.
         workers: threads; more than one are faster, and the vectors differ a little from time to time.
+        start: vectors (a file or a name) that the words they have begin with, instead of random ones.
 
     Returns:
         Words with a vector, and running tokens read.
 
     Raises:
         LinkerError: gensim is not installed.
-        DataError: no word comes `min_count` times.
+        DataError: no word comes `min_count` times; the vectors of `start` have another length.
     """
     models = _gensim_models()
+    if start is not None and method == "fasttext":
+        # There a word's vector is made of those of its n-grams, which a file of word vectors does not hold.
+        raise LinkerError(
+            "fasttext cannot begin with the vectors of words; use skipgram or cbow, or no --start"
+        )
     with tempfile.TemporaryDirectory() as folder:
         corpus = _Corpus(Path(folder) / "corpus.txt")
         tokens = corpus.write(texts, tokenizer)
@@ -104,17 +112,32 @@ def train_vectors(
             "seed": seed,
             "workers": workers,
         }
-        model = models.FastText(bucket=BUCKETS, **options) if method == "fasttext" else models.Word2Vec(**options)
+        model = (
+            models.FastText(bucket=BUCKETS, **options) if method == "fasttext" else models.Word2Vec(**options)
+        )
         model.build_vocab(corpus_iterable=corpus.passes("counting words", 1))
         if not len(model.wv):
             raise DataError(
                 f"no word comes {min_count} times in {tokens:,} tokens; lower --min-count or add texts"
             )
+        if start is not None:
+            _begin_with(model.wv, VectorFile(start, max_words=0))
         model.train(
             corpus_iterable=corpus.passes("training", epochs), total_examples=corpus.lines, epochs=epochs
         )
     write_vectors(out, model.wv.index_to_key, model.wv.vectors)
     return len(model.wv), tokens
+
+
+def _begin_with(vectors: Any, start: VectorFile) -> None:
+    words, matrix = start.read(set(vectors.index_to_key))
+    if matrix.shape[1] != vectors.vector_size:
+        raise DataError(
+            f"{start.source}: its vectors have {matrix.shape[1]} numbers each, not {vectors.vector_size}; "
+            f"give --dim {matrix.shape[1]}"
+        )
+    rows = {vectors.key_to_index[word]: row for row, word in enumerate(words) if word in vectors.key_to_index}
+    vectors.vectors[list(rows)] = matrix[list(rows.values())]
 
 
 def write_vectors(path: Path, words: Sequence[str], matrix: np.ndarray) -> None:

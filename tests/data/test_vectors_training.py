@@ -60,6 +60,22 @@ def test_texts_count_once_and_long_ones_whole(tmp_path: Path, monkeypatch: pytes
     assert train_vectors(["a b c d e", "a b c d e", "e f"], Spaces(), out, dim=4, min_count=2) == (1, 7)
 
 
+def test_training_begins_with_given_vectors(tmp_path: Path) -> None:
+    start, out = tmp_path / "start.txt", tmp_path / "v.txt"
+    given = np.random.default_rng(0).normal(size=(2, 4)).astype(np.float32) * 100
+    write_vectors(start, ["A", "absent"], given)
+    # So long are the given vectors that the little training there is hardly turns them.
+    train_vectors(["a b c a b c"], Spaces(), out, dim=4, min_count=1, epochs=1, start=str(start))
+    words, matrix = VectorFile(str(out)).read()
+    assert sorted(words) == ["a", "b", "c"]
+    np.testing.assert_allclose(matrix[words.index("a")], given[0], atol=1)
+    assert np.abs(matrix[words.index("b")]).max() < 1
+    with pytest.raises(DataError, match=r"start\.txt: its vectors have 4 numbers each, not 5; give --dim 4"):
+        train_vectors(["a b c"], Spaces(), out, dim=5, min_count=1, start=str(start))
+    with pytest.raises(LinkerError, match="fasttext cannot begin"):
+        train_vectors(["a b c"], Spaces(), out, "fasttext", dim=4, start=str(start))
+
+
 def test_too_few_words_leave_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "v.txt"
     out.write_text("old")
