@@ -45,7 +45,7 @@ class VectorFile:
         If no wanted word has a capital letter, the file's capitalised words are lower-cased, and the first
         of several spellings counts unless the lower-case word has a row of its own. A word that comes twice
         keeps its first row. Words with white space inside are left out: no tokenizer makes them. Memory: the
-        rows kept, twice.
+        rows kept, two to three times.
 
         Returns:
             The words, distinct, and float32, words × dimensions.
