@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, read_config
+from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, include_packages, read_config
 
 app = typer.Typer(help="Look at a training config: show it in full, check it, or get its JSON Schema.")
 
@@ -43,12 +43,10 @@ def schema(
 ) -> None:
     """Print the JSON Schema of a training config, or of one family or component, for editors."""
     from linker.config import EXPERIMENT
-    from linker.config import include_package as include
     from linker.config import schema as schema_of
     from linker.config.catalogue import catalogue
 
-    for package in include_package or []:
-        include(package)
+    include_packages(include_package)
     _print(schema_of(catalogue.named(name) if name else EXPERIMENT))
 
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from linker.cli.options import Packages, include_packages
+
 
 class OnErrorChoice(str, Enum):
     """What happens to lines that cannot be read."""
@@ -51,6 +53,7 @@ def evaluate(
     errors_dir: Annotated[
         Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
     ] = Path("."),
+    include_package: Packages = None,
 ) -> None:
     """Rank all posts for every article, measure the rankings, and compare models.
 
@@ -62,6 +65,7 @@ def evaluate(
     from linker.evaluation.contenders import baseline_name, contenders
     from linker.evaluation.outputs import Outputs
 
+    include_packages(include_package)
     for path in (articles, posts):
         if not path.is_file():
             raise DataError(f"{path}: no such file")

@@ -1,4 +1,4 @@
-"""The options by which every command reads a training config."""
+"""Options that several commands share, and what they do."""
 
 from __future__ import annotations
 
@@ -37,12 +37,10 @@ def read_config(
     Raises:
         ConfigError: a package, the file, an override or an `--ext-var` is wrong.
     """
-    from linker.config import include_package as include
     from linker.config import load_config
     from linker.errors import ConfigError
 
-    for package in include_package or []:
-        include(package)
+    include_packages(include_package)
     variables = {}
     for text in ext_var or []:
         name, equals, value = text.partition("=")
@@ -50,3 +48,15 @@ def read_config(
             raise ConfigError(f"--ext-var {text}: expected NAME=VALUE")
         variables[name] = value
     return load_config(config, override or [], variables)
+
+
+def include_packages(names: list[str] | None) -> None:
+    """Let configs and model folders name the components of these packages.
+
+    Raises:
+        ConfigError: there is no such package.
+    """
+    from linker.config import include_package
+
+    for name in names or []:
+        include_package(name)

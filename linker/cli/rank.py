@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli.options import Packages, include_packages
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def rank(
     errors_dir: Annotated[
         Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
     ] = Path("."),
+    include_package: Packages = None,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
     from linker.data.records import read_posts
@@ -80,6 +82,7 @@ def rank(
     from linker.ranking.output import write_ranking
 
     # What can be wrong is found out before the work begins: names first, the model last.
+    include_packages(include_package)
     _check_files(article, posts, out)
     columns = _columns(column or [])
     found = find_model(model or "bm25")
