@@ -37,7 +37,7 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
-    def __contains__(self, word: str) -> bool:
+    def __contains__(self, word: object) -> bool:
         return word in self._ids
 
     def encode(self, tokens: Sequence[str]) -> EncodedText:

@@ -11,6 +11,8 @@ from linker.data.batch import TokenBatch
 class Embedder(nn.Module, Registrable):
     """Turns the token ids of a batch into token vectors."""
 
+    default_component = "word_vectors"
+
     output_dim: int
 
     def forward(self, batch: TokenBatch) -> Tensor:

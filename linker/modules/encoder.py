@@ -15,6 +15,8 @@ class Encoder(nn.Module, Registrable):
     on the other texts of the batch.
     """
 
+    default_component = "star_transformer"
+
     input_dim: int
     output_dim: int
 

@@ -1,9 +1,9 @@
 """α-entmax with a gradient for α: the sparse alternative to softmax (Peters et al. 2019, Correia et al. 2019).
 
-For α in (1, 2], with ε = α − 1, the weights of scores z are p_i = [1 + ε (z_i − max z − t)]₊^(1/ε), where t ≥ 0 makes
-them sum to 1. In this form log p_i = log1p(ε y_i) / ε, which stays exact down to α → 1, where it is softmax with
-t the log-sum-exp. t is found by Newton's method on the norm ‖[1 + ε y]₊‖_(1/ε) = 1, which is convex and decreasing in t,
-so the steps from t = 0 rise to the root without a bracket.
+For α in (1, 2], with ε = α − 1, the weights of scores z are p_i = [1 + ε (z_i − max z − t)]₊^(1/ε), where
+t ≥ 0 makes them sum to 1. In this form log p_i = log1p(ε y_i) / ε, which stays exact down to α → 1, where it is
+softmax with t the log-sum-exp. t is found by Newton's method on the norm ‖[1 + ε y]₊‖_(1/ε) = 1, which is convex
+and decreasing in t, so the steps from t = 0 rise to the root without a bracket.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class _Entmax(torch.autograd.Function):
         return weights
 
     @staticmethod
-    def backward(ctx: FunctionCtx, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:  # type: ignore[override]
+    def backward(ctx: FunctionCtx, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:
         weights, slopes, epsilon = ctx.saved_tensors  # type: ignore[attr-defined]
         for_scores = for_alpha = None
         total = slopes.sum(-1, keepdim=True).clamp_min(torch.finfo(slopes.dtype).tiny)

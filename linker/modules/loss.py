@@ -11,6 +11,8 @@ from linker.modules.mining import MinedPairs
 class Loss(nn.Module, Registrable):
     """A loss over the mined pairs of a batch; 0 with zero gradient where nothing can be learned."""
 
+    default_component = "triplet_margin"
+
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
         """Scalar loss; articles float A × D and posts float P × D, unit length; pairs over A × P."""
         raise NotImplementedError

@@ -25,6 +25,8 @@ class MinedPairs:
 class Miner(nn.Module, Registrable):
     """Chooses pairs of a batch; the choice carries no gradient."""
 
+    default_component = "multi_similarity"
+
     def forward(self, articles: Tensor, posts: Tensor, relevance: Tensor) -> MinedPairs:
         """Choose pairs.
 

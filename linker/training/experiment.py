@@ -81,7 +81,7 @@ def log_dir_of(out: Path) -> Path:
 def seed_everything(seed: int) -> None:
     """Seed every source of chance in this process."""
     random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002
+    np.random.seed(seed)
     torch.manual_seed(seed)
 
 

@@ -16,6 +16,8 @@ from linker.config import Registrable
 class Optimizer(Registrable):
     """The recipe for an optimiser, before there is a model."""
 
+    default_component = "adam"
+
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
         """The torch optimiser over `parameters`."""
         raise NotImplementedError
@@ -57,8 +59,10 @@ class AdamW(Optimizer):
 class Schedule(Registrable):
     """How the learning rate changes over the steps of a run."""
 
+    default_component = "constant"
+
     def factor(self, progress: float) -> float:
-        """What the learning rate is multiplied with at `progress`, which runs from 0 (first step) to 1 (end)."""
+        """What the learning rate is multiplied with; `progress` runs from 0 (first step) to 1 (end)."""
         raise NotImplementedError
 
     def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:

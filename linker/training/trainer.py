@@ -30,7 +30,7 @@ class TrainingResult:
 
     Attributes:
         epochs: the dev metrics after each epoch, in order; empty dictionaries without a dev set.
-        best_epoch: counted from 1.
+        best_epoch: counted from 1; 0 where nothing was trained.
         best_state: the weights after the best epoch.
         interrupted: the run was stopped by Ctrl-C.
     """
@@ -48,7 +48,7 @@ class Trainer:
         optimizer: how weights follow gradients.
         schedule: how the learning rate changes over the run.
         batches: which articles and posts meet in a step.
-        epochs: passes over the training posts, at most.
+        epochs: passes over the training posts, at most; 0 measures the model as it is prepared (untrained vectors).
         patience: stop after this many epochs without a better `metric`; null never stops early.
         metric: the dev metric that says which epoch is best, as `linker evaluate` names it.
         clip_norm: gradients longer than this are shortened to it; null leaves them.
@@ -101,15 +101,19 @@ class Trainer:
         Raises:
             LinkerError: the loss is not a number; the message names the batch's articles.
         """
-        run = _Run(self, model, miner, loss, train, seed)
         result = TrainingResult()
+        if self.epochs == 0:
+            self._record(result, 0, _measure(model, dev), model)
+            on_epoch(result)
+            return result
+        run = _Run(self, model, miner, loss, train, seed)
         for callback in self.callbacks:
             callback.start(log_dir)
         try:
             for number in range(1, self.epochs + 1):
                 started = time.monotonic()
                 run.epoch(number)
-                metrics = evaluate(model.score(dev.articles, dev.posts), dev) if dev else {}
+                metrics = _measure(model, dev)
                 self._record(result, number, metrics, model)
                 on_epoch(result)
                 _report(number, self.epochs, run, metrics, self.metric, result, time.monotonic() - started)
@@ -135,6 +139,10 @@ class Trainer:
         if best is None or not metrics or metrics[self.metric] > best[self.metric]:
             result.best_epoch = number
             result.best_state = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+
+
+def _measure(model: SiameseModel, dev: LinkedPosts | None) -> dict[str, float]:
+    return evaluate(model.score(dev.articles, dev.posts), dev) if dev else {}
 
 
 class _Run:

@@ -33,14 +33,14 @@ def obvious(encoder: StarTransformerEncoder, text: torch.Tensor) -> torch.Tensor
     e = text
     n = len(e)
     h, s = e, e.mean(0)
-    for ring, star, norm in zip(encoder.ring, encoder.star, encoder.norms):
+    for cycle in encoder.cycles:
         new = []
         for i in range(n):
             neighbours = [h[j] for j in range(i - encoder.window, i + encoder.window + 1) if 0 <= j < n]
             context = torch.stack([*neighbours, e[i], s])
-            new.append(torch.nn.functional.leaky_relu(norm(multi_head(ring, h[i], context))))
+            new.append(torch.nn.functional.leaky_relu(cycle.norm(multi_head(cycle.ring, h[i], context))))
         h = torch.stack(new)
-        s = multi_head(star, s, torch.cat([s[None], h]))
+        s = multi_head(cycle.star, s, torch.cat([s[None], h]))
     return (h.amax(0) + s) / 2
 
 
@@ -54,10 +54,14 @@ SETTINGS = [
 ]
 
 
+def attentions(encoder):
+    return [heads for cycle in encoder.cycles for heads in (cycle.ring, cycle.star)]
+
+
 def build(dtype, **settings):
     torch.manual_seed(0)
     encoder = StarTransformerEncoder(num_heads=3, head_dim=4, dropout=0.0, **settings, input_dim=10).to(dtype)
-    for heads in [*encoder.ring, *encoder.star]:
+    for heads in attentions(encoder):
         if heads.alphas.theta is not None:
             torch.nn.init.normal_(heads.alphas.theta)
     return encoder
@@ -91,7 +95,7 @@ def test_alpha_gradients_match_finite_differences():
     encoder = build(torch.float64)
     tokens = torch.randn(9, 10, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     lengths = torch.tensor([4, 5])
-    for heads in [*encoder.ring, *encoder.star]:
+    for heads in attentions(encoder):
         theta = heads.alphas.theta
         encoder.zero_grad()
         encoder(tokens, lengths).square().sum().backward()
@@ -109,14 +113,14 @@ def test_alpha_gradients_match_finite_differences():
 
 def test_every_alpha_moves_in_training_and_stays_legal():
     encoder = build(torch.float32, cycles=2)
-    before = [heads.alphas().detach().clone() for heads in [*encoder.ring, *encoder.star]]
+    before = [heads.alphas().detach().clone() for heads in attentions(encoder)]
     optimizer = torch.optim.Adam(encoder.parameters(), lr=0.05)
     tokens, lengths = torch.randn(60, 10), torch.tensor([10, 20, 30])
     for _ in range(40):
         optimizer.zero_grad()
         encoder(tokens, lengths).square().mean().backward()
         optimizer.step()
-    for heads, start in zip([*encoder.ring, *encoder.star], before):
+    for heads, start in zip(attentions(encoder), before):
         assert (heads.alphas() != start).all()
         assert ((heads.alphas() > 1) & (heads.alphas() <= 2)).all()
 

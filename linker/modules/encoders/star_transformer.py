@@ -47,13 +47,9 @@ class StarTransformerEncoder(Encoder):
         self.input_dim = self.output_dim = input_dim
         self.window, self.positions = window, positions
 
-        def heads() -> AttentionHeads:
-            return AttentionHeads(input_dim, num_heads, head_dim, score, alpha)
-
-        self.ring = nn.ModuleList(heads() for _ in range(cycles))
-        self.star = nn.ModuleList(heads() for _ in range(cycles))
-        self.norms = nn.ModuleList(nn.LayerNorm(input_dim) for _ in range(cycles))
-        self.dropout = nn.Dropout(dropout)
+        self.cycles = nn.ModuleList(
+            Cycle(input_dim, num_heads, head_dim, score, alpha, dropout) for _ in range(cycles)
+        )
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """float, texts × input_dim; see `Encoder.forward`."""
@@ -69,12 +65,37 @@ class StarTransformerEncoder(Encoder):
         if self.positions:
             tokens = tokens + _sinusoids(layout.position, self.input_dim).to(tokens.dtype)
         satellites, relay = tokens, layout.mean(tokens)
-        for ring, star, norm in zip(self.ring, self.star, self.norms):
-            ring_context = _ring_attention(ring, satellites, tokens, relay, layout)
-            satellites = nn.functional.leaky_relu(norm(self.dropout(ring.merge(ring_context))))
-            star_context, weights = _star_attention(star, satellites, relay, layout)
-            relay = star.merge(star_context)
+        for cycle in self.cycles:
+            satellites, relay, weights = cycle(satellites, tokens, relay, layout)
         return (layout.maximum(satellites) + relay) / 2, weights
+
+
+class Cycle(nn.Module):
+    """One turn of ring and star, with weights of its own."""
+
+    def __init__(
+        self,
+        dim: int,
+        num_heads: int,
+        head_dim: int,
+        score: ScoreFunction,
+        alpha: float | None,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.ring = AttentionHeads(dim, num_heads, head_dim, score, alpha)
+        self.star = AttentionHeads(dim, num_heads, head_dim, score, alpha)
+        self.norm = nn.LayerNorm(dim)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, satellites: Tensor, tokens: Tensor, relay: Tensor, layout: _Layout
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """New satellites (tokens × dim), new relay (texts × dim), the relay's weights (tokens × heads)."""
+        ring_context = _ring_attention(self.ring, satellites, tokens, relay, layout)
+        satellites = nn.functional.leaky_relu(self.norm(self.dropout(self.ring.merge(ring_context))))
+        star_context, weights = _star_attention(self.star, satellites, relay, layout)
+        return satellites, self.star.merge(star_context), weights
 
 
 class _Layout:

@@ -51,7 +51,7 @@ class _MeanActiveHinge(torch.autograd.Function):
     """Mean of [d_p − d_n + margin]₊ over active (positive, negative) combinations of each row."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: FunctionCtx, distances: Tensor, positives: Tensor, negatives: Tensor, margin: float
     ) -> Tensor:
         gradient = torch.zeros_like(distances)
@@ -68,7 +68,7 @@ class _MeanActiveHinge(torch.autograd.Function):
         return (total / active).to(distances.dtype)
 
     @staticmethod
-    def backward(ctx: FunctionCtx, upstream: Tensor) -> tuple[Tensor, None, None, None]:  # type: ignore[override]
+    def backward(ctx: FunctionCtx, upstream: Tensor) -> tuple[Tensor, None, None, None]:
         gradient, active = ctx.saved_tensors  # type: ignore[attr-defined]
         return gradient * (upstream / active).to(gradient.dtype), None, None, None
 

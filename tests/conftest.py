@@ -1,0 +1,36 @@
+"""What several tests need: tiny articles and posts whose words tell which belong together."""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timezone
+
+import pytest
+
+from linker.data.types import Article, LinkedPosts, Post
+
+TOPICS = ("harbour", "orchard", "glacier", "railway", "theatre", "volcano")
+
+
+def toy_posts(seed: int = 0, articles_per_topic: int = 3, posts_per_article: int = 3) -> LinkedPosts:
+    """Articles on a few topics and posts about them that share the topic's words, besides unrelated chatter."""
+    rng = random.Random(seed)
+    filler = [f"w{i}" for i in range(60)]
+    articles, posts = [], []
+    for topic in TOPICS:
+        words = [f"{topic}{i}" for i in range(8)]
+        for number in range(articles_per_topic):
+            own = f"{topic}-{number}"
+            text = " ".join(rng.choices(words, k=12) + rng.choices(filler, k=30) + [own])
+            day = datetime(2031, 5, 1 + number, tzinfo=timezone.utc)
+            articles.append(Article(own, text, title=f"{topic} news {number}", published=day, story=topic))
+            for k in range(posts_per_article):
+                text = " ".join(rng.choices(words, k=3) + rng.choices(filler, k=4))
+                posts.append(Post(f"{own}-p{k}", text, (own,), created_at=day))
+    posts += [Post(f"chatter-{k}", " ".join(rng.choices(filler, k=6))) for k in range(6)]
+    return LinkedPosts(articles, posts)
+
+
+@pytest.fixture
+def toy() -> LinkedPosts:
+    return toy_posts()

@@ -1,0 +1,163 @@
+"""Training as its user meets it: the loss falls, the best epoch wins, a seed decides everything."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from linker.config import build
+from linker.errors import ConfigError, LinkerError
+from linker.evaluation.protocol import evaluate
+from linker.models.model import Model
+from linker.models.siamese import SiameseModel
+from linker.modules.loss import Loss
+from linker.modules.losses.triplet_margin import TripletMarginLoss
+from linker.modules.miners.multi_similarity import MultiSimilarityMiner
+from linker.training.callbacks import Callback
+from linker.training.experiment import seed_everything
+from linker.training.trainer import Trainer
+from tests.conftest import toy_posts
+
+ENCODERS = {
+    "star_transformer": {"type": "star_transformer", "num_heads": 2, "head_dim": 8},
+    "cnn": {"type": "cnn", "num_filters": 8, "hidden_dim": 16},
+    "gru": {"type": "gru", "hidden_dim": 16},
+    "bigru": {"type": "bigru", "hidden_dim": 16},
+    "mean": "mean",
+}
+
+
+def siamese(encoder="star_transformer", seed=1, data=None) -> SiameseModel:
+    seed_everything(seed)
+    embedder = {"type": "word_vectors", "dim": 16, "trainable": True, "buckets": 200}
+    model = build(
+        Model, {"type": "siamese", "encoder": ENCODERS[encoder], "embedder": embedder, "min_count": 1}
+    )
+    model.prepare(data or toy_posts())
+    return model
+
+
+def trainer(**settings) -> Trainer:
+    settings = {
+        "optimizer": {"type": "adam", "lr": 0.01},
+        "schedule": "constant",
+        "batches": {"articles": 9},
+    } | settings
+    return build(Trainer, settings)
+
+
+def run(model, tmp_path, epochs=4, dev=None, loss=None, on_epoch=lambda result: None, **settings):
+    return trainer(epochs=epochs, **settings).train(
+        model,
+        MultiSimilarityMiner(),
+        loss or TripletMarginLoss(),
+        toy_posts(),
+        dev if dev is not None else toy_posts(seed=9),
+        seed=5,
+        log_dir=tmp_path / "log",
+        on_epoch=on_epoch,
+    )
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_every_encoder_learns_to_rank_what_it_is_shown(encoder, tmp_path):
+    model, shown = siamese(encoder), toy_posts()
+    before = evaluate(model.score(shown.articles, shown.posts), shown)["MAP"]
+    result = run(model, tmp_path, epochs=12, dev=shown)
+    after = max(metrics["MAP"] for metrics in result.epochs)
+    assert after > before + 0.1
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_does_not(tmp_path):
+    states = []
+    for seed in (1, 1, 2):
+        model = siamese(seed=seed)
+        run(model, tmp_path, epochs=1)
+        states.append(model.state_dict())
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    assert any(not torch.equal(states[0][name], states[2][name]) for name in states[0])
+
+
+def test_the_best_epoch_is_kept(tmp_path):
+    model, dev = siamese(), toy_posts(seed=9)
+    result = run(model, tmp_path, epochs=5, metric="MAP", optimizer={"type": "adam", "lr": 0.1})
+    best = max(range(5), key=lambda i: (result.epochs[i]["MAP"], -i))
+    assert result.best_epoch == best + 1
+    model.load_state_dict(result.best_state)
+    again = evaluate(model.score(dev.articles, dev.posts), dev)
+    assert again["MAP"] == pytest.approx(result.epochs[best]["MAP"])
+
+
+def test_patience_ends_a_run_that_gets_no_better(tmp_path):
+    result = run(siamese(), tmp_path, epochs=9, patience=2, optimizer={"type": "adam", "lr": 1e-12})
+    assert len(result.epochs) == 3
+    assert result.best_epoch == 1
+
+
+def test_ctrl_c_keeps_what_is_done(tmp_path):
+    def stop(result):
+        if len(result.epochs) == 2:
+            raise KeyboardInterrupt
+
+    result = run(siamese(), tmp_path, on_epoch=stop)
+    assert result.interrupted
+    assert len(result.epochs) == 2
+    assert result.best_state
+
+
+class BrokenLoss(Loss):
+    def forward(self, articles, posts, pairs):
+        return articles.sum() * torch.nan
+
+
+def test_a_loss_that_is_not_a_number_names_the_batch(tmp_path):
+    with pytest.raises(LinkerError, match=r"step 1: the loss is nan; articles of the batch: .*-\d"):
+        run(siamese(), tmp_path, loss=BrokenLoss())
+
+
+def test_an_unknown_metric_is_refused():
+    with pytest.raises(ConfigError, match="accuracy"):
+        trainer(metric="accuracy")
+
+
+def test_a_model_without_trainable_weights_is_refused(tmp_path):
+    model = siamese("mean")
+    model.requires_grad_(False)
+    with pytest.raises(ConfigError, match="nothing to train"):
+        run(model, tmp_path)
+
+
+def test_no_epochs_measure_the_model_as_prepared(tmp_path):
+    model, dev = siamese("mean"), toy_posts(seed=9)
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    result = run(model, tmp_path, epochs=0)
+    assert (result.best_epoch, len(result.epochs)) == (0, 1)
+    assert result.epochs[0] == evaluate(model.score(dev.articles, dev.posts), dev)
+    assert all(torch.equal(before[name], tensor) for name, tensor in model.state_dict().items())
+
+
+def test_callbacks_see_every_step_and_epoch(tmp_path):
+    run(siamese(), tmp_path, epochs=2, callbacks=["json_lines", "tensorboard"])
+    records = [json.loads(line) for line in (tmp_path / "log" / "train.jsonl").read_text().splitlines()]
+    steps = [record for record in records if "step" in record]
+    assert [record["step"] for record in steps] == list(range(1, len(steps) + 1))
+    assert all(np.isfinite(record["loss"]) and record["triplets"] >= 0 for record in steps)
+    assert [record["epoch"] for record in records if "epoch" in record] == [1, 2]
+    assert list((tmp_path / "log").glob("events.out.tfevents.*"))
+
+
+def test_a_callback_is_closed_when_training_fails(tmp_path):
+    closed = []
+
+    class Watcher(Callback):
+        def close(self):
+            closed.append(True)
+
+    failing = trainer()
+    failing.callbacks = [Watcher()]
+    with pytest.raises(LinkerError):
+        failing.train(
+            siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), None, seed=0, log_dir=tmp_path
+        )
+    assert closed
