@@ -154,14 +154,16 @@ class BM25Model(Model):
         columns = index.scores
         shape = (columns["num_docs"], len(columns["indptr"]) - 1)
         parts = sparse.csc_matrix((columns["data"], columns["indices"], columns["indptr"]), shape=shape)
+        # Alphabetical, so that sums are rounded alike and equal scores stay equal in whatever order posts come.
+        words = sorted(word for word, column in index.vocab_dict.items() if column < shape[1])
+        parts = parts[:, [index.vocab_dict[word] for word in words]]
         queries = _queries(
             (lexical_words(article.full_text, self.stop_words) for article in articles),
-            index.vocab_dict,
-            shape=(len(articles), shape[1]),
+            {word: i for i, word in enumerate(words)},
+            shape=(len(articles), len(words)),
         )
         scale = np.sqrt(queries @ _idf(parts))
         scale[scale == 0] = 1  # no word of the article is in any post
-        words = [word for word, _ in sorted(index.vocab_dict.items(), key=lambda item: item[1])]
         return _Vectors(sparse.diags_array(1 / scale) @ queries, parts.tocsr(), words)
 
 

@@ -24,7 +24,8 @@ class Explanation(NamedTuple):
     Attributes:
         article_words: the words of the seed articles that weighed most, at most 20, heaviest first.
         post_words: the post's words, in order; only those with a weight above 0.
-        post_spans: where these words stand in the post, as (start, end), as far as they stand there at all.
+        post_spans: where the words stand in the post, as (start, end), that carried at least their share: those
+            not lighter than the mean over all words of the post. Some models give no word a weight of 0.
     """
 
     article_words: WordWeights
@@ -103,9 +104,10 @@ def _above_zero(weights: Iterable[tuple[str, float]]) -> WordWeights:
 
 
 def _spans(text: str, weights: WordWeights) -> list[Span]:
-    """Where the tokens with a weight above 0 stand in the text."""
+    """Where the tokens stand in the text that carried at least their share."""
+    share = sum(weight for _, weight in weights) / max(len(weights), 1)
     places = align(text, [token for token, _ in weights])
-    return [place for place, (_, weight) in zip(places, weights) if place is not None and weight > 0]
+    return [place for place, (_, weight) in zip(places, weights) if place and 0 < weight >= share]
 
 
 def align(text: str, tokens: Sequence[str]) -> list[Span | None]:

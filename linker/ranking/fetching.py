@@ -191,11 +191,13 @@ def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
         raise PageError("the page was cut short on its way; try again")
 
 
-def _broken_connection(error: Exception) -> str:
-    cause = error.__cause__ or error
-    if isinstance(cause, ssl.SSLError):
-        reason = getattr(cause, "verify_message", "") or cause.reason or str(cause)
+def _broken_connection(error: BaseException) -> str:
+    root = error
+    while cause := root.__cause__ or root.__context__:
+        root = cause
+    if isinstance(root, ssl.SSLError):
+        reason = getattr(root, "verify_message", "") or root.reason or str(root)
         return f"no safe connection: the site's certificate or encryption is faulty ({reason}); {SAVE_IT}"
     if isinstance(error, httpcore.ConnectError):
-        return f"no connection ({getattr(cause, 'strerror', None) or error}); check the address"
+        return f"no connection ({getattr(root, 'strerror', None) or error}); check the address"
     return f"the connection broke off ({error}); try again"

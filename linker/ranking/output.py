@@ -157,10 +157,10 @@ def _shown(text: str, explanation: Explanation | None, terminal: bool) -> Text:
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, overlapping ones made one."""
+    """Spans in order, touching ones made one."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
-        if merged and start < merged[-1][1]:
+        if merged and start <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
         else:
             merged.append((start, end))
