@@ -13,9 +13,9 @@
     miner: { type: 'multi_similarity', epsilon: 0.1 },
     loss: { type: 'triplet_margin', margin: 0.15 },
     trainer: {
-      optimizer: { type: 'adam', lr: 1e-4 },
+      optimizer: { type: 'adam', lr: 5e-4 },
       schedule: 'constant',
-      batches: { articles: 32, posts_per_article: 2, neighbours: 4 },
+      batches: { articles: 64, posts_per_article: 4, neighbours: 4 },
       epochs: 10,
       patience: 5,
       metric: 'mAP',

@@ -16,4 +16,5 @@ defaults.training {
     vectors: { source: std.extVar('vectors') },
     embedder: { type: 'word_vectors', dim: 300, dropout: 0.05 },
   },
+  trainer+: { epochs: 6, patience: 3 },
 }
