@@ -77,7 +77,7 @@ def prepare(data: Path, work: Path) -> None:
         train = [post | {"split": "train"} for post in posts if post["split"] in source.train_splits]
         dev = [post for post in posts if post["split"] == "dev"]
         if source.every_article_is_a_candidate:
-            linked = {post["article_id"] for post in train}
+            linked = {i for post in train for i in post.get("article_ids") or [post["article_id"]]}
             joined_articles += [article | {"split": "train"} for article in articles if article["id"] in linked]
             joined_posts += train
             dev_articles = articles

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from linker.cli.options import Packages, include_packages
-from linker.errors import LinkerError
+from linker.errors import DataError, LinkerError
 
 if TYPE_CHECKING:
     from linker.data.columns import PostColumns
@@ -87,8 +87,13 @@ def rank(
     columns = _columns(column or [])
     found = find_model(model or "bm25")
     format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
-    articles = [loaded for source in article for loaded in load_articles(source)]
-    candidates = read_posts(posts, columns, on_error, str(errors_dir))
+    articles = [one for source in article for one in load_articles(source)]
+    for one in articles:
+        _say(f"article: {one.title or one.text[:60]!r}, {len(one.full_text.split())} words")
+    try:
+        candidates = read_posts(posts, columns, on_error, str(errors_dir))
+    except DataError as error:
+        raise _with_option(error) from error
     if model is None:
         _say("no --model given: ranking by BM25, that is by shared words only")
     linker = found.load()
@@ -135,6 +140,13 @@ def _columns(given: list[str]) -> PostColumns:
         names.setdefault(ours, []).extend([theirs] if theirs else [])
     config = {ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()}
     return build(PostColumns, config)
+
+
+def _with_option(error: DataError) -> DataError:
+    """A complaint about columns, with how they are named on this command line."""
+    if "`columns`" not in str(error):
+        return error
+    return DataError(f"{error}\nHere: --column text=NAME; --column id= where posts have no ids.")
 
 
 def _report(ranking: list[RankedPost], threshold: float | None, explain: bool, name: str) -> None:

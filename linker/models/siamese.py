@@ -129,13 +129,20 @@ class SiameseModel(nn.Module, Model):
         return article_vectors @ post_vectors.T
 
     @torch.no_grad()
-    def token_weights(self, text: str, max_tokens: int) -> list[tuple[str, float]] | None:
-        """The tokens of a text and how much each counts in its vector; None where the encoder cannot tell."""
-        tokens = self.tokenizer.tokenize(text)[:max_tokens]
-        batch = collate([self.vocabulary.encode(tokens)], len(self.vocabulary)).to(self.device)
+    def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[list[tuple[str, float]]] | None:
+        """Each text's tokens and how much each counts in its vector; None where the encoder cannot tell."""
         self.eval()
-        weights = self.encoder.token_weights(self.embedder(batch), batch.lengths)
-        return None if weights is None else list(zip(tokens, weights.tolist()))
+        tokens = [self.tokenizer.tokenize(text)[:max_tokens] for text in texts]
+        encoded = [self.vocabulary.encode(text) for text in tokens]
+        weighted: list[list[tuple[str, float]]] = [[] for _ in texts]
+        for part in length_buckets([len(text.ids) for text in encoded]):
+            batch = collate([encoded[i] for i in part], len(self.vocabulary)).to(self.device)
+            weights = self.encoder.token_weights(self.embedder(batch), batch.lengths)
+            if weights is None:
+                return None
+            for i, own in zip(part, weights.float().cpu().split(batch.lengths.tolist())):
+                weighted[i] = list(zip(tokens[i], own.tolist()))
+        return weighted
 
     def save_state(self, folder: Path) -> None:
         """Write vocabulary and weights."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from linker.data.types import Article, Post
-from linker.progress import track
 
 WordWeights = list[tuple[str, float]]
 Span = tuple[int, int]
@@ -40,8 +40,8 @@ class WeighsTokens(Protocol):
     max_article_tokens: int
     max_post_tokens: int
 
-    def token_weights(self, text: str, max_tokens: int) -> WordWeights | None:
-        """All tokens of a text with their weights ≥ 0; None where the encoder cannot tell."""
+    def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[WordWeights] | None:
+        """All tokens of each text with their weights ≥ 0; None where the encoder cannot tell."""
 
 
 @runtime_checkable
@@ -78,19 +78,18 @@ def _from_terms(terms: dict[str, float], post: Post, words: list[str]) -> Explan
 def _from_tokens(
     model: WeighsTokens, articles: Sequence[Article], posts: Sequence[Post]
 ) -> list[Explanation] | None:
+    in_articles = model.token_weights([article.full_text for article in articles], model.max_article_tokens)
+    in_posts = model.token_weights([post.text for post in posts], model.max_post_tokens)
+    if in_articles is None or in_posts is None:
+        return None
     totals: defaultdict[str, float] = defaultdict(float)
-    for article in articles:
-        weights = model.token_weights(article.full_text, model.max_article_tokens)
-        if weights is None:
-            return None
-        for token, weight in weights:
-            totals[token] += weight / len(articles)
+    for token, weight in chain.from_iterable(in_articles):
+        totals[token] += weight / len(articles)
     heaviest = _heaviest(totals)
-    explanations = []
-    for post in track(posts, "explaining", total=len(posts)):
-        weights = model.token_weights(post.text, model.max_post_tokens) or []
-        explanations.append(Explanation(heaviest, _above_zero(weights), _spans(post.text, weights)))
-    return explanations
+    return [
+        Explanation(heaviest, _above_zero(weights), _spans(post.text, weights))
+        for post, weights in zip(posts, in_posts)
+    ]
 
 
 def _heaviest(weights: dict[str, float]) -> WordWeights:

@@ -120,7 +120,7 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
         console = Console(file=file, highlight=False, width=_UNLIMITED)
     if ranking and ranking[0].explanation is not None:
         console.print(_article_words(ranking), soft_wrap=True)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("score", justify="right")
     table.add_column("post", overflow="fold")
@@ -130,7 +130,7 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
     with console.capture() as capture:
         console.print(table)
     # Without the spaces that fill the cells.
-    file.writelines(f"{line.rstrip()}\n" for line in capture.get().strip("\n").splitlines())
+    file.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
 def _article_words(ranking: Sequence[RankedPost]) -> Text:

@@ -100,10 +100,15 @@ def test_words_are_told_apart_also_when_unknown():
 
 
 def test_token_weights_tell_what_the_relay_looks_at():
-    tokens = prepared("star_transformer").token_weights("harbour1 and orchard2", 100)
-    assert [token for token, _ in tokens] == ["harbour1", "and", "orchard2"]
-    assert all(0 <= weight <= 1 for _, weight in tokens)
-    assert prepared("cnn").token_weights("harbour1", 100) is None
+    model = prepared("star_transformer")
+    texts = ["harbour1 and orchard2", "", "orchard2 " * 40]
+    together = model.token_weights(texts, 100)
+    assert [[token for token, _ in tokens] for tokens in together] == [text.split() for text in texts]
+    assert all(0 <= weight <= 1 for tokens in together for _, weight in tokens)
+    for text, tokens in zip(texts, together):
+        (alone,) = model.token_weights([text], 100)
+        assert [weight for _, weight in tokens] == pytest.approx([weight for _, weight in alone], abs=1e-6)
+    assert prepared("cnn").token_weights(["harbour1"], 100) is None
 
 
 def test_buckets_keep_posts_from_paying_for_articles():

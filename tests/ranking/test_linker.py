@@ -202,8 +202,9 @@ def test_token_weights_of_a_model_are_shown_without_its_zeros() -> None:
     class Weighs(Lengths):
         max_article_tokens, max_post_tokens = 100, 3
 
-        def token_weights(self, text: str, max_tokens: int) -> list[tuple[str, float]]:
-            return [(word.lower(), float(len(word) > 3) / 4) for word in text.split()[:max_tokens]]
+        def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[list[tuple[str, float]]]:
+            words = [text.split()[:max_tokens] for text in texts]
+            return [[(word.lower(), float(len(word) > 3) / 4) for word in text] for text in words]
 
     article = Article("a", "otters again and OTTERS at dusk", title="x")
     (ranked,) = Linker(Weighs()).rank(article, ["An Otter has dreamt"], explain=True)
