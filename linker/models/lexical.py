@@ -164,7 +164,7 @@ class BM25Model(Model):
         )
         scale = np.sqrt(queries @ _idf(parts))
         scale[scale == 0] = 1  # no word of the article is in any post
-        return _Vectors(sparse.diags_array(1 / scale) @ queries, parts.tocsr(), words)
+        return _Vectors(sparse.diags(1 / scale) @ queries, parts.tocsr(), words)
 
 
 def _queries(
