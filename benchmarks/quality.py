@@ -68,7 +68,10 @@ def prepare(data: Path, work: Path) -> None:
     """Write WORK/train (all sources' train posts, dev of plazz and politifact) and WORK/dev/SOURCE."""
     joined_articles, joined_posts = [], []
     for source in SOURCES:
-        articles, posts = rows(data / source.name / "articles.jsonl.gz"), rows(data / source.name / "posts.jsonl.gz")
+        articles, posts = (
+            rows(data / source.name / "articles.jsonl.gz"),
+            rows(data / source.name / "posts.jsonl.gz"),
+        )
         for article in articles:
             if source.every_article_is_a_candidate:
                 article["published"] = None  # two of them are prose
@@ -78,7 +81,9 @@ def prepare(data: Path, work: Path) -> None:
         dev = [post for post in posts if post["split"] == "dev"]
         if source.every_article_is_a_candidate:
             linked = {i for post in train for i in post.get("article_ids") or [post["article_id"]]}
-            joined_articles += [article | {"split": "train"} for article in articles if article["id"] in linked]
+            joined_articles += [
+                article | {"split": "train"} for article in articles if article["id"] in linked
+            ]
             joined_posts += train
             dev_articles = articles
         else:
@@ -201,7 +206,9 @@ def report(work: Path, results: dict[str, dict[str, list[dict[str, float]]]], ru
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--vectors", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
@@ -213,7 +220,11 @@ def main() -> None:
         prepare(options.data.resolve(), work)
     models = work / "models"
     mean = Trained("mean", 1, models / "mean")
-    runs = [Trained(encoder, seed, models / f"{encoder}-{seed}") for seed in SEEDS for encoder in reversed(ENCODERS)]
+    runs = [
+        Trained(encoder, seed, models / f"{encoder}-{seed}")
+        for seed in SEEDS
+        for encoder in reversed(ENCODERS)
+    ]
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(lambda run: run.train(work, vectors), [mean, *runs]))
     results: dict[str, dict[str, list[dict[str, float]]]] = {}
@@ -221,7 +232,9 @@ def main() -> None:
         by_model = {name: [evaluate(work, source, name, model)] for name, model in untrained(work).items()}
         for encoder in ENCODERS:
             own = [run for run in runs if run.encoder == encoder]
-            by_model[encoder.upper()] = [evaluate(work, source, run.folder.name, str(run.folder)) for run in own]
+            by_model[encoder.upper()] = [
+                evaluate(work, source, run.folder.name, str(run.folder)) for run in own
+            ]
         results[source.name] = by_model
     options.out.write_text(report(work, results, runs), encoding="utf-8")
     print(f"wrote {options.out}")
