@@ -66,12 +66,16 @@ class WordVectorsEmbedder(Embedder):
             )
         self.output_dim = dim
         table = torch.randn(vocabulary_size, dim) * dim**-0.5 if pretrained is None else pretrained
-        self.words = nn.Embedding.from_pretrained(table.detach().clone().float(), freeze=not trainable)
+        self.words = nn.Embedding.from_pretrained(
+            table.detach().clone().to(torch.get_default_dtype()), freeze=not trainable
+        )
         scale = _mean_norm(table) * dim**-0.5
         if unknown == "subwords":
             subwords = torch.randn(buckets, dim) * scale
             if words is not None and pretrained is not None:
-                subwords = fit_subwords(subwords * RANDOM_SHARE, words, pretrained.detach().float().cpu())
+                subwords = fit_subwords(
+                    subwords * RANDOM_SHARE, words, pretrained.detach().to(torch.get_default_dtype()).cpu()
+                )
             self.subwords = nn.Parameter(subwords)
         elif unknown == "learned":
             self.unknown = nn.Parameter(torch.randn(1, dim) * scale)

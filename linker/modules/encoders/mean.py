@@ -19,3 +19,11 @@ class MeanEncoder(Encoder):
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """float, texts × input_dim; see `Encoder.forward`."""
         return torch.segment_reduce(tokens, "mean", lengths=lengths, unsafe=True)
+
+    def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """Each token's share of the text vector's length: its projection on that vector, 0 where it points away."""
+        mean = self(tokens, lengths)
+        along = (tokens * torch.nn.functional.normalize(mean, dim=-1).repeat_interleave(lengths, 0)).sum(-1)
+        along = along.clamp_min(0)
+        total = torch.segment_reduce(along, "sum", lengths=lengths, unsafe=True).clamp_min(1e-12)
+        return along / total.repeat_interleave(lengths, 0)

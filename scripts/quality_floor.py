@@ -1,0 +1,116 @@
+"""The pinned quality of every model on the sample in data/: checked by the tests, never lowered without a flag.
+
+    python scripts/quality_floor.py                    measure and compare with tests/quality_floor.json
+    python scripts/quality_floor.py --update           raise floors that were surpassed, add new models
+    python scripts/quality_floor.py --update --allow-regression   write what is measured, also where it is lower
+
+Training is cut short and runs in float64 on one thread, where rounding cannot change which model comes out: the figures
+are the same on every machine. The sample's digest is pinned with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from linker.config import EXPERIMENT, build, load_config, resolve
+from linker.data.source import DataSource
+from linker.evaluation.protocol import evaluate
+from linker.files import atomic_write
+from linker.models.model import Model
+
+ROOT = Path(__file__).resolve().parents[1]
+FLOOR = ROOT / "tests" / "quality_floor.json"
+TOLERANCE = 0.0005
+METRICS = ("r_precision@100", "mAP", "AUC", "MAP", "R-precision")
+OVERRIDES = ["trainer.epochs=2", "trainer.callbacks=[]", "model.max_article_tokens=150"]
+SMALL = {
+    "star_transformer": {"type": "star_transformer", "num_heads": 4, "head_dim": 16},
+    "cnn": {"type": "cnn", "num_filters": 16, "ngram_sizes": [1, 2], "hidden_dim": 64},
+    "gru": {"type": "gru", "hidden_dim": 32},
+    "bigru": {"type": "bigru", "hidden_dim": 32},
+    "mean": {"type": "mean"},
+}
+
+
+def sample_digest() -> str:
+    """SHA-256 over the sample's files."""
+    digest = hashlib.sha256()
+    for name in ("articles.jsonl", "posts.jsonl", "vectors.txt.gz"):
+        digest.update((ROOT / "data" / name).read_bytes())
+    return digest.hexdigest()
+
+
+def measure(model: str) -> dict[str, float]:
+    """Dev metrics of a lexical model, or of an encoder after two epochs of the quickstart recipe."""
+    config = load_config(ROOT / "configs" / "quickstart.jsonnet", OVERRIDES)
+    for key in ("articles", "posts"):
+        config["data"]["reader"][key] = str(ROOT / config["data"]["reader"][key])
+    config["model"]["vectors"]["source"] = str(ROOT / config["model"]["vectors"]["source"])
+    if model in SMALL:
+        config["model"]["encoder"] = SMALL[model]
+        metrics = _train(config)
+    else:
+        dev = build(DataSource, config["data"]).load().dev
+        assert dev is not None
+        metrics = evaluate(build(Model, model).score(dev.articles, dev.posts), dev)
+    return {name: round(metrics[name], 6) for name in METRICS}
+
+
+def _train(config: dict[str, Any]) -> dict[str, float]:
+    """Metrics after the last epoch."""
+    resolved = resolve(EXPERIMENT, config)
+    threads = torch.get_num_threads()
+    torch.set_default_dtype(torch.float64)
+    torch.set_num_threads(1)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            return build(EXPERIMENT, resolved).run(Path(folder) / "model", resolved).epochs[-1]
+    finally:
+        torch.set_default_dtype(torch.float32)
+        torch.set_num_threads(threads)
+
+
+def shortfalls(measured: dict[str, float], floor: dict[str, float]) -> list[str]:
+    """What is below its floor by more than the tolerance."""
+    return [
+        f"{name}: {measured[name]:.4f} is below {floor[name]:.4f}"
+        for name in floor
+        if measured[name] < floor[name] - TOLERANCE
+    ]
+
+
+def main() -> None:
+    """Measure everything and compare or update."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--allow-regression", action="store_true")
+    options = parser.parse_args()
+    pinned = json.loads(FLOOR.read_text()) if FLOOR.exists() else {"models": {}}
+    new = {"sample": sample_digest(), "models": {}}
+    missed = []
+    for model in ("bm25", "tfidf", *SMALL):
+        measured, floor = measure(model), pinned["models"].get(model, {})
+        missed += [f"{model} {line}" for line in shortfalls(measured, floor)]
+        best = {name: max(measured[name], floor.get(name, 0)) for name in METRICS}
+        new["models"][model] = measured if options.allow_regression else best
+        print(model, measured)
+    if missed and not options.allow_regression:
+        sys.exit("below the floor:\n" + "\n".join(missed))
+    if options.update:
+        with atomic_write(FLOOR) as file:
+            json.dump(new, file, indent=2)
+            file.write("\n")
+
+
+if __name__ == "__main__":
+    main()
