@@ -26,7 +26,8 @@ Format = Literal["table", "csv", "jsonl", "trec"]
 # Posts come from strangers: none of their escape sequences, line breaks, changes of direction gets through.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MARKED = "bold underline"
-_UNLIMITED = 1 << 20
+_WIDTH = 110
+"""Columns of a table that does not go to a terminal."""
 
 
 def write_ranking(
@@ -111,13 +112,13 @@ def _write_trec(file: IO[str], ranking: Sequence[RankedPost], query: str, tag: s
 
 
 def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
-    """Print rank, score and post; posts are wrapped on terminals, and on one line anywhere else.
+    """Print rank, score and post, long posts wrapped.
 
     Words that carried a score are bold and underlined on terminals and *starred* elsewhere.
     """
     console = Console(file=file, highlight=False)
     if not console.is_terminal:
-        console = Console(file=file, highlight=False, width=_UNLIMITED)
+        console = Console(file=file, highlight=False, width=_WIDTH)
     if ranking and ranking[0].explanation is not None:
         console.print(_article_words(ranking), soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)

@@ -22,7 +22,7 @@ def model_card(
         f"# An article–post linker with a `{name}` encoder",
         "",
         "Given a news article, it scores social-media posts by the cosine of their vectors: higher means more likely",
-        "to talk about the article. Made with [linker](https://pypi.org/project/article-linker/).",
+        "to talk about the article. Made with linker (`article-linker`).",
         "",
         "## Use",
         "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -242,10 +242,3 @@ def _report(
         highlight=False,
         soft_wrap=True,
     )
-
-
-def model_parameters(model: nn.Module) -> Iterator[tuple[str, int]]:
-    """Name and size of every trained tensor, for the model card."""
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            yield name, parameter.numel()
