@@ -79,6 +79,8 @@ def _open_member(path: Path, name: str | None) -> Iterator[BinaryIO]:
 def read_torchtext(path: Path, selection: RowSelection) -> tuple[list[str], np.ndarray]:
     """Words and vectors of a torchtext cache file: the tuple (words, ids, matrix, dimensions).
 
+    torchtext leaves rows of zeros at the end, one for each word that was no UTF-8.
+
     Raises:
         DataError: something else is in it.
     """
@@ -90,7 +92,9 @@ def read_torchtext(path: Path, selection: RowSelection) -> tuple[list[str], np.n
         # Mapped, so that only the rows taken come into memory; nothing but plain data is unpickled.
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
         words, _, matrix, dim = content
-        matrix = matrix.reshape(len(words), dim)
+        matrix = matrix.reshape(-1, dim)
+        if len(matrix) < len(words):
+            raise ValueError("fewer vectors than words")
     except (
         pickle.UnpicklingError,
         EOFError,

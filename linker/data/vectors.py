@@ -12,9 +12,11 @@ import numpy as np
 from linker.data.vector_cache import find_vectors
 from linker.data.vector_formats import read_rows
 from linker.data.vocabulary import EMPTY, Vocabulary
+from linker.data.word_vectors import WordVectors
 
 
-class VectorFile:
+@WordVectors.register("file")
+class VectorFile(WordVectors):
     """A file of word vectors: GloVe or word2vec text, word2vec binary, or one of torchtext's names."""
 
     def __init__(self, source: str, max_words: int | None = 100_000, cache: str | None = None) -> None:

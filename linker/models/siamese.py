@@ -16,8 +16,9 @@ from linker.config import Lazy
 from linker.data.batch import collate
 from linker.data.tokenizer import Tokenizer
 from linker.data.types import Article, LinkedPosts, Post
-from linker.data.vectors import Coverage, VectorFile, align, coverage
+from linker.data.vectors import Coverage, align, coverage
 from linker.data.vocabulary import EncodedText, Vocabulary
+from linker.data.word_vectors import WordVectors
 from linker.errors import ModelError
 from linker.files import atomic_write
 from linker.models.model import Model
@@ -51,7 +52,7 @@ class SiameseModel(nn.Module, Model):
         encoder: Lazy[Encoder],
         embedder: Lazy[Embedder],
         tokenizer: Tokenizer,
-        vectors: VectorFile | None = None,
+        vectors: WordVectors | None = None,
         min_count: int = 2,
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,

@@ -133,11 +133,6 @@ def golden(name: str) -> list[tuple[str, list[str]]]:
     return [(case["text"], case["tokens"]) for case in map(json.loads, lines)]
 
 
-@pytest.mark.parametrize(("text", "tokens"), golden("basic_english"))
-def test_basic_english(text: str, tokens: list[str]) -> None:
-    assert BasicEnglishTokenizer().tokenize(text) == tokens
-
-
 @pytest.mark.parametrize(("text", "tokens"), golden("glove_twitter"))
 def test_glove_twitter(text: str, tokens: list[str]) -> None:
     assert GloveTwitterTokenizer().tokenize(text) == tokens

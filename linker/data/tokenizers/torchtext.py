@@ -1,0 +1,32 @@
+"""The tokenizers of torchtext itself."""
+
+from __future__ import annotations
+
+from linker.data.tokenizer import Tokenizer
+from linker.data.torchtext_import import import_torchtext
+from linker.errors import ConfigError
+
+
+@Tokenizer.register("torchtext")
+class TorchtextTokenizer(Tokenizer):
+    """Calls torchtext's `get_tokenizer`. Needs the extra `[torchtext]`; `basic_english` alone does not."""
+
+    def __init__(self, name: str = "basic_english") -> None:
+        """Ask torchtext for the tokenizer.
+
+        Args:
+            name: what torchtext calls it: `basic_english`, or one of those for which it needs another package:
+                `spacy`, `moses`, `toktok`, `revtok`, `subword`.
+
+        Raises:
+            ConfigError: torchtext or the other package cannot be imported, or torchtext knows no such tokenizer.
+        """
+        get_tokenizer = import_torchtext("data.utils").get_tokenizer
+        try:
+            self._tokenize = get_tokenizer(name)
+        except (ImportError, OSError, LookupError, ValueError) as error:
+            raise ConfigError(f"torchtext gives no tokenizer {name!r}: {error}") from error
+
+    def tokenize(self, text: str) -> list[str]:
+        """The tokens of `text`, in order, without the white space that some of torchtext's tokens hold."""
+        return [token for found in self._tokenize(text) for token in found.split()]

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Run the tests with torchtext 0.18, hence with torch 2.3, the oldest that is supported, and numpy 1.
+#
+#   scripts/test_torchtext.sh                      everything but the slow tests
+#   scripts/test_torchtext.sh tests/data -x        what pytest is given
+#
+# Needs Python 3.10 or 3.11 (PYTHON=python3.11 to choose) and, from PyPI, 6 GB in TMPDIR and 3 GB of downloads.
+# With PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu it is less.
+# The environment and a copy of the working tree lie in a temporary folder, which goes when the run ends.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/linker"
+git ls-files -z --cached --others --exclude-standard |
+    while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
+    tar --create --null --files-from=- | tar --extract --directory "$folder/linker"
+
+"${PYTHON:-python3}" -m venv "$folder/venv"
+"$folder/venv/bin/python" -m pip --disable-pip-version-check install -q -e "$folder/linker[torchtext,test]"
+cd "$folder/linker"
+export PATH="$folder/venv/bin:$PATH"
+python -c 'import numpy, torch, torchtext; print("torch", torch.__version__, "torchtext", torchtext.__version__, "numpy", numpy.__version__)'
+if [ $# -eq 0 ]; then set -- -m "not slow"; fi
+python -m pytest "$@"
