@@ -131,6 +131,10 @@ class Catalogue:
             raise ConfigError(unknown(name, f"registered {short(reference)}", list(components)))
         return self.load(components[name])
 
+    def names(self, family: type) -> list[str]:
+        """The names of all components of a family, sorted; see `Registrable.available`."""
+        return sorted(self.components(self.remember(family)))
+
     def load(self, reference: str) -> Any:
         """The class `module:Class`, imported if need be.
 
@@ -177,3 +181,4 @@ def unknown(name: str, what: str, names: list[str]) -> str:
 
 
 catalogue = Catalogue()
+Registrable._finder = catalogue

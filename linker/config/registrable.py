@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from linker.errors import ConfigError
 
 T = TypeVar("T")
+
+
+class Finder(Protocol):
+    """Finds components by name; the catalogue does, which is built on this module and puts itself in here."""
+
+    def component(self, family: type, name: str) -> Any:
+        """The class registered as `name`."""
+
+    def names(self, family: type) -> list[str]:
+        """The names of all components of a family, sorted."""
 
 
 class Registrable:
@@ -19,6 +29,7 @@ class Registrable:
 
     default_component: ClassVar[str | None] = None
     _registry: ClassVar[dict[type, dict[str, type]]] = {}
+    _finder: ClassVar[Finder]
 
     @classmethod
     def register(cls, name: str) -> Callable[[type[T]], type[T]]:
@@ -50,16 +61,12 @@ class Registrable:
             ConfigError: there is no such component (then nothing is imported), or its module needs a package
                 that is not installed.
         """
-        from linker.config.catalogue import catalogue
-
-        return catalogue.component(cls, name)
+        return Registrable._finder.component(cls, name)
 
     @classmethod
     def available(cls) -> list[str]:
         """The names of all components of this family, sorted; imports none of them."""
-        from linker.config.catalogue import catalogue
-
-        return sorted(catalogue.components(catalogue.remember(cls)))
+        return Registrable._finder.names(cls)
 
 
 class Lazy(Generic[T]):
