@@ -22,10 +22,14 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from linker.data.types import LinkedPosts
+
 ROOT = Path(__file__).resolve().parents[1]
+NOTES = ROOT / "benchmarks" / "quality-notes.md"
 ENCODERS = ("cnn", "gru", "bigru", "ast")
 SEEDS = (1, 2, 3)
 PAIRS = ("r_precision@50", "r_precision@100", "r_precision@200", "r_precision@500", "r_precision@1000")
@@ -154,16 +158,26 @@ def untrained(work: Path) -> dict[str, str]:
 
 
 def evaluate(work: Path, source: Source, name: str, model: str) -> dict[str, float]:
-    """Metrics of one model on the dev posts of one source."""
+    """Metrics of one model on the dev posts of one source, as `linker evaluate` computes them."""
     out = work / "results" / source.name / f"{name.replace(' ', '')}.json"
     if not out.exists():
-        dev = work / "dev" / source.name
+        from linker.evaluation.contenders import contenders
+        from linker.evaluation.protocol import evaluate as metrics_of
+
+        linked = dev_set(work, source)
+        metrics = metrics_of(contenders([model])[0].load().score(linked.articles, linked.posts), linked)
         out.parent.mkdir(parents=True, exist_ok=True)
-        articles, posts = str(dev / "articles.jsonl.gz"), str(dev / "posts.jsonl.gz")
-        linker("evaluate", model, "--articles", articles, "--posts", posts, "--json", str(out))
+        out.write_text(json.dumps(metrics, indent=2))
         print(f"evaluated {name} on {source.name}", flush=True)
-    results = json.loads(out.read_text())["models"]
-    return results[next(key for key in results if key not in ("bm25", "tfidf") or key == model)]
+    return json.loads(out.read_text())
+
+
+@cache
+def dev_set(work: Path, source: Source) -> LinkedPosts:
+    from linker.data import read_articles, read_posts
+
+    dev = work / "dev" / source.name
+    return LinkedPosts(read_articles(str(dev / "articles.jsonl.gz")), read_posts(str(dev / "posts.jsonl.gz")))
 
 
 def cell(values: list[float | None]) -> str:
@@ -188,12 +202,12 @@ def report(work: Path, results: dict[str, dict[str, list[dict[str, float]]]], ru
         "Made by `python benchmarks/quality.py --data DATA --vectors VECTORS --work WORK` "
         f"(Python {platform.python_version()}, {os.cpu_count()} cores, one thread per run).",
         "Percent. Trained models: mean ± standard deviation over seeds "
-        f"{', '.join(map(str, SEEDS))}; one model for all three sets, trained on their train posts together.",
+        f"{', '.join(map(str, sorted({run.seed for run in runs})))}; one model for all three sets, trained on their train posts together.",
         "`r_precision@r` is the precision among the r best pairs of all (Danovitch 2020); `R-precision` the classical",
         "one per article. See docs/evaluation.md for every definition.",
         "",
     ]
-    lines += (work / "notes.md").read_text().splitlines() if (work / "notes.md").exists() else []
+    lines += NOTES.read_text(encoding="utf-8").splitlines() if NOTES.exists() else []
     for source in SOURCES:
         lines += ["", f"## {source.title}", ""]
         for metrics in (PAIRS, PAIRS_LATE, BY_ARTICLE):
@@ -214,6 +228,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "quality.md")
     parser.add_argument("--jobs", type=int, default=2, help="training runs side by side")
+    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="seeds of the trained models")
     options = parser.parse_args()
     work, vectors = options.work.resolve(), options.vectors.resolve()
     if not (work / "train" / "posts.jsonl.gz").exists():
