@@ -4,8 +4,7 @@
 #   scripts/test_torchtext.sh                      everything but the slow tests
 #   scripts/test_torchtext.sh tests/data -x        what pytest is given
 #
-# Needs Python 3.10 or 3.11 (PYTHON=python3.11 to choose) and, from PyPI, 6 GB in TMPDIR and 3 GB of downloads.
-# With PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu it is less.
+# Needs Python 3.10 to 3.12 (PYTHON=python3.11 chooses one), a network for pip, and 6 GB in TMPDIR.
 # The environment and a copy of the working tree lie in a temporary folder, which goes when the run ends.
 set -euo pipefail
 cd "$(dirname "$0")/.."
