@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
+from linker.bounds import at_least, between
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from linker.models.stop_words import ENGLISH
@@ -127,6 +128,8 @@ class BM25Model(Model):
     """
 
     def __init__(self, k1: float = 1.5, b: float = 0.75, stop_words: StopWords = "english") -> None:
+        at_least(0, k1=k1)
+        between(0, 1, b=b)
         self.k1 = k1
         self.b = b
         self.stop_words: StopWords = stop_words

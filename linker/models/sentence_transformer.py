@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.bounds import at_least
 from linker.data.types import Article, Post
 from linker.errors import ModelError
 from linker.models.model import Model
@@ -29,6 +30,7 @@ class SentenceTransformerModel(Model):
     """
 
     def __init__(self, path: str, batch_size: int = 32) -> None:
+        at_least(1, batch_size=batch_size)
         self.path = path
         self.batch_size = batch_size
         self._encoder: SentenceTransformer | None = None

@@ -12,6 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from linker.bounds import at_least
 from linker.config import Lazy
 from linker.data.batch import collate
 from linker.data.tokenizer import Tokenizer
@@ -57,6 +58,9 @@ class SiameseModel(nn.Module, Model):
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,
     ) -> None:
+        at_least(
+            1, min_count=min_count, max_article_tokens=max_article_tokens, max_post_tokens=max_post_tokens
+        )
         super().__init__()
         self._lazy_encoder, self._lazy_embedder = encoder, embedder
         self.tokenizer, self.vectors, self.min_count = tokenizer, vectors, min_count

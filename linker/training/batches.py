@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from linker.bounds import at_least
 from linker.data.types import Article, LinkedPosts
 from linker.errors import DataError
 
@@ -32,6 +33,7 @@ class PairBatches:
     """
 
     def __init__(self, articles: int = 16, posts_per_article: int = 2, neighbours: int = 4) -> None:
+        at_least(1, articles=articles, posts_per_article=posts_per_article, neighbours=neighbours)
         self.articles, self.posts_per_article, self.neighbours = articles, posts_per_article, neighbours
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:

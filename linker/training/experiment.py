@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from linker.bounds import between
 from linker.config import Lazy
 from linker.data.source import DataSource
 from linker.data.types import LinkedPosts
@@ -38,6 +39,7 @@ class Experiment:
     def __init__(
         self, data: DataSource, model: Lazy[Model], miner: Miner, loss: Loss, trainer: Trainer, seed: int = 13
     ) -> None:
+        between(0, 2**32 - 1, seed=seed)  # what numpy takes
         self.data, self.model, self.miner, self.loss = data, model, miner, loss
         self.trainer, self.seed = trainer, seed
 

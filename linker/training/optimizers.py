@@ -10,6 +10,7 @@ from torch import nn
 from torch.optim import Optimizer as TorchOptimizer
 from torch.optim.lr_scheduler import LambdaLR
 
+from linker.bounds import above, at_least, between
 from linker.config import Registrable
 
 
@@ -32,6 +33,7 @@ class Adam(Optimizer):
     """
 
     def __init__(self, lr: float = 1e-4) -> None:
+        above(0, lr=lr)
         self.lr = lr
 
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
@@ -49,6 +51,8 @@ class AdamW(Optimizer):
     """
 
     def __init__(self, lr: float = 1e-4, weight_decay: float = 0.01) -> None:
+        above(0, lr=lr)
+        at_least(0, weight_decay=weight_decay)
         self.lr, self.weight_decay = lr, weight_decay
 
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
@@ -93,6 +97,7 @@ class Linear(Schedule):
     """
 
     def __init__(self, warmup: float = 0.1) -> None:
+        between(0, 1, warmup=warmup)
         self.warmup = warmup
 
     def factor(self, progress: float) -> float:
@@ -109,6 +114,7 @@ class Cosine(Schedule):
     """
 
     def __init__(self, warmup: float = 0.1) -> None:
+        between(0, 1, warmup=warmup)
         self.warmup = warmup
 
     def factor(self, progress: float) -> float:

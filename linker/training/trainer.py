@@ -12,6 +12,7 @@ import torch
 from rich.progress import Progress, TaskID
 from torch import Tensor, nn
 
+from linker.bounds import above, at_least
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.evaluation.protocol import ARTICLE_METRICS, PAIR_METRICS, evaluate
@@ -66,6 +67,9 @@ class Trainer:
         clip_norm: float | None = 1.0,
         callbacks: list[Callback] | None = None,
     ) -> None:
+        at_least(0, epochs=epochs)
+        at_least(1, patience=patience)
+        above(0, clip_norm=clip_norm)
         known = [*PAIR_METRICS, *ARTICLE_METRICS]
         if metric not in known:
             raise ConfigError(
@@ -134,6 +138,10 @@ class Trainer:
     def _record(
         self, result: TrainingResult, number: int, metrics: dict[str, float], model: nn.Module
     ) -> None:
+        if metrics and self.metric not in metrics:
+            raise LinkerError(
+                f"trainer.metric: the dev set is too small for {self.metric}; choose one of {', '.join(metrics)}"
+            )
         best = result.epochs[result.best_epoch - 1] if result.best_epoch else None
         result.epochs.append(metrics)
         if best is None or not metrics or metrics[self.metric] > best[self.metric]:
@@ -233,7 +241,9 @@ def _report(
 ) -> None:
     """One line per epoch that stays on the screen."""
     dev = "".join(
-        f"  {name} {metrics[name]:.2%}" for name in dict.fromkeys([metric, "mAP", "AUC", "MAP"]) if metrics
+        f"  {name} {metrics[name]:.2%}"
+        for name in dict.fromkeys([metric, "mAP", "AUC", "MAP"])
+        if name in metrics
     )
     best = "  best so far" if metrics and result.best_epoch == number else ""
     stderr.print(

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from linker.config import build
+from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.evaluation.protocol import evaluate
 from linker.models.model import Model
@@ -161,3 +162,44 @@ def test_a_callback_is_closed_when_training_fails(tmp_path):
             siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), None, seed=0, log_dir=tmp_path
         )
     assert closed
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epochs": -1}, "Trainer: epochs is -1, but must be at least 0"),
+        ({"patience": 0}, "Trainer: patience is 0, but must be at least 1"),
+        ({"clip_norm": 0.0}, "Trainer: clip_norm is 0.0, but must be above 0"),
+        ({"optimizer": {"type": "adam", "lr": -1.0}}, "optimizer: lr is -1.0, but must be above 0"),
+        ({"optimizer": {"type": "adamw", "lr": 0.0}}, "optimizer: lr is 0.0, but must be above 0"),
+        ({"optimizer": {"type": "adamw", "weight_decay": -1.0}}, "weight_decay is -1.0, but must be at least 0"),
+        ({"schedule": {"type": "linear", "warmup": 2.0}}, "warmup is 2.0, but must be between 0 and 1"),
+        ({"schedule": {"type": "cosine", "warmup": -0.1}}, "warmup is -0.1, but must be between 0 and 1"),
+        ({"batches": {"articles": 0}}, "batches: articles is 0, but must be at least 1"),
+        ({"batches": {"posts_per_article": 0}}, "posts_per_article is 0, but must be at least 1"),
+        ({"batches": {"neighbours": 0}}, "neighbours is 0, but must be at least 1"),
+    ],
+)  # fmt: skip
+def test_settings_that_make_no_sense_are_refused_by_name(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        trainer(**settings)
+
+
+@pytest.mark.parametrize("metric", ["AUC", "r_precision@3000"])
+def test_a_dev_set_that_is_too_small_for_the_metric_is_told(metric, tmp_path):
+    toy = toy_posts(seed=9)
+    dev = LinkedPosts(
+        toy.articles[:1], [post for post in toy.posts if toy.articles[0].id in post.article_ids]
+    )
+    with pytest.raises(LinkerError, match=f"too small for {metric}; choose one of .*mAP"):
+        run(siamese(), tmp_path, dev=dev, metric=metric)
+
+
+def test_a_dev_set_of_one_article_is_measured_as_far_as_it_can_be(tmp_path):
+    toy = toy_posts(seed=9)
+    dev = LinkedPosts(
+        toy.articles[:1], [post for post in toy.posts if toy.articles[0].id in post.article_ids]
+    )
+    result = run(siamese(), tmp_path, dev=dev, epochs=1)
+    assert "AUC" not in result.epochs[0]
+    assert result.epochs[0]["mAP"] == 1

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from linker.bounds import at_least
 from linker.data.batch import TokenBatch
 from linker.errors import ConfigError
 from linker.modules.embedder import Embedder
@@ -54,6 +55,7 @@ class WordVectorsEmbedder(Embedder):
             ConfigError: the table would stay random, or the vectors have another length than `dim`.
         """
         super().__init__()
+        at_least(1, dim=dim, buckets=buckets)
         if pretrained is None and not trainable:
             raise ConfigError(
                 "the word_vectors embedder has no vectors and is not trained: "

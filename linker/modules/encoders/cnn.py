@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from linker.bounds import at_least
 from linker.modules.encoder import Encoder, pad_tokens
 
 
@@ -31,6 +32,11 @@ class CnnEncoder(Encoder):
         *,
         input_dim: int,
     ) -> None:
+        at_least(1, num_filters=num_filters, hidden_dim=hidden_dim)
+        if not ngram_sizes or min(ngram_sizes) < 1:
+            raise ValueError(
+                f"ngram_sizes is {list(ngram_sizes)}, but must be numbers of words, each at least 1"
+            )
         super().__init__()
         self.input_dim, self.output_dim = input_dim, hidden_dim
         self.ngram_sizes = tuple(ngram_sizes)

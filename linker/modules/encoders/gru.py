@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
+from linker.bounds import at_least
 from linker.modules.encoder import Encoder, pad_tokens
 
 
@@ -12,6 +13,7 @@ class _Recurrent(Encoder):
     """A one-layer GRU whose last state (of each direction) is the text vector."""
 
     def __init__(self, hidden_dim: int, dropout: float, bidirectional: bool, input_dim: int) -> None:
+        at_least(1, hidden_dim=hidden_dim)
         super().__init__()
         self.input_dim, self.output_dim = input_dim, hidden_dim
         size = hidden_dim // 2 if bidirectional else hidden_dim

@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from linker.bounds import at_least
 from linker.modules.attention import AttentionHeads, ScoreFunction
 from linker.modules.encoder import Encoder, offsets_of
 
@@ -43,6 +44,8 @@ class StarTransformerEncoder(Encoder):
         *,
         input_dim: int,
     ) -> None:
+        at_least(1, num_heads=num_heads, head_dim=head_dim, cycles=cycles)
+        at_least(0, window=window)
         super().__init__()
         self.input_dim = self.output_dim = input_dim
         self.window, self.positions = window, positions

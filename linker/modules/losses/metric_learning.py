@@ -7,6 +7,7 @@ from pytorch_metric_learning.losses import MultiSimilarityLoss as LibraryMultiSi
 from pytorch_metric_learning.losses import NTXentLoss as LibraryNTXentLoss
 from torch import Tensor
 
+from linker.bounds import above
 from linker.modules.loss import Loss
 from linker.modules.mining import MinedPairs
 
@@ -37,6 +38,7 @@ class MultiSimilarityLoss(_LibraryLoss):
     """
 
     def __init__(self, alpha: float = 2.0, beta: float = 50.0, base: float = 0.5) -> None:
+        above(0, alpha=alpha, beta=beta)
         super().__init__(LibraryMultiSimilarityLoss(alpha=alpha, beta=beta, base=base))
 
 
@@ -49,4 +51,5 @@ class NTXentLoss(_LibraryLoss):
     """
 
     def __init__(self, temperature: float = 0.07) -> None:
+        above(0, temperature=temperature)
         super().__init__(LibraryNTXentLoss(temperature=temperature))

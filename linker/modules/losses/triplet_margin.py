@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx
 
+from linker.bounds import at_least
 from linker.modules.loss import Loss
 from linker.modules.mining import MinedPairs
 
@@ -26,6 +27,7 @@ class TripletMarginLoss(Loss):
     """
 
     def __init__(self, margin: float = 0.15) -> None:
+        at_least(0, margin=margin)
         super().__init__()
         self.margin = margin
 

@@ -1,0 +1,85 @@
+"""Numbers that make no sense for a component are refused by name, before anything is computed with them."""
+
+import pytest
+
+from linker.config import build
+from linker.data.types import Article, LinkedPosts, Post
+from linker.errors import ConfigError
+from linker.models.model import Model
+from linker.modules.embedder import Embedder
+from linker.modules.encoder import Encoder
+from linker.modules.loss import Loss
+from linker.training.experiment import Experiment
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"type": "star_transformer", "num_heads": 0}, "num_heads is 0, but must be at least 1"),
+        ({"type": "star_transformer", "head_dim": -3}, "head_dim is -3, but must be at least 1"),
+        ({"type": "star_transformer", "cycles": 0}, "cycles is 0, but must be at least 1"),
+        ({"type": "star_transformer", "window": -1}, "window is -1, but must be at least 0"),
+        ({"type": "star_transformer", "dropout": 2.0}, "between 0 and 1, but got 2"),
+        ({"type": "cnn", "num_filters": 0}, "num_filters is 0, but must be at least 1"),
+        ({"type": "cnn", "hidden_dim": 0}, "hidden_dim is 0, but must be at least 1"),
+        ({"type": "cnn", "ngram_sizes": []}, r"ngram_sizes is \[\], but must be numbers of words"),
+        ({"type": "cnn", "ngram_sizes": [2, 0]}, r"ngram_sizes is \[2, 0\], but must be numbers of words"),
+        ({"type": "gru", "hidden_dim": 0}, "hidden_dim is 0, but must be at least 1"),
+        ({"type": "bigru", "hidden_dim": -2}, "hidden_dim is -2, but must be at least 1"),
+    ],
+)
+def test_encoders(config, message):
+    with pytest.raises(ConfigError, match=message):
+        build(Encoder, config, input_dim=4)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"type": "triplet_margin", "margin": -0.1}, "margin is -0.1, but must be at least 0"),
+        ({"type": "nt_xent", "temperature": 0.0}, "temperature is 0.0, but must be above 0"),
+        ({"type": "multi_similarity", "alpha": 0.0}, "alpha is 0.0, but must be above 0"),
+        ({"type": "multi_similarity", "beta": -5.0}, "beta is -5.0, but must be above 0"),
+    ],
+)
+def test_losses(config, message):
+    with pytest.raises(ConfigError, match=message):
+        build(Loss, config)
+
+
+@pytest.mark.parametrize("key", ["dim", "buckets"])
+def test_embedders(key):
+    with pytest.raises(ConfigError, match=f"{key} is 0, but must be at least 1"):
+        build(Embedder, {"type": "word_vectors", "trainable": True, key: 0}, vocabulary_size=3)
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        ({"type": "bm25", "k1": -1.0}, "k1 is -1.0, but must be at least 0"),
+        ({"type": "bm25", "b": 2.0}, "b is 2.0, but must be between 0 and 1"),
+        ({"type": "sentence_transformer", "path": "x", "batch_size": 0}, "batch_size is 0"),
+        (
+            {"type": "siamese", "encoder": "mean", "embedder": "word_vectors", "min_count": 0},
+            "min_count is 0",
+        ),
+        (
+            {"type": "siamese", "encoder": "mean", "embedder": "word_vectors", "max_article_tokens": 0},
+            "max_article_tokens is 0",
+        ),
+        (
+            {"type": "siamese", "encoder": "mean", "embedder": "word_vectors", "max_post_tokens": -5},
+            "max_post_tokens is -5",
+        ),
+    ],
+)
+def test_models(config, message):
+    with pytest.raises(ConfigError, match=message):
+        build(Model, config)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_seeds_that_numpy_refuses(seed):
+    data = LinkedPosts([Article("a", "text")], [Post("p", "text", ("a",))])
+    with pytest.raises(ValueError, match=f"seed is {seed}, but must be between 0 and"):
+        Experiment(data, None, None, None, None, seed=seed)
