@@ -196,13 +196,14 @@ def table(results: dict[str, list[dict[str, float]]], metrics: tuple[str, ...]) 
 
 
 def report(work: Path, results: dict[str, dict[str, list[dict[str, float]]]], runs: list[Trained]) -> str:
+    seeds = ", ".join(str(seed) for seed in sorted({run.seed for run in runs}))
     lines = [
         "# Quality on real posts",
         "",
         "Made by `python benchmarks/quality.py --data DATA --vectors VECTORS --work WORK` "
         f"(Python {platform.python_version()}, {os.cpu_count()} cores, one thread per run).",
         "Percent. Trained models: mean ± standard deviation over seeds "
-        f"{', '.join(map(str, sorted({run.seed for run in runs})))}; one model for all three sets, trained on their train posts together.",
+        f"{seeds}; one model for all three sets, trained on their train posts together.",
         "`r_precision@r` is the precision among the r best pairs of all (Danovitch 2020); `R-precision` the classical",
         "one per article. See docs/evaluation.md for every definition.",
         "",

@@ -64,7 +64,7 @@ def _load(path: str) -> SentenceTransformer:
     try:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ModelError(
             "the model sentence_transformer needs the package sentence-transformers: "
             "pip install 'article-linker[transformers]'"

@@ -1,6 +1,6 @@
 """Posts per second of every tokenizer, on one core; NLTK's TweetTokenizer beside them where it is installed.
 
-    python benchmarks/tokenizers.py [--posts FILE] [--rounds 7]
+    python benchmarks/tokenizing.py [--posts FILE] [--rounds 7]
 
 The fastest of the rounds counts. The first round of `social`, while it gets to know the words, is shown apart.
 """
