@@ -182,10 +182,15 @@ def test_the_vectors_of_torchtext_itself(tmp_path: Path) -> None:
 def test_torchtext_may_not_run_code_from_its_cache(tmp_path: Path) -> None:
     import torch
 
-    torch.save(Path("anything"), tmp_path / "glove.6B.50d.txt.pt")
+    class Code:
+        def __reduce__(self) -> tuple:
+            return os.mkdir, (str(tmp_path / "ran"),)
+
+    torch.save((["a"], {"a": 0}, Code(), 1), tmp_path / "glove.6B.50d.txt.pt")
     vectors = build(WordVectors, {"type": "torchtext", "name": "glove.6B.50d", "cache": str(tmp_path)})
     with pytest.raises(DataError, match=r"cannot give the vectors 'glove\.6B\.50d'"):
         vectors.read()
+    assert not (tmp_path / "ran").exists()
     with pytest.raises(DataError, match="no vectors found"):
         build(WordVectors, {"type": "torchtext", "name": "nowhere", "cache": str(tmp_path)}).read()
     with pytest.raises(ConfigError, match="letter sequences"):
