@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from typing import Annotated
 
@@ -9,6 +11,7 @@ import typer
 
 from linker.cli import config, evaluate, rank, train, vectors
 from linker.errors import LinkerError
+from linker.files import NO_ROOM
 from linker.version import __version__
 
 app = typer.Typer(
@@ -49,9 +52,23 @@ def main() -> None:
     defect of linker itself.
     """
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
     except LinkerError as error:
         print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno not in NO_ROOM | {errno.EPIPE}:
+            raise
+        # What is still in the buffer would fail again when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.EPIPE:  # whoever read our results has enough: `| head`
+            sys.exit(1)
+        print(
+            f"error: {error.filename or 'the results'}: cannot be written ({error.strerror})", file=sys.stderr
+        )
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -115,6 +116,8 @@ class BadLines:
         rest = self._total - len(self._shown)
         shown = [f"  {message}" for message in self._shown] + ([f"  … and {rest} more"] if rest else [])
         remedy = 'mend them, or set them aside with --on-error skip (in a config: on_error: "skip")'
+        if any(message.endswith("invalid UTF-8") for message in self._shown):
+            remedy = f"save the file as UTF-8 (in Excel: CSV UTF-8), {remedy}"
         return "\n".join([f"{many}; {remedy}:", *shown])
 
 
@@ -123,9 +126,10 @@ def _free_for(side_path: Path, name: str) -> bool:
     try:
         with open(side_path, encoding="utf-8", errors="replace") as file:
             return json.loads(file.readline())["file"] == name
-    except FileNotFoundError:
-        return True
-    except (OSError, ValueError, KeyError, TypeError):
+    except OSError:
+        # Nothing there, or a place where nothing can be: then writing says why.
+        return not os.path.lexists(side_path)
+    except (ValueError, KeyError, TypeError):
         return False
 
 

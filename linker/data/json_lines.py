@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from linker.data.bad_lines import InputFile, LineError
+from linker.data.opening import shown_name
 from linker.data.rows import Line, Row, Table, not_utf8
+from linker.errors import DataError
+
+# A first line as it is in `[{...}, {...}]` and in JSON that is indented.
+_IS_DOCUMENT = re.compile(r"\s*(\[\s*\{|[\[{]\s*$)")
 
 
 def json_table(file: InputFile, lines: Iterator[Line]) -> Table:
@@ -15,6 +21,11 @@ def json_table(file: InputFile, lines: Iterator[Line]) -> Table:
 
     def rows() -> Iterator[Row]:
         for number, text in lines:
+            if number == 1 and _IS_DOCUMENT.match(text):
+                raise DataError(
+                    f"{shown_name(file.path)}: JSON as a list or over several lines, but one object a line is "
+                    "expected; `jq -c .[]` makes lines of a list"
+                )
             try:
                 yield Row(number, _json_object(text), text)
             except LineError as error:

@@ -89,7 +89,9 @@ def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
         # pyarrow is needed anyway and, unlike the zstandard package, notices a file that was cut short.
         return cast(BinaryIO, io.BufferedReader(pyarrow.CompressedInputStream(stream, "zstd"), _BUFFER))
     if packing == "zip":
-        raise DataError(f"{shown_name(path)}: is a zip archive; unpack it first")
+        raise DataError(
+            f"{shown_name(path)}: is a zip archive or a spreadsheet; unpack it, or save it as CSV"
+        )
     if packing == "UTF-16":
         raise DataError(f"{shown_name(path)}: is UTF-16 text; save it as UTF-8")
     return stream

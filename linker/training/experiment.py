@@ -14,7 +14,8 @@ from linker.config import Lazy
 from linker.data.source import DataSource
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
-from linker.models.folder import save_model
+from linker.files import check_writable, unbroken
+from linker.models.folder import CONFIG, save_model
 from linker.models.model import Model
 from linker.models.siamese import SiameseModel, save_weights
 from linker.modules.loss import Loss
@@ -50,6 +51,8 @@ class Experiment:
             out: the model folder; the best weights so far are in it after every epoch. Logs go to `<out>-log`.
             config: the resolved config that this experiment was built from.
         """
+        for place in (out / CONFIG, log_dir_of(out) / "train.jsonl"):
+            check_writable(place)
         splits = self.data.load()
         train, dev = splits.train, splits.dev
         seed_everything(self.seed)
@@ -66,9 +69,10 @@ class Experiment:
             last = {name: tensor.clone() for name, tensor in model.state_dict().items()}
             model.load_state_dict(result.best_state)
             metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[result.best_epoch - 1]}
-            save_model(model, out, config, metrics, model_card(config, metrics, train, dev, model))
-            model.load_state_dict(last)
-            save_weights(model, out / "last.safetensors")
+            with unbroken():
+                save_model(model, out, config, metrics, model_card(config, metrics, train, dev, model))
+                model.load_state_dict(last)
+                save_weights(model, out / "last.safetensors")
 
         return self.trainer.train(
             model, self.miner, self.loss, train, dev, self.seed, log_dir_of(out), on_epoch=save

@@ -128,3 +128,17 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     process.stdout.close()
     assert process.stderr.read() == b""
     process.wait(timeout=60)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("lines", [1, 10**6])
+def test_results_that_find_no_room_are_told(lines: int) -> None:
+    code = (
+        f"from linker.cli import main as m; m.app.command('spill')(lambda: print('x\\n' * {lines})); m.main()"
+    )
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "spill"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: the results: cannot be written (No space left on device)\n"

@@ -100,3 +100,13 @@ def test_mistakes_are_told_without_a_traceback_and_leave_nothing(workplace, argu
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert not (workplace / "out").exists()
+
+
+@pytest.mark.parametrize(("out", "blocker"), [("file/model", "file"), ("model", "model-log")])
+def test_a_place_that_cannot_be_written_is_told_before_any_work(workplace, out, blocker):
+    (workplace / blocker).write_text("a file")
+    result = linker(workplace, "train", "config.jsonnet", "--out", out)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert f"{blocker} is no folder" in result.stderr
+    assert not (workplace / "model").exists()

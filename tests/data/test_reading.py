@@ -13,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from linker.data import Article, ArticleColumns, PairColumns, Post, PostColumns, read_articles, read_posts
+from linker.data.bad_lines import OnError
 from linker.data.columns import SingleFileColumns
 from linker.data.readers import ArticlesAndPosts, Concatenated, SingleFile
-from linker.errors import DataError
+from linker.errors import DataError, LinkerError
 
 GOOD_ARTICLE = {"id": "a1", "title": "Dam breaks", "text": "The dam broke at night."}
 
@@ -96,6 +97,34 @@ def test_nothing_left_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="not one post could be read"):
         read_posts(path, on_error="skip", errors_dir=str(tmp_path))
     assert len(errors_of(path, tmp_path)) == 1
+
+
+def test_another_encoding_comes_with_what_to_do(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_bytes("id,text\n1,café\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"one bad line; save the file as UTF-8 .*\n.*line 2: invalid UTF-8"):
+        read_posts(str(path))
+
+
+def test_a_place_where_no_side_file_can_be_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.jsonl", {"id": 1, "text": "x"}, b"oops")
+    with pytest.raises(LinkerError, match=r"p\.jsonl\.errors\.jsonl: cannot be written"):
+        read_posts(path, on_error="skip", errors_dir=path)
+
+
+@pytest.mark.parametrize("layout", [None, 1])
+@pytest.mark.parametrize("on_error", ["strict", "skip"])
+def test_json_that_is_not_one_object_a_line_is_told_once(
+    tmp_path: Path, layout: int | None, on_error: OnError
+) -> None:
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps([{"id": 1, "text": "x"}, {"id": 2, "text": "y"}], indent=layout))
+    with pytest.raises(DataError) as caught:
+        read_posts(str(path), on_error=on_error, errors_dir=str(tmp_path))
+    assert str(caught.value) == (
+        f"{path}: JSON as a list or over several lines, but one object a line is expected; "
+        "`jq -c .[]` makes lines of a list"
+    )
 
 
 def test_side_files_of_inputs_with_the_same_name(tmp_path: Path) -> None:
