@@ -20,7 +20,8 @@ def prepare(folder: Path) -> None:
     """A working folder as the page expects it: configs, and a sample small enough for a test."""
     shutil.copytree(ROOT / "configs", folder / "configs")
     (folder / "data").mkdir()
-    shutil.copy(ROOT / "data/article.html", folder / "data")
+    for name in ("article.html", "vectors.txt.gz"):
+        shutil.copy(ROOT / "data" / name, folder / "data")
     for name in ("articles.jsonl", "posts.jsonl"):
         lines = (ROOT / "data" / name).read_text(encoding="utf-8").splitlines(keepends=True)
         kept = [line for line in lines if json.loads(line)["id"].startswith(STORIES)]
