@@ -111,8 +111,7 @@ class Trainer:
             on_epoch(result)
             return result
         run = _Run(self, model, miner, loss, train, seed)
-        for callback in self.callbacks:
-            callback.start(log_dir)
+        _start(self.callbacks, log_dir)
         try:
             for number in range(1, self.epochs + 1):
                 started = time.monotonic()
@@ -147,6 +146,14 @@ class Trainer:
         if best is None or not metrics or metrics[self.metric] > best[self.metric]:
             result.best_epoch = number
             result.best_state = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
+
+
+def _start(callbacks: list[Callback], log_dir: Path) -> None:
+    try:
+        for callback in callbacks:
+            callback.start(log_dir)
+    except OSError as error:
+        raise LinkerError(f"{error.filename or log_dir}: cannot be written ({error.strerror})") from error
 
 
 def _measure(model: SiameseModel, dev: LinkedPosts | None) -> dict[str, float]:

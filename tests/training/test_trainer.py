@@ -203,3 +203,9 @@ def test_a_dev_set_of_one_article_is_measured_as_far_as_it_can_be(tmp_path):
     result = run(siamese(), tmp_path, dev=dev, epochs=1)
     assert "AUC" not in result.epochs[0]
     assert result.epochs[0]["mAP"] == 1
+
+
+def test_logs_that_cannot_be_written_are_told(tmp_path):
+    (tmp_path / "log").write_text("a file")
+    with pytest.raises(LinkerError, match="log: cannot be written"):
+        run(siamese(), tmp_path, callbacks=["json_lines"])
