@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from typing import Annotated
@@ -51,6 +52,9 @@ def main() -> None:
     Exit codes: 0; 2 for wrong input or usage, told on stderr; 130 after Ctrl-C; 1 with a traceback for a
     defect of linker itself.
     """
+    # Posts hold emojis, and results are files like any other: UTF-8, whatever the locale.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     try:
         try:
             app()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -83,6 +84,8 @@ def rank(
 
     # What can be wrong is found out before the work begins: names first, the model last.
     include_packages(include_package)
+    if threshold is not None and math.isnan(threshold):
+        raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     _check_files(article, posts, out)
     columns = _columns(column or [])
     found = find_model(model or "bm25")

@@ -81,7 +81,13 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
         return "baseline"
     path = Path(given)
     if path.suffix in (".jsonnet", ".json") and path.is_file():
-        resolve(Model, load_config(given))
+        config = load_config(given)
+        if "type" not in config and "model" in config:
+            raise ModelError(
+                f"{given}: is the config of a training; `linker train {given} --out FOLDER` makes the model "
+                "folder to give here"
+            )
+        resolve(Model, config)
         return "config"
     if not (path / CONFIG).is_file():
         problem = f"not a model folder, it has no {CONFIG}" if path.is_dir() else "no such model folder"

@@ -20,7 +20,7 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vectors import Coverage, align, coverage
 from linker.data.vocabulary import EncodedText, Vocabulary
 from linker.data.word_vectors import WordVectors
-from linker.errors import ModelError
+from linker.errors import ConfigError, ModelError
 from linker.files import atomic_write
 from linker.models.model import Model
 from linker.modules.embedder import Embedder
@@ -170,10 +170,10 @@ class SiameseModel(nn.Module, Model):
             ) from error
         table = state.get("embedder.words.weight")
         width = 0 if table is None else table.shape[1]
-        self._build(vocabulary, torch.zeros(len(vocabulary), width) if width else None)
         try:
+            self._build(vocabulary, torch.zeros(len(vocabulary), width) if width else None)
             self.load_state_dict(state)
-        except RuntimeError as error:
+        except (ConfigError, RuntimeError) as error:
             raise ModelError(f"{path}: does not fit the config beside it: {error}") from error
         self.eval()
 

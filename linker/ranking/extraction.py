@@ -15,6 +15,9 @@ from linker.ranking.fetching import SAVE_IT, Page
 _SHORT = 150
 """Words. A shorter text on a page that asks for a subscription is most likely only the beginning."""
 
+_SCRAP = 10
+"""Words. Less is a button or a name, no article."""
+
 _PAYWALL = re.compile(
     r'"isAccessibleForFree"\s*:\s*"?false'
     r"|subscribe (?:now|today|to (?:read|continue|keep|unlock))|subscribers?[ -]only"
@@ -48,15 +51,17 @@ def extract_article(page: Page, article_id: str, name: str | None = None) -> Art
         )
     words = len(text.split())
     if words < _SHORT and _PAYWALL.search(page.content):
-        stderr.print(
-            f"warning: {name}: only {words} words, and the page speaks of a subscription: the rest may be "
-            "missing. With access, open it in your browser, save it, and give the saved file.",
-            style="yellow",
-            highlight=False,
-            markup=False,
-            soft_wrap=True,
+        _warn(
+            f"{name}: only {words} words, and the page speaks of a subscription: the rest may be "
+            "missing. With access, open it in your browser, save it, and give the saved file."
         )
+    elif words < _SCRAP:
+        _warn(f"{name}: only {text!r} was found on the page; is it an article?")
     return Article(article_id, text, title, url or address, date)
+
+
+def _warn(message: str) -> None:
+    stderr.print(f"warning: {message}", style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def article_from_text(text: str, article_id: str, url: str | None = None) -> Article:

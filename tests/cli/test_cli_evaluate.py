@@ -160,6 +160,11 @@ def test_a_wrong_config_says_everything_at_once(folder: Path) -> None:
     refused(linker(folder, "wrong.jsonnet"), "wrong.jsonnet", "bm52", "bm25", "weight")
 
 
+def test_a_training_config_is_no_model_yet(folder: Path) -> None:
+    (folder / "mine.jsonnet").write_text("{data: {}, model: {type: 'siamese'}}")
+    refused(linker(folder, "mine.jsonnet"), "mine.jsonnet: is the config of a training", "linker train")
+
+
 def test_ids_with_white_space_are_refused_in_trec_files_only(folder: Path) -> None:
     for name in ("articles.jsonl", "posts.jsonl"):
         path = folder / name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -142,3 +143,15 @@ def test_results_that_find_no_room_are_told(lines: int) -> None:
         )
     assert done.returncode == 2
     assert done.stderr == "error: the results: cannot be written (No space left on device)\n"
+
+
+def test_results_are_utf8_whatever_the_locale() -> None:
+    spill = "m.app.command('spill')(lambda: print('naïve 💀 café'))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"from linker.cli import main as m; {spill}; m.main()", "spill"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+        timeout=60,
+    )
+    assert done.stderr == b""
+    assert done.stdout.decode() == "naïve 💀 café\n"

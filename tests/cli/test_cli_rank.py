@@ -217,6 +217,7 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
         (("--article", "http://127.0.0.1:1/x", "--posts", "posts.jsonl"), "no connection"),
         ((*BASIC, "--format", "xml"), "Invalid value for '--format'"),
         ((*BASIC, "--top", "0"), "Invalid value for '--top'"),
+        ((*BASIC, "--threshold", "nan"), "--threshold nan"),
         (("--posts", "posts.jsonl"), "Missing option '--article'"),
     ],
 )

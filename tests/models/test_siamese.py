@@ -170,6 +170,12 @@ def damage_component(folder):
     (folder / "config.json").write_text(json.dumps(config))
 
 
+def damage_dim(folder):
+    config = json.loads((folder / "config.json").read_text())
+    config["model"]["embedder"]["dim"] += 1
+    (folder / "config.json").write_text(json.dumps(config))
+
+
 def damage_format(folder):
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"format": 99}))
@@ -193,6 +199,7 @@ def damage_vocabulary(folder):
         (damage_config, "cannot be read as JSON"),
         (damage_component, "star_transformer"),
         (damage_format, "newer format"),
+        (damage_dim, r"does not fit the config beside it: .*`dim`"),
         (damage_weights, "model.safetensors: cannot be read"),
         (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors: cannot be read"),
         (damage_vocabulary, "does not fit"),

@@ -74,6 +74,12 @@ def test_a_paywalled_beginning_is_warned_about_and_used(
     assert capsys.readouterr().err == ""
 
 
+def test_a_scrap_is_used_and_warned_about(site, capsys: pytest.CaptureFixture[str]) -> None:
+    (article,) = load_articles(site.on("/menu", "<html><body><nav>Home</nav></body></html>"))
+    assert article.text == "Home"
+    assert "only 'Home' was found on the page" in " ".join(capsys.readouterr().err.split())
+
+
 def test_plain_text_and_markdown(site, tmp_path: Path) -> None:
     text = "A title\n\nFirst line.\nSecond line.\n"
     (tmp_path / "a.txt").write_text(text)
