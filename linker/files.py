@@ -35,7 +35,9 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
             file.flush()
     except OSError as error:
         if error.errno in NO_ROOM:
-            raise LinkerError(f"{path}: cannot be written ({error.strerror})") from error
+            raise LinkerError(
+                f"{path}: cannot be written ({error.strerror}); make room and try again"
+            ) from error
         raise
 
 

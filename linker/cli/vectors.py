@@ -44,7 +44,7 @@ def fetch(
     """
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
-    from linker.data.vector_download import fetch_vectors
+    from linker.data.vectors.download import fetch_vectors
     from linker.progress import stderr
 
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
@@ -83,7 +83,7 @@ def train(
     ] = "strict",
 ) -> None:
     """Train word vectors on the texts of your own files."""
-    from linker.data.vector_training import texts_of, train_vectors
+    from linker.data.vectors.training import texts_of, train_vectors
     from linker.progress import stderr
 
     texts = texts_of(files, column or ["title", "text"], on_error)
@@ -111,8 +111,8 @@ def info(
     """Tell what a model would get from a file of vectors, and how much of your texts that covers."""
     import numpy as np
 
-    from linker.data.vector_training import texts_of
-    from linker.data.vectors import VectorFile, coverage
+    from linker.data.vectors.file import VectorFile, coverage
+    from linker.data.vectors.training import texts_of
 
     vectors = VectorFile(source, max_words, cache)
     tokenize = _tokenizer(tokenizer).tokenize

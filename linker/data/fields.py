@@ -6,9 +6,9 @@ import re
 from datetime import datetime
 from typing import Any
 
-from linker.data.bad_lines import LineError
 from linker.data.columns import Columns, missing_column
 from linker.data.dates import parse_date
+from linker.data.formats.bad_lines import LineError
 
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from linker.data.bad_lines import BadLines, InputFile, LineError, OnError
 from linker.data.columns import ArticleColumns, Columns, PostColumns
 from linker.data.fields import Values, date_of, id_of, label_of, labels_of, required_text
-from linker.data.opening import shown_name
-from linker.data.rows import Row
-from linker.data.tables import open_table
+from linker.data.formats.bad_lines import BadLines, InputFile, LineError, OnError
+from linker.data.formats.opening import shown_name
+from linker.data.formats.rows import Row
+from linker.data.formats.tables import open_table
 from linker.data.types import Article, Post
 from linker.errors import DataError
 

@@ -17,7 +17,7 @@ from linker.config import Lazy
 from linker.data.batch import collate
 from linker.data.tokenizer import Tokenizer
 from linker.data.types import Article, LinkedPosts, Post
-from linker.data.vectors import Coverage, align, coverage
+from linker.data.vectors.file import Coverage, align, coverage
 from linker.data.vocabulary import EncodedText, Vocabulary
 from linker.data.word_vectors import WordVectors
 from linker.errors import ConfigError, ModelError

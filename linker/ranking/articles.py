@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from linker.data.bad_lines import LineError
 from linker.data.columns import ArticleColumns
-from linker.data.opening import STANDARD_INPUT, open_bytes, shown_name
+from linker.data.formats.bad_lines import LineError
+from linker.data.formats.opening import STANDARD_INPUT, open_bytes, shown_name
 from linker.data.records import article_of
 from linker.data.types import Article
 from linker.errors import DataError

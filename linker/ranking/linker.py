@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from linker.data.bad_lines import LineError
 from linker.data.columns import PostColumns
+from linker.data.formats.bad_lines import LineError
 from linker.data.records import post_of, read_posts
 from linker.data.types import Article, Post
 from linker.errors import DataError, ModelError

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from linker.data import Article, ArticleColumns, PairColumns, Post, PostColumns, read_articles, read_posts
-from linker.data.bad_lines import OnError
 from linker.data.columns import SingleFileColumns
+from linker.data.formats.bad_lines import OnError
 from linker.data.readers import ArticlesAndPosts, Concatenated, SingleFile
 from linker.errors import DataError, LinkerError
 

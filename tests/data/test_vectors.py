@@ -14,8 +14,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from linker.data import vector_text
-from linker.data.vectors import VectorFile, align, coverage
+from linker.data.vectors import text
+from linker.data.vectors.file import VectorFile, align, coverage
 from linker.data.vocabulary import EMPTY, Vocabulary
 from linker.errors import DataError
 
@@ -157,7 +157,7 @@ def test_equals_a_line_by_line_reading(tmp_path_factory, words, dim, chunk, head
     path = tmp_path_factory.mktemp("v") / "vectors.txt"
     path.write_bytes(content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector_text, "CHUNK_BYTES", chunk)
+        patch.setattr(text, "CHUNK_BYTES", chunk)
         found, vectors = VectorFile(str(path)).read()
     if not header:
         expected = {"first": [0.5] * dim, **expected}

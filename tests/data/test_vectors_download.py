@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from linker.data import vector_download
-from linker.data.vector_download import fetch_vectors
-from linker.data.vectors import VectorFile
-from linker.errors import DataError
+from linker.data.vectors import download
+from linker.data.vectors.download import fetch_vectors
+from linker.data.vectors.file import VectorFile
+from linker.errors import DataError, LinkerError
 
 MEMBER = "glove.6B.50d.txt"
 TEXT = b"the " + b" ".join([b"0.25"] * 50) + b"\n"
@@ -81,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(vector_download, "FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
     server = Server()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
@@ -125,7 +125,7 @@ def test_a_later_command_goes_on_where_an_earlier_one_gave_up(server: Server, tm
     server.cuts = [70_000]
     server.statuses = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector_download, "ATTEMPTS", 1)
+        patch.setattr(download, "ATTEMPTS", 1)
         with pytest.raises(DataError, match=r"70,000 bytes that came are kept, the same command goes on"):
             fetch(server, tmp_path)
     assert unfinished(tmp_path) == ["glove.6B.zip.part", "glove.6B.zip.part.json"]
@@ -147,7 +147,7 @@ def test_a_server_without_validators_is_asked_for_all_again(server: Server, tmp_
 def test_a_file_that_changed_meanwhile_is_not_pieced_together(server: Server, tmp_path: Path) -> None:
     server.cuts = [70_000]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector_download, "ATTEMPTS", 1)
+        patch.setattr(download, "ATTEMPTS", 1)
         with pytest.raises(DataError):
             fetch(server, tmp_path)
     server.content, server.tag = make_zip(b"new" + TEXT), '"two"'
@@ -229,7 +229,7 @@ def test_the_archive_of_other_vectors_is_refused(server: Server, tmp_path: Path)
 
 
 def test_no_network_and_no_such_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_download, "FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
     with pytest.raises(DataError, match="is there a network"):
         fetch_vectors("6B.50d", str(tmp_path), url="http://127.0.0.1:9/glove.6B.zip")
     with pytest.raises(DataError, match=r"ftp://.*cannot be fetched"):
@@ -247,11 +247,11 @@ def test_no_room_is_told_before_and_during(
         raise full
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(vector_download.shutil, "disk_usage", lambda path: type("U", (), {"free": 10}))
+        patch.setattr(download.shutil, "disk_usage", lambda path: type("U", (), {"free": 10}))
         with pytest.raises(DataError, match=r"0\.0 GB needed, 0\.0 GB free; make room"):
             fetch(server, tmp_path)
-    monkeypatch.setattr(vector_download.shutil, "copyfileobj", refuse)
-    with pytest.raises(DataError, match=r"No space left on device.*make room"):
+    monkeypatch.setattr(download.shutil, "copyfileobj", refuse)
+    with pytest.raises(LinkerError, match=r"No space left on device.*make room"):
         fetch(server, tmp_path)
     assert not (tmp_path / MEMBER).exists()
     assert not unfinished(tmp_path)

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linker.data import vector_training
 from linker.data.tokenizer import Tokenizer
-from linker.data.vector_training import texts_of, train_vectors, write_vectors
-from linker.data.vectors import VectorFile
+from linker.data.vectors import training
+from linker.data.vectors.file import VectorFile
+from linker.data.vectors.training import texts_of, train_vectors, write_vectors
 from linker.errors import DataError, LinkerError
 
 
@@ -29,7 +29,7 @@ def two_topics(count: int = 1500) -> list[str]:
 
 
 @pytest.mark.parametrize("method", ["skipgram", "cbow", "fasttext"])
-def test_words_of_one_topic_come_together(tmp_path: Path, method: vector_training.Method) -> None:
+def test_words_of_one_topic_come_together(tmp_path: Path, method: training.Method) -> None:
     out = tmp_path / "v.txt.gz"
     counts = train_vectors(two_topics(), Spaces(), out, method, dim=16, epochs=30)
     assert counts == (200, 1500 * 12)
@@ -53,7 +53,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_texts_count_once_and_long_ones_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_training, "LONGEST_TEXT", 3)
+    monkeypatch.setattr(training, "LONGEST_TEXT", 3)
     out = tmp_path / "v.txt"
     assert train_vectors(["a b c d e", "a b c d e", "e f"], Spaces(), out, dim=4, min_count=1) == (6, 7)
     assert out.read_text().startswith("6 4\n")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from linker.data.bad_lines import BadLines, OnError
 from linker.data.columns import PairColumns
+from linker.data.formats.bad_lines import BadLines, OnError
 from linker.data.reading import PairReader
 from linker.data.records import article_records, nothing_in, post_records
 from linker.data.types import LinkedPosts

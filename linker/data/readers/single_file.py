@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from linker.data.bad_lines import BadLines, LineError, OnError
 from linker.data.columns import Columns, SingleFileColumns
 from linker.data.fields import Values, date_of, id_of, label_of, required_text, text_of
+from linker.data.formats.bad_lines import BadLines, LineError, OnError
+from linker.data.formats.rows import Row
 from linker.data.reading import PairReader
 from linker.data.records import nothing_in, unique_records
-from linker.data.rows import Row
 from linker.data.types import Article, LinkedPosts, Post
 from linker.errors import DataError
 

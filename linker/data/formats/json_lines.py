@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
-from linker.data.bad_lines import InputFile, LineError
-from linker.data.opening import shown_name
-from linker.data.rows import Line, Row, Table, not_utf8
+from linker.data.formats.bad_lines import InputFile, LineError
+from linker.data.formats.opening import shown_name
+from linker.data.formats.rows import Line, Row, Table, not_utf8
 from linker.errors import DataError
 
 # A first line as it is in `[{...}, {...}]` and in JSON that is indented.

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from linker.data.vector_cache import PUBLISHED, cache_folder, published
+from linker.data.vectors.cache import PUBLISHED, cache_folder, published
 from linker.errors import DataError
 from linker.files import atomic_write
 from linker.progress import stderr

@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from linker.data.bad_lines import BadLines, OnError
-from linker.data.tables import open_table
+from linker.data.formats.bad_lines import BadLines, OnError
+from linker.data.formats.tables import open_table
 from linker.data.tokenizer import Tokenizer
-from linker.data.vectors import VectorFile
+from linker.data.vectors.file import VectorFile
 from linker.errors import DataError, LinkerError
 from linker.files import atomic_write
 from linker.progress import track

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linker.data.vector_rows import RowSelection
+from linker.data.vectors.rows import RowSelection
 from linker.errors import DataError
 
 LONGEST_WORD = 10_000

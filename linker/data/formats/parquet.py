@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from linker.data.bad_lines import InputFile, LineError
-from linker.data.opening import shown_name
-from linker.data.rows import Row, Table, not_utf8
+from linker.data.formats.bad_lines import InputFile, LineError
+from linker.data.formats.opening import shown_name
+from linker.data.formats.rows import Row, Table, not_utf8
 from linker.errors import DataError
 
 _BATCH = 1024

@@ -8,12 +8,12 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
-from linker.data.bad_lines import InputFile, LineError
-from linker.data.delimited import csv_table, tsv_table
-from linker.data.json_lines import json_table
-from linker.data.opening import STANDARD_INPUT, open_bytes, shown_name
-from linker.data.parquet import parquet_table
-from linker.data.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
+from linker.data.formats.bad_lines import InputFile, LineError
+from linker.data.formats.delimited import csv_table, tsv_table
+from linker.data.formats.json_lines import json_table
+from linker.data.formats.opening import STANDARD_INPUT, open_bytes, shown_name
+from linker.data.formats.parquet import parquet_table
+from linker.data.formats.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
 from linker.errors import DataError
 
 _SUFFIXES: dict[str, Format] = {

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from linker.data.vector_cache import find_vectors
-from linker.data.vector_formats import read_rows
+from linker.data.vectors.cache import find_vectors
+from linker.data.vectors.formats import read_rows
 from linker.data.vocabulary import EMPTY, Vocabulary
 from linker.data.word_vectors import WordVectors
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterator
 
-from linker.data.bad_lines import InputFile, LineError
-from linker.data.opening import shown_name
-from linker.data.rows import MAX_LINE, Line, Row, Table, not_utf8
+from linker.data.formats.bad_lines import InputFile, LineError
+from linker.data.formats.opening import shown_name
+from linker.data.formats.rows import MAX_LINE, Line, Row, Table, not_utf8
 from linker.errors import DataError
 
 Record = tuple[int, list[str], str]

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal
 
-from linker.data.opening import shown_name
+from linker.data.formats.opening import shown_name
 from linker.errors import DataError
 from linker.files import atomic_write
 from linker.progress import stderr

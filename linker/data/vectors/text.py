@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from linker.data.vector_rows import RowSelection
+from linker.data.vectors.rows import RowSelection
 from linker.errors import DataError
 
 CHUNK_BYTES = 1 << 22

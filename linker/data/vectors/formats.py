@@ -12,10 +12,10 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from linker.data.opening import open_bytes
-from linker.data.vector_binary import is_binary, read_binary
-from linker.data.vector_rows import RowSelection
-from linker.data.vector_text import read_text
+from linker.data.formats.opening import open_bytes
+from linker.data.vectors.binary import is_binary, read_binary
+from linker.data.vectors.rows import RowSelection
+from linker.data.vectors.text import read_text
 from linker.errors import DataError
 
 PROBED_BYTES = 4096

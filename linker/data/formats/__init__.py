@@ -1,0 +1,1 @@
+"""Files of articles and posts in every format, as rows with line numbers."""
