@@ -60,7 +60,7 @@ def evaluate(
     BM25 and TF-IDF always stand beside the given models. Tables go to standard output.
     """
     from linker.cli.evaluation_table import print_comparison
-    from linker.data.readers import ArticlesAndPosts
+    from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.errors import DataError
     from linker.evaluation.contenders import baseline_name, contenders
     from linker.evaluation.outputs import Outputs

@@ -1,6 +1,5 @@
-"""Articles, posts, and how they become tokens. Importing it registers all components of this package."""
+"""Articles, posts, and how they become tokens."""
 
-from linker.data import readers, splitters, tokenizers
 from linker.data.columns import ArticleColumns, PairColumns, PostColumns
 from linker.data.records import read_articles, read_posts
 from linker.data.source import DataSource
@@ -18,7 +17,4 @@ __all__ = [
     "Splits",
     "read_articles",
     "read_posts",
-    "readers",
-    "splitters",
-    "tokenizers",
 ]

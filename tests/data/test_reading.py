@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from linker.data import Article, ArticleColumns, PairColumns, Post, PostColumns, read_articles, read_posts
 from linker.data.columns import SingleFileColumns
 from linker.data.formats.bad_lines import OnError
-from linker.data.readers import ArticlesAndPosts, Concatenated, SingleFile
+from linker.data.readers.articles_and_posts import ArticlesAndPosts
+from linker.data.readers.concatenated import Concatenated
+from linker.data.readers.single_file import SingleFile
 from linker.errors import DataError, LinkerError
 
 GOOD_ARTICLE = {"id": "a1", "title": "Dam breaks", "text": "The dam broke at night."}

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from linker.data import Article, DataSource, LinkedPosts, Post, Splits
 from linker.data.reading import PairReader
-from linker.data.splitters import ByArticleSplitter, ByTimeSplitter, GivenSplitter
+from linker.data.splitters.by_article import ByArticleSplitter
+from linker.data.splitters.by_time import ByTimeSplitter
+from linker.data.splitters.given import GivenSplitter
 from linker.errors import ConfigError, DataError
 
 DAY_ONE = datetime(2014, 1, 1, tzinfo=timezone.utc)

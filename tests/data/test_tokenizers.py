@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.data.tokenizer import Tokenizer
-from linker.data.tokenizers import (
-    BasicEnglishTokenizer,
-    GloveTwitterTokenizer,
-    SocialTokenizer,
-    WhitespaceTokenizer,
-)
+from linker.data.tokenizers.basic_english import BasicEnglishTokenizer
+from linker.data.tokenizers.glove_twitter import GloveTwitterTokenizer
+from linker.data.tokenizers.social import SocialTokenizer
+from linker.data.tokenizers.whitespace import WhitespaceTokenizer
 
 ALL: list[Tokenizer] = [
     SocialTokenizer(),

@@ -16,7 +16,7 @@ import pytest
 
 from linker.config import build
 from linker.data.tokenizer import Tokenizer
-from linker.data.tokenizers import BasicEnglishTokenizer
+from linker.data.tokenizers.basic_english import BasicEnglishTokenizer
 from linker.data.vectors.file import VectorFile, align
 from linker.data.vocabulary import Vocabulary
 from linker.data.word_vectors import WordVectors

@@ -1,7 +1,1 @@
-"""The ways to divide articles and posts."""
-
-from linker.data.splitters.by_article import ByArticleSplitter
-from linker.data.splitters.by_time import ByTimeSplitter
-from linker.data.splitters.given import GivenSplitter
-
-__all__ = ["ByArticleSplitter", "ByTimeSplitter", "GivenSplitter"]
+"""Ways to divide articles and posts, one a file."""
