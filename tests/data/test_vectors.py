@@ -9,6 +9,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given, settings
@@ -190,6 +191,16 @@ def test_a_broken_file_is_named_with_its_line(tmp_path: Path, data: bytes, messa
     with pytest.raises(DataError, match=message) as error:
         VectorFile(path).read()
     assert path in str(error.value)
+
+
+def test_arrows_threads_hold_no_memory_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One that lets go of it while Python ends, as after an error, aborts the program (exit code 134).
+    given: list[pa.Buffer] = []
+    reader = pa.BufferReader
+    monkeypatch.setattr(pa, "BufferReader", lambda buffer: reader(given.append(buffer) or buffer))
+    data = b"0.5\n1e3"
+    assert text._floats(data, 2).tolist() == [0.5, 1000.0]
+    assert [pa.py_buffer(buffer).address == pa.py_buffer(data).address for buffer in given] == [False]
 
 
 def test_names_are_looked_up_as_torchtext_caches_them(

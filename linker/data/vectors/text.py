@@ -133,9 +133,12 @@ def _floats(text: bytes, count: int) -> np.ndarray | None:
     import pyarrow as pa
     from pyarrow import csv
 
+    # Arrow's own memory: a worker that lets go of Python's bytes while the program ends would abort it.
+    memory = pa.BufferOutputStream()
+    memory.write(text)
     try:
         table = csv.read_csv(
-            pa.BufferReader(text),
+            pa.BufferReader(memory.getvalue()),
             csv.ReadOptions(column_names=["value"]),
             csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(column_types={"value": pa.float32()}, null_values=[]),
