@@ -191,7 +191,8 @@ def cell(values: list[float | None]) -> str:
 def table(results: dict[str, list[dict[str, float]]], metrics: tuple[str, ...]) -> list[str]:
     lines = ["| model | " + " | ".join(metrics) + " |", "|---" * (len(metrics) + 1) + "|"]
     for name, runs in results.items():
-        lines.append(f"| {name} | " + " | ".join(cell([run.get(m) for run in runs]) for m in metrics) + " |")
+        label = f"{name}, {len(runs)} seeds" if len(runs) > 1 else name
+        lines.append(f"| {label} | " + " | ".join(cell([run.get(m) for run in runs]) for m in metrics) + " |")
     return lines
 
 
