@@ -7,7 +7,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -100,15 +100,21 @@ def unbroken() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def check_writable(path: str | Path) -> None:
+def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
     """Find out before the work begins whether a file can be written at its end.
 
+    Args:
+        path: the file.
+        inputs: what must not be overwritten; those that are no files do no harm.
+
     Raises:
-        LinkerError: `path` is a folder, or lies where no file can be made.
+        LinkerError: `path` is a folder, an input, or lies where no file can be made.
     """
     path = Path(path)
     if path.is_dir():
         raise LinkerError(f"{path}: is a folder; give the name of a file to write")
+    if os.path.exists(path) and any(os.path.exists(one) and path.samefile(one) for one in inputs):
+        raise LinkerError(f"{path}: would overwrite an input; give another name")
     if _is_special(path):
         if not os.access(path, os.W_OK):
             raise LinkerError(f"{path}: cannot be written (no permission)")

@@ -84,8 +84,10 @@ def train(
 ) -> None:
     """Train word vectors on the texts of your own files."""
     from linker.data.vectors.training import texts_of, train_vectors
+    from linker.files import check_writable
     from linker.progress import stderr
 
+    check_writable(out, [*files, *([start] if start else [])])
     texts = texts_of(files, column or ["title", "text"], on_error)
     words, tokens = train_vectors(
         texts, _tokenizer(tokenizer), out, method, dim, epochs, min_count, window, seed, workers, start

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from linker.cli.vectors import app
-from linker.errors import ConfigError, DataError
+from linker.errors import ConfigError, DataError, LinkerError
 
 TEXTS = [
     "Obama speaks to #Boston",
@@ -68,6 +68,26 @@ def test_wrong_input_raises_what_the_command_line_shows(folder: Path) -> None:
     with pytest.raises(DataError, match=r"has no column body; there are: id, text"):
         run("train", "posts.jsonl", "--out", "v.txt", "--column", "body")
     assert not (folder / "v.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (".", "is a folder"),
+        ("posts.jsonl", "would overwrite an input"),
+        ("./link.jsonl", "would overwrite an input"),
+        ("posts.jsonl/v.txt", "cannot be written"),
+    ],
+)
+def test_a_place_for_vectors_is_checked_before_they_are_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, out: str, message: str
+) -> None:
+    (folder / "link.jsonl").symlink_to("posts.jsonl")
+    before = (folder / "posts.jsonl").read_text()
+    monkeypatch.setattr("linker.data.vectors.training.train_vectors", lambda *_: pytest.fail("trained"))
+    with pytest.raises(LinkerError, match=message):
+        run("train", "posts.jsonl", "--out", out, "--dim", "4", "--min-count", "1")
+    assert (folder / "posts.jsonl").read_text() == before
 
 
 def test_a_tokenizer_may_have_options(folder: Path) -> None:
