@@ -40,7 +40,7 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
         "except LinkerError as error: sys.exit(f'{error}')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert done.stderr == "big.txt: cannot be written (File too large)\n"
+    assert done.stderr == "big.txt: cannot be written (File too large); make room and try again\n"
     assert os.listdir(tmp_path) == []
 
 

@@ -69,7 +69,10 @@ def train(
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="Times that the texts are read.")] = 5,
     min_count: Annotated[int, typer.Option("--min-count", min=1, help="Rarer words get no vector.")] = 3,
     window: Annotated[int, typer.Option("--window", min=1, help="Context words on either side.")] = 5,
-    seed: Annotated[int, typer.Option("--seed", help="With one worker: the same vectors every time.")] = 1,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, max=2**32 - 1, help="With one worker: the same vectors every time."),
+    ] = 1,
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="Threads; with more than one no run is like another.")
     ] = 1,

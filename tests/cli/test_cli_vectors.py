@@ -107,3 +107,10 @@ def test_help_needs_nothing_heavy() -> None:
     )
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.strip() == "[]"
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**32)])
+def test_a_seed_that_numpy_refuses(folder: Path, seed: str) -> None:
+    result = CliRunner().invoke(app, ["train", "posts.jsonl", "--out", "v.txt", "--seed", seed])
+    assert result.exit_code == 2
+    assert "Invalid value for '--seed'" in result.output
