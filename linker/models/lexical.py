@@ -70,21 +70,11 @@ def _shared_terms(
     ]
 
 
-@Model.register("tfidf")
-class TfidfModel(Model):
-    """Cosine of sublinear TF-IDF vectors, fitted on the very articles and posts that are scored.
-
-    Words that stand in one text only match nothing; they are left out, so that they do not dilute its vector.
-
-    Args:
-        stop_words: `english` leaves out English function words, `none` keeps all words.
-    """
-
-    def __init__(self, stop_words: StopWords = "english") -> None:
-        self.stop_words: StopWords = stop_words
+class LexicalModel(Model):
+    """Scores by shared words, which are therefore what explains them."""
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Cosines between 0 and 1, float32, articles × posts; 0 where no word is shared."""
+        """Scores from 0 up, float32, articles × posts; 0 where no word is shared."""
         return _products(*self._vectors(articles, posts)[:2])
 
     def shared_terms(
@@ -96,6 +86,23 @@ class TfidfModel(Model):
     def post_words(self, post: Post) -> list[str]:
         """All words of a post, in order."""
         return lexical_words(post.text, "none")
+
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
+        raise NotImplementedError
+
+
+@Model.register("tfidf")
+class TfidfModel(LexicalModel):
+    """Cosine of sublinear TF-IDF vectors (0 to 1), fitted on the very articles and posts that are scored.
+
+    Words that stand in one text only match nothing; they are left out, so that they do not dilute its vector.
+
+    Args:
+        stop_words: `english` leaves out English function words, `none` keeps all words.
+    """
+
+    def __init__(self, stop_words: StopWords = "english") -> None:
+        self.stop_words: StopWords = stop_words
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
         texts = [article.full_text for article in articles] + [post.text for post in posts]
@@ -114,7 +121,7 @@ def _itself(words: list[str]) -> list[str]:
 
 
 @Model.register("bm25")
-class BM25Model(Model):
+class BM25Model(LexicalModel):
     """BM25 (Lucene's variant) with the article as query and the posts as documents.
 
     An article is far longer than the queries that BM25 was made for. So a word that stands n times in it
@@ -133,20 +140,6 @@ class BM25Model(Model):
         self.k1 = k1
         self.b = b
         self.stop_words: StopWords = stop_words
-
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Scores from 0 up, float32, articles × posts; 0 where no word is shared."""
-        return _products(*self._vectors(articles, posts)[:2])
-
-    def shared_terms(
-        self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
-    ) -> list[dict[str, float]]:
-        """For each chosen post (by index): shared word → its part of the mean score for the articles."""
-        return _shared_terms(*self._vectors(articles, posts), chosen)
-
-    def post_words(self, post: Post) -> list[str]:
-        """All words of a post, in order."""
-        return lexical_words(post.text, "none")
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
         documents = [lexical_words(post.text, self.stop_words) for post in posts]
