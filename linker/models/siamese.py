@@ -80,13 +80,17 @@ class SiameseModel(nn.Module, Model):
         else:
             words, matrix = self.vectors.read(set(counts))
             vocabulary = Vocabulary(words)
-            self._build(vocabulary, torch.from_numpy(align(vocabulary, words, matrix)))
+            pretrained = torch.from_numpy(align(vocabulary, words, matrix))
+            self._build(vocabulary, pretrained, vocabulary.words)
         self.coverage = coverage(self.vocabulary, texts)
 
-    def _build(self, vocabulary: Vocabulary, pretrained: Tensor | None) -> None:
+    def _build(
+        self, vocabulary: Vocabulary, pretrained: Tensor | None, words: list[str] | None = None
+    ) -> None:
+        """Make embedder and encoder; `words` fits the table of unknown words, which a saved model needs not."""
         self.vocabulary = vocabulary
         self.embedder = self._lazy_embedder.construct(
-            vocabulary_size=len(vocabulary), pretrained=pretrained, words=vocabulary.words
+            vocabulary_size=len(vocabulary), pretrained=pretrained, words=words
         )
         self.encoder = self._lazy_encoder.construct(input_dim=self.embedder.output_dim)
 

@@ -13,7 +13,7 @@ from linker.bounds import between
 from linker.config import Lazy
 from linker.data.source import DataSource
 from linker.data.types import LinkedPosts
-from linker.errors import ConfigError, LinkerError
+from linker.errors import ConfigError
 from linker.files import check_writable, unbroken
 from linker.models.folder import CONFIG, save_model
 from linker.models.model import Model
@@ -66,12 +66,11 @@ class Experiment:
 
         def save(result: TrainingResult) -> None:
             """The best epoch as the model folder, the last one as weights beside it."""
-            last = {name: tensor.clone() for name, tensor in model.state_dict().items()}
-            model.load_state_dict(result.best_state)
-            metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[result.best_epoch - 1]}
             with unbroken():
-                save_model(model, out, config, metrics, model_card(config, metrics, train, dev, model))
-                model.load_state_dict(last)
+                # An epoch that is not the best so far leaves the model folder as it is.
+                if result.best_epoch in (0, len(result.epochs)):
+                    metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[-1]}
+                    save_model(model, out, config, metrics, model_card(config, metrics, train, dev, model))
                 save_weights(model, out / "last.safetensors")
 
         return self.trainer.train(
@@ -100,5 +99,3 @@ def _describe(train: LinkedPosts, dev: LinkedPosts | None, model: SiameseModel) 
     parts.append(f"{trained:,} trained weights")
     stderr.print("; ".join(parts), highlight=False, soft_wrap=True)
     stderr.print(f"vocabulary: {model.coverage}", highlight=False, soft_wrap=True)
-    if not train.posts:
-        raise LinkerError("the training split has no posts; check `data.splitter` in the config")
