@@ -83,41 +83,44 @@ class Constant(Schedule):
         return 1.0
 
 
-def _warmed(progress: float, warmup: float, after: float) -> float:
-    # Not 0 at the very first step, which would be a step that learns nothing.
-    return max(progress / warmup, 1e-3) if progress < warmup else after
+class WarmedUp(Schedule):
+    """Up from 0 in a straight line, then as the schedule says.
+
+    Args:
+        warmup: share of the run that the way up takes.
+    """
+
+    def __init__(self, warmup: float = 0.1) -> None:
+        between(0, 1, warmup=warmup)
+        self.warmup = warmup
+
+    def _warmed(self, progress: float, after: float) -> float:
+        # Not 0 at the very first step, which would be a step that learns nothing.
+        return max(progress / self.warmup, 1e-3) if progress < self.warmup else after
 
 
 @Schedule.register("linear")
-class Linear(Schedule):
+class Linear(WarmedUp):
     """Up from 0 during warm-up, then down to 0 in a straight line.
 
     Args:
         warmup: share of the run that the way up takes.
     """
 
-    def __init__(self, warmup: float = 0.1) -> None:
-        between(0, 1, warmup=warmup)
-        self.warmup = warmup
-
     def factor(self, progress: float) -> float:
         """See `Schedule.factor`."""
-        return _warmed(progress, self.warmup, (1 - progress) / max(1 - self.warmup, 1e-9))
+        return self._warmed(progress, (1 - progress) / max(1 - self.warmup, 1e-9))
 
 
 @Schedule.register("cosine")
-class Cosine(Schedule):
+class Cosine(WarmedUp):
     """Up from 0 during warm-up, then down to 0 along half a cosine wave.
 
     Args:
         warmup: share of the run that the way up takes.
     """
 
-    def __init__(self, warmup: float = 0.1) -> None:
-        between(0, 1, warmup=warmup)
-        self.warmup = warmup
-
     def factor(self, progress: float) -> float:
         """See `Schedule.factor`."""
         after = 0.5 * (1 + math.cos(math.pi * (progress - self.warmup) / max(1 - self.warmup, 1e-9)))
-        return _warmed(progress, self.warmup, after)
+        return self._warmed(progress, after)
