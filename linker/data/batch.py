@@ -32,14 +32,16 @@ class TokenBatch:
     """A batch of texts on one token axis.
 
     Attributes:
-        ids: int64, sum of lengths. An id below the vocabulary's size is a word of it; the others count on from
-            there through the batch's distinct unknown words.
+        words: int64, the batch's distinct words, ascending. An id below the vocabulary's size is a word of it; the
+            others count on from there through the batch's distinct unknown words.
+        rows: int64, sum of lengths: each token's place in `words`.
         lengths: int64, one entry ≥ 1 per text.
         subwords: int64, the subword hashes of all distinct unknown words, one word behind the other.
         subword_offsets: int64, where each unknown word's hashes start in `subwords`.
     """
 
-    ids: Tensor
+    words: Tensor
+    rows: Tensor
     lengths: Tensor
     subwords: Tensor
     subword_offsets: Tensor
@@ -47,7 +49,8 @@ class TokenBatch:
     def to(self, device: torch.device | str) -> TokenBatch:
         """The same batch on another device."""
         return TokenBatch(
-            self.ids.to(device),
+            self.words.to(device),
+            self.rows.to(device),
             self.lengths.to(device),
             self.subwords.to(device),
             self.subword_offsets.to(device),
@@ -55,21 +58,33 @@ class TokenBatch:
 
 
 def collate(texts: Sequence[EncodedText], vocabulary_size: int) -> TokenBatch:
-    """Lay texts one behind the other, unknown words numbered through the batch."""
+    """Lay texts one behind the other, words and unknown words numbered through the batch."""
     numbers: dict[str, int] = {}
-    parts = []
-    for text in texts:
-        ids = text.ids.astype(np.int64)
+    lengths = np.array([len(text.ids) for text in texts], dtype=np.int64)
+    ids = np.concatenate([text.ids for text in texts]).astype(np.int64) if texts else np.zeros(0, np.int64)
+    ends = lengths.cumsum()
+    for i, text in enumerate(texts):
         if text.unknown:
-            own = np.array([numbers.setdefault(word, len(numbers)) for word in text.unknown])
-            outside = ids >= vocabulary_size
-            ids[outside] = vocabulary_size + own[ids[outside] - vocabulary_size]
-        parts.append(ids)
+            own = ids[ends[i] - lengths[i] : ends[i]]
+            here = np.array([numbers.setdefault(word, len(numbers)) for word in text.unknown])
+            outside = own >= vocabulary_size
+            own[outside] = vocabulary_size + here[own[outside] - vocabulary_size]
+    words, rows = _distinct(ids, vocabulary_size + len(numbers))
     hashes = [subword_hashes(word) for word in numbers]
     starts = np.concatenate([[0], np.cumsum([len(h) for h in hashes])])[:-1] if hashes else np.zeros(0)
     return TokenBatch(
-        ids=torch.from_numpy(np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)),
-        lengths=torch.tensor([len(text.ids) for text in texts], dtype=torch.int64),
+        words=torch.from_numpy(words),
+        rows=torch.from_numpy(rows),
+        lengths=torch.from_numpy(lengths),
         subwords=torch.tensor([h for word in hashes for h in word], dtype=torch.int64),
         subword_offsets=torch.from_numpy(starts.astype(np.int64)),
     )
+
+
+def _distinct(ids: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ids, ascending, and each id's place among them; `np.unique` without sorting."""
+    place = np.zeros(size, dtype=np.int64)
+    place[ids] = 1
+    words = np.flatnonzero(place)
+    place[words] = np.arange(len(words))
+    return words, place[ids]

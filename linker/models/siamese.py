@@ -108,16 +108,21 @@ class SiameseModel(nn.Module, Model):
         return self.vocabulary.encode(self.tokenizer.tokenize(post.text)[: self.max_post_tokens])
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
-        """Unit vectors: float, texts × output_dim. Texts of similar length are encoded together."""
-        order: list[int] = []
-        vectors = []
-        for part in length_buckets([len(text.ids) for text in texts]):
-            batch = collate([texts[i] for i in part], len(self.vocabulary)).to(self.device)
-            vectors.append(self.encoder(self.embedder(batch), batch.lengths))
-            order += part
+        """Unit vectors: float, texts × output_dim."""
+        # By length, so that texts that are encoded together lie together on the token axis.
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i].ids))
+        batch = collate([texts[i] for i in order], len(self.vocabulary)).to(self.device)
+        words = self.encoder.per_word(self.embedder(batch))
+        if self.encoder.any_lengths(words[0]):
+            vectors = self.encoder.encode(words, batch.rows, batch.lengths)
+        else:
+            parts = list(length_buckets(batch.lengths.tolist()))
+            lengths = batch.lengths.split([len(part) for part in parts])
+            rows = batch.rows.split([int(part.sum()) for part in lengths])
+            vectors = torch.cat([self.encoder.encode(words, r, n) for r, n in zip(rows, lengths)])
         back = torch.empty(len(order), dtype=torch.int64)
         back[torch.tensor(order)] = torch.arange(len(order))
-        return nn.functional.normalize(torch.cat(vectors), dim=-1)[back.to(self.device)]
+        return nn.functional.normalize(vectors, dim=-1)[back.to(self.device)]
 
     @torch.no_grad()
     def encode(self, texts: Sequence[EncodedText], description: str = "encoding") -> np.ndarray:
@@ -146,7 +151,8 @@ class SiameseModel(nn.Module, Model):
         weighted: list[list[tuple[str, float]]] = [[] for _ in texts]
         for part in length_buckets([len(text.ids) for text in encoded]):
             batch = collate([encoded[i] for i in part], len(self.vocabulary)).to(self.device)
-            weights = self.encoder.token_weights(self.embedder(batch), batch.lengths)
+            vectors = self.embedder(batch)[batch.rows]
+            weights = self.encoder.token_weights(vectors, batch.lengths)
             if weights is None:
                 return None
             for i, own in zip(part, weights.float().cpu().split(batch.lengths.tolist())):

@@ -1,4 +1,4 @@
-"""Multi-head attention over small or ragged sets of keys, with α-entmax weights and one α per head."""
+"""Multi-head attention with α-entmax weights and one α per head: what ring and star attention share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Literal
 
 import torch
 from torch import Tensor, nn
-
-from linker.modules.entmax import entmax
+from torch.nn import functional as F
 
 ScoreFunction = Literal["dot", "cosine"]
 
@@ -21,19 +20,19 @@ class HeadAlphas(nn.Module):
 
     def __init__(self, num_heads: int, fixed: float | None = None) -> None:
         super().__init__()
-        self.fixed = fixed
         if fixed is not None and not 1 <= fixed <= 2:
             raise ValueError(f"alpha is {fixed}, but must be in [1, 2]")
         self.theta = nn.Parameter(torch.zeros(num_heads)) if fixed is None else None
+        constant = None if fixed is None else torch.full((num_heads,), float(fixed))
+        self.register_buffer("constant", constant, persistent=False)
 
-    def forward(self) -> Tensor | float:
-        """float, heads × 1, or the fixed number."""
+    def forward(self) -> Tensor:
+        """float, heads."""
         if self.theta is None:
-            assert self.fixed is not None
-            return self.fixed
-        theta = self.theta if self.theta.dtype == torch.float64 else self.theta.float()
+            assert isinstance(self.constant, Tensor)
+            return self.constant
         # Kept a hair above 1 where float32's sigmoid would round to 0.
-        return 1 + torch.sigmoid(theta).clamp_min(1e-4)[:, None]
+        return 1 + torch.sigmoid(self.theta).clamp_min(1e-4)
 
 
 class AttentionHeads(nn.Module):
@@ -59,27 +58,41 @@ class AttentionHeads(nn.Module):
         self.output = nn.Linear(inner, dim)
         self.alphas = HeadAlphas(num_heads, alpha)
 
-    def _heads(self, flat: Tensor) -> Tensor:
-        return flat.view(*flat.shape[:-1], self.num_heads, self.head_dim)
+    @property
+    def query_scale(self) -> float:
+        """What queries are multiplied with, so that the product with a key is the score."""
+        return 1.0 if self.score == "cosine" else 1 / math.sqrt(self.head_dim)
+
+    def queries_keys_values(self, x: Tensor) -> Tensor:
+        """float, n × 3I (I = heads · head_dim): query · key is the score."""
+        scale = self.query_scale
+        weight = torch.cat([self.query.weight * scale, self.key.weight, self.value.weight])
+        bias = torch.cat([self.query.bias * scale, self.key.bias, self.value.bias])
+        qkv = F.linear(x, weight, bias)
+        if self.score == "dot":
+            return qkv
+        inner = self.num_heads * self.head_dim
+        return torch.cat([self._unit(qkv[:, : 2 * inner], 2), qkv[:, 2 * inner :]], -1)
 
     def queries(self, x: Tensor) -> Tensor:
-        """float, n × heads × head_dim, scaled so that a plain dot product with `keys` is the score."""
-        q = self._heads(self.query(x))
-        return nn.functional.normalize(q, dim=-1) if self.score == "cosine" else q / math.sqrt(self.head_dim)
+        """float, n × I."""
+        q = self.query(x)
+        return self._unit(q) if self.score == "cosine" else q * self.query_scale
 
     def keys(self, x: Tensor) -> Tensor:
-        """float, n × heads × head_dim."""
-        k = self._heads(self.key(x))
-        return nn.functional.normalize(k, dim=-1) if self.score == "cosine" else k
+        """float, n × I."""
+        k = self.key(x)
+        return self._unit(k) if self.score == "cosine" else k
 
-    def values(self, x: Tensor) -> Tensor:
-        """float, n × heads × head_dim."""
-        return self._heads(self.value(x))
+    def keys_values(self, x: Tensor) -> Tensor:
+        """float, n × 2I."""
+        return torch.cat([self.keys(x), self.value(x)], -1)
 
-    def weigh(self, scores: Tensor, mask: Tensor | None = None) -> Tensor:
-        """α-entmax over the last axis of scores, (...) × heads × keys."""
-        return entmax(scores, self.alphas(), mask)
+    def by_head(self, flat: Tensor) -> Tensor:
+        """From n × I to n × heads × head_dim."""
+        return flat.view(len(flat), self.num_heads, self.head_dim)
 
-    def merge(self, context: Tensor) -> Tensor:
-        """From n × heads × head_dim back to n × dim."""
-        return self.output(context.flatten(-2))
+    def _unit(self, flat: Tensor, parts: int = 1) -> Tensor:
+        """Every head's part of unit length."""
+        heads = flat.unflatten(-1, (parts * self.num_heads, self.head_dim))
+        return F.normalize(heads, dim=-1).flatten(-2)

@@ -1,4 +1,4 @@
-"""The family of embedders: from token ids to token vectors."""
+"""The family of embedders: from words to word vectors."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from linker.data.batch import TokenBatch
 
 
 class Embedder(nn.Module, Registrable):
-    """Turns the token ids of a batch into token vectors."""
+    """Turns the distinct words of a batch into vectors."""
 
     default_component = "word_vectors"
 
     output_dim: int
 
     def forward(self, batch: TokenBatch) -> Tensor:
-        """float, (tokens of the batch) × output_dim."""
+        """float, (distinct words of the batch) × output_dim."""
         raise NotImplementedError

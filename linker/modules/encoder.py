@@ -13,6 +13,9 @@ class Encoder(nn.Module, Registrable):
 
     Texts of a batch lie one behind the other on a single token axis; nothing is padded. A vector never depends
     on the other texts of the batch.
+
+    `forward` is all that an encoder must have. Where part of the work depends on each word alone, it can be done once
+    per distinct word: `per_word` does that part, `encode` the rest.
     """
 
     default_component = "star_transformer"
@@ -32,9 +35,34 @@ class Encoder(nn.Module, Registrable):
         """
         raise NotImplementedError
 
+    def per_word(self, words: Tensor) -> tuple[Tensor, ...]:
+        """What depends on each word alone.
+
+        Args:
+            words: float, distinct words × input_dim.
+
+        Returns:
+            Tensors whose rows belong to the words.
+        """
+        return (words,)
+
+    def encode(self, words: tuple[Tensor, ...], rows: Tensor, lengths: Tensor) -> Tensor:
+        """The rest of `forward`.
+
+        Args:
+            words: what `per_word` gave.
+            rows: int64, sum of lengths: each token's row in it.
+            lengths: as for `forward`.
+        """
+        return self(words[0][rows], lengths)
+
     def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor | None:
         """How much each token counts in its text's vector: float ≥ 0, one per token; None where that is not known."""
         return None
+
+    def any_lengths(self, x: Tensor) -> bool:
+        """Do texts of very different lengths cost no more together than apart, for tensors like this one?"""
+        return False
 
 
 def offsets_of(lengths: Tensor) -> Tensor:

@@ -19,7 +19,7 @@ from linker.training.experiment import Experiment
         ({"type": "star_transformer", "head_dim": -3}, "head_dim is -3, but must be at least 1"),
         ({"type": "star_transformer", "cycles": 0}, "cycles is 0, but must be at least 1"),
         ({"type": "star_transformer", "window": -1}, "window is -1, but must be at least 0"),
-        ({"type": "star_transformer", "dropout": 2.0}, "between 0 and 1, but got 2"),
+        ({"type": "star_transformer", "dropout": 2.0}, "dropout is 2.0, but must be between 0 and 1"),
         ({"type": "cnn", "num_filters": 0}, "num_filters is 0, but must be at least 1"),
         ({"type": "cnn", "hidden_dim": 0}, "hidden_dim is 0, but must be at least 1"),
         ({"type": "cnn", "ngram_sizes": []}, r"ngram_sizes is \[\], but must be numbers of words"),

@@ -22,8 +22,8 @@ def obvious(encoder: StarTransformerEncoder, text: torch.Tensor) -> torch.Tensor
             else:
                 scores = k[:, part] @ q[part] / math.sqrt(heads.head_dim)
             alpha = heads.alphas()
-            alpha = alpha[h, 0] if isinstance(alpha, torch.Tensor) else alpha
-            if isinstance(alpha, float) and alpha == 1:
+            alpha = alpha[h]
+            if alpha == 1:
                 weights = torch.softmax(scores, 0)
             else:
                 weights = entmax_bisect(scores, alpha, dim=0, n_iter=100)
@@ -36,7 +36,7 @@ def obvious(encoder: StarTransformerEncoder, text: torch.Tensor) -> torch.Tensor
     for cycle in encoder.cycles:
         new = []
         for i in range(n):
-            neighbours = [h[j] for j in range(i - encoder.window, i + encoder.window + 1) if 0 <= j < n]
+            neighbours = [h[j] for j in range(i - cycle.window, i + cycle.window + 1) if 0 <= j < n]
             context = torch.stack([*neighbours, e[i], s])
             new.append(torch.nn.functional.leaky_relu(cycle.norm(multi_head(cycle.ring, h[i], context))))
         h = torch.stack(new)

@@ -46,7 +46,7 @@ class WordVectorsEmbedder(Embedder):
             trainable: train the table of words (needed where nothing is pretrained).
             unknown: what words outside the vocabulary become.
             buckets: rows of the n-gram table, for `unknown = "subwords"`.
-            dropout: share of the vectors' components zeroed in training.
+            dropout: share of the vectors' components zeroed in training, the same for all tokens of a word in a batch.
             vocabulary_size: words in the vocabulary.
             pretrained: float, vocabulary_size × dim. A model that is about to load its state gives zeros.
             words: the vocabulary's words; given with pretrained vectors, the n-gram table is fitted to them.
@@ -85,12 +85,12 @@ class WordVectorsEmbedder(Embedder):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, batch: TokenBatch) -> Tensor:
-        """float, tokens × dim."""
+        """float, distinct words × dim; dropout leaves out the same of a word wherever it stands in the batch."""
         size = self.words.num_embeddings
-        vectors = self.words(batch.ids.clamp(max=size - 1))
-        places = torch.nonzero(batch.ids >= size).squeeze(1)
-        if len(places):
-            vectors = vectors.index_copy(0, places, self._outside(batch, batch.ids[places] - size))
+        known = int(torch.searchsorted(batch.words, size))
+        vectors = self.words(batch.words[:known])
+        if known < len(batch.words):
+            vectors = torch.cat([vectors, self._outside(batch, batch.words[known:] - size)])
         return self.dropout(vectors)
 
     def _outside(self, batch: TokenBatch, numbers: Tensor) -> Tensor:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from linker.bounds import at_least
+from linker.bounds import at_least, between
 from linker.modules.attention import AttentionHeads, ScoreFunction
 from linker.modules.encoder import Encoder, offsets_of
+from linker.modules.kernels.dispatch import Kernels, kernels_for
 
 
 @Encoder.register("star_transformer")
@@ -48,15 +51,28 @@ class StarTransformerEncoder(Encoder):
         at_least(0, window=window)
         super().__init__()
         self.input_dim = self.output_dim = input_dim
-        self.window, self.positions = window, positions
-
+        self.positions = positions
         self.cycles = nn.ModuleList(
-            Cycle(input_dim, num_heads, head_dim, score, alpha, dropout) for _ in range(cycles)
+            Cycle(input_dim, num_heads, head_dim, window, score, alpha, dropout) for _ in range(cycles)
         )
+
+    @property
+    def _first_ring(self) -> AttentionHeads:
+        return cast(Cycle, self.cycles[0]).ring
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """float, texts × input_dim; see `Encoder.forward`."""
-        return self.encode_with_attention(tokens, lengths)[0]
+        return self._encode(self.per_word(tokens), None, lengths)[0]
+
+    def per_word(self, words: Tensor) -> tuple[Tensor, ...]:
+        """The word vectors, and the first ring's queries, keys and values where no position is added to them."""
+        if self.positions:
+            return (words,)
+        return words, self._first_ring.queries_keys_values(words)
+
+    def encode(self, words: tuple[Tensor, ...], rows: Tensor, lengths: Tensor) -> Tensor:
+        """See `Encoder.encode`."""
+        return self._encode(words, rows, lengths)[0]
 
     def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """The relay's attention to each token, the mean over heads; exactly 0 where no head looks."""
@@ -64,13 +80,27 @@ class StarTransformerEncoder(Encoder):
 
     def encode_with_attention(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """Text vectors, and the relay's last attention weights: float, tokens × heads."""
-        layout = _Layout(lengths, self.window)
+        return self._encode(self.per_word(tokens), None, lengths)
+
+    def any_lengths(self, x: Tensor) -> bool:
+        """True where the kernels need no padding."""
+        return kernels_for(x).ragged
+
+    def _encode(
+        self, words: tuple[Tensor, ...], rows: Tensor | None, lengths: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        starts = offsets_of(lengths)
         if self.positions:
-            tokens = tokens + _sinusoids(layout.position, self.input_dim).to(tokens.dtype)
-        satellites, relay = tokens, layout.mean(tokens)
+            tokens = words[0] if rows is None else words[0][rows]
+            place = torch.arange(len(tokens), device=tokens.device) - starts[:-1].repeat_interleave(lengths)
+            tokens, rows = tokens + _sinusoids(place, self.input_dim).to(tokens.dtype), None
+            words = tokens, self._first_ring.queries_keys_values(tokens)
+        vectors, qkv = words
+        relay = _mean(vectors, rows, starts)
+        satellites = None
         for cycle in self.cycles:
-            satellites, relay, weights = cycle(satellites, tokens, relay, layout)
-        return (layout.maximum(satellites) + relay) / 2, weights
+            satellites, relay, maximum, weights = cycle(satellites, vectors, qkv, rows, relay, starts)
+        return (maximum + relay) / 2, weights
 
 
 class Cycle(nn.Module):
@@ -81,110 +111,90 @@ class Cycle(nn.Module):
         dim: int,
         num_heads: int,
         head_dim: int,
+        window: int,
         score: ScoreFunction,
         alpha: float | None,
         dropout: float,
     ) -> None:
         super().__init__()
+        between(0, 1, dropout=dropout)
         self.ring = AttentionHeads(dim, num_heads, head_dim, score, alpha)
         self.star = AttentionHeads(dim, num_heads, head_dim, score, alpha)
         self.norm = nn.LayerNorm(dim)
-        self.dropout = nn.Dropout(dropout)
+        self.window, self.dropout = window, dropout
 
     def forward(
-        self, satellites: Tensor, tokens: Tensor, relay: Tensor, layout: _Layout
+        self,
+        satellites: Tensor | None,
+        words: Tensor,
+        qkv: Tensor,
+        rows: Tensor | None,
+        relay: Tensor,
+        starts: Tensor,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """One turn.
+
+        Args:
+            satellites: float, tokens × dim; None in the first cycle, where they are the tokens.
+            words: float, distinct words × dim.
+            qkv: float, distinct words × 3I: the first ring's queries, keys and values; used in the first cycle.
+            rows: int64, each token's row in `words` and `qkv`; None where row i is token i.
+            relay: float, texts × dim.
+            starts: int64, texts + 1.
+
+        Returns:
+            New satellites, new relay, the satellites' maximum (texts × dim), the relay's weights (tokens × heads).
+        """
+        kernels, ring = kernels_for(words), self.ring
+        own = own_rows = None
+        if satellites is not None:
+            qkv, own, own_rows = ring.queries_keys_values(satellites), ring.keys_values(words), rows
+            rows = None
+        relay_keys_values, alpha = ring.keys_values(relay), ring.alphas()
+        context = kernels.ring(qkv, rows, own, own_rows, relay_keys_values, starts, alpha, self.window)
+        dropout = self.dropout if self.training else 0.0
+        satellites = kernels.norm(ring.output(context), self.norm.weight, self.norm.bias, dropout)
+        return satellites, *self._star(kernels, satellites, relay, starts)
+
+    def _star(
+        self, kernels: Kernels, satellites: Tensor, relay: Tensor, starts: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """New satellites (tokens × dim), new relay (texts × dim), the relay's weights (tokens × heads)."""
-        ring_context = _ring_attention(self.ring, satellites, tokens, relay, layout)
-        satellites = nn.functional.leaky_relu(self.norm(self.dropout(self.ring.merge(ring_context))))
-        star_context, weights = _star_attention(self.star, satellites, relay, layout)
-        return satellites, self.star.merge(star_context), weights
+        """New relay, maximum, weights.
+
+        Keys and values are never computed per token: q · (W_K h) = (q W_K) · h, and the values' weighted sum is W_V
+        times that of the satellites. Only a cosine needs the keys themselves, for their length.
+        """
+        star = self.star
+        query = star.queries(relay)
+        alpha = star.alphas()
+        if star.score == "dot":
+            by_head = star.by_head(query)
+            folded = torch.bmm(by_head.transpose(0, 1), _by_head(star.key.weight, star))
+            shift = torch.einsum("thd,hd->th", by_head, star.key.bias.view(star.num_heads, -1))
+            mixture, maximum, weights = kernels.star(
+                satellites, relay, starts, alpha, folded=folded, shift=shift
+            )
+        else:
+            per_token = query.repeat_interleave(starts.diff(), 0, output_size=len(satellites))
+            scores = star.by_head(star.keys(satellites) * per_token).sum(-1)
+            own_scores = star.by_head(star.keys(relay) * query).sum(-1)
+            mixture, maximum, weights = kernels.star(
+                satellites, relay, starts, alpha, scores=scores, own_scores=own_scores
+            )
+        values = torch.bmm(mixture, _by_head(star.value.weight, star).transpose(1, 2))
+        return star.output(values.transpose(0, 1).flatten(1) + star.value.bias), maximum, weights
 
 
-class _Layout:
-    """Where the texts of a batch lie on the token axis, and sums, maxima and neighbours within them."""
-
-    def __init__(self, lengths: Tensor, window: int) -> None:
-        self.lengths = lengths
-        self.starts = offsets_of(lengths)
-        count = len(lengths)
-        self.text = torch.repeat_interleave(torch.arange(count, device=lengths.device), lengths)
-        self.position = torch.arange(len(self.text), device=lengths.device) - self.starts[self.text]
-        self.window = window
-        # The padded place of each token in (texts × longest) arrays of scores: one number per head, never vectors.
-        self.longest = int(lengths.max())
-        self.place = self.text * self.longest + self.position
-
-    def neighbour_exists(self, offset: int) -> Tensor:
-        """bool, tokens: is the token `offset` places away in the same text?"""
-        there = self.position + offset
-        return (there >= 0) & (there < self.lengths[self.text])
-
-    def mean(self, x: Tensor) -> Tensor:
-        """float, texts × dim, the mean over each text's tokens."""
-        return torch.segment_reduce(x, "mean", lengths=self.lengths, unsafe=True)
-
-    def maximum(self, x: Tensor) -> Tensor:
-        """float, texts × dim, the maximum over each text's tokens."""
-        return torch.segment_reduce(x, "max", lengths=self.lengths, unsafe=True)
-
-    def total(self, x: Tensor) -> Tensor:
-        """float, texts × …, the sum over each text's tokens."""
-        return x.new_zeros(len(self.lengths), *x.shape[1:]).index_add(0, self.text, x)
-
-    def pad(self, x: Tensor, fill: float) -> Tensor:
-        """From tokens × heads to texts × heads × longest, `fill` where no token is."""
-        padded = x.new_full((len(self.lengths) * self.longest, x.shape[1]), fill)
-        return padded.index_copy(0, self.place, x).view(len(self.lengths), self.longest, -1).transpose(1, 2)
-
-    def unpad(self, x: Tensor) -> Tensor:
-        """From texts × heads × longest to tokens × heads."""
-        return x.transpose(1, 2).reshape(-1, x.shape[1])[self.place]
+def _by_head(weight: Tensor, heads: AttentionHeads) -> Tensor:
+    """From I × dim to heads × head_dim × dim."""
+    return weight.view(heads.num_heads, heads.head_dim, -1)
 
 
-def _shift(x: Tensor, offset: int) -> Tensor:
-    """Row i becomes row i + offset; rows from beyond the ends are zero (and masked by whoever asks)."""
-    if offset == 0:
-        return x
-    size = min(abs(offset), len(x))
-    gap = x.new_zeros(size, *x.shape[1:])
-    return torch.cat([x[size:], gap]) if offset > 0 else torch.cat([gap, x[: len(x) - size]])
-
-
-def _ring_attention(
-    heads: AttentionHeads, satellites: Tensor, tokens: Tensor, relay: Tensor, at: _Layout
-) -> Tensor:
-    """Each satellite attends to its neighbourhood, its own token and the relay: tokens × heads × head_dim."""
-    query = heads.queries(satellites)
-    key, value = heads.keys(satellites), heads.values(satellites)
-    same = satellites is tokens
-    token_key, token_value = (key, value) if same else (heads.keys(tokens), heads.values(tokens))
-    relay_key, relay_value = heads.keys(relay)[at.text], heads.values(relay)[at.text]
-    offsets = range(-at.window, at.window + 1)
-    scores = [
-        (query * _shift(key, offset)).sum(-1).masked_fill(~at.neighbour_exists(offset)[:, None], -torch.inf)
-        for offset in offsets
-    ]
-    scores += [(query * token_key).sum(-1), (query * relay_key).sum(-1)]
-    weights = heads.weigh(torch.stack(scores, -1)).to(value.dtype)
-    context = weights[..., -2, None] * token_value + weights[..., -1, None] * relay_value
-    for column, offset in enumerate(offsets):
-        context = context + weights[..., column, None] * _shift(value, offset)
-    return context
-
-
-def _star_attention(
-    heads: AttentionHeads, satellites: Tensor, relay: Tensor, at: _Layout
-) -> tuple[Tensor, Tensor]:
-    """The relay attends to itself and all satellites: texts × heads × head_dim, and the weights, tokens × heads."""
-    query = heads.queries(relay)
-    scores = (query[at.text] * heads.keys(satellites)).sum(-1)
-    own = (query * heads.keys(relay)).sum(-1)
-    padded = torch.cat([own[..., None], at.pad(scores, -torch.inf)], -1)
-    weights = heads.weigh(padded).to(satellites.dtype)
-    token_weights = at.unpad(weights[..., 1:])
-    context = at.total(token_weights[..., None] * heads.values(satellites))
-    return context + weights[..., 0, None] * heads.values(relay), token_weights
+def _mean(words: Tensor, rows: Tensor | None, starts: Tensor) -> Tensor:
+    """The mean of each text's token vectors: float, texts × dim."""
+    if rows is None:
+        rows = torch.arange(len(words), device=words.device)
+    return F.embedding_bag(rows, words, starts, mode="mean", include_last_offset=True)
 
 
 def _sinusoids(position: Tensor, dim: int) -> Tensor:

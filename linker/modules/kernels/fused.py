@@ -1,0 +1,263 @@
+"""The operations of the star transformer as single autograd nodes over hand-written kernels.
+
+A set of kernels (`RawKernels`) is a module of functions on tensors without autograd; this file gives them their
+backward passes. What each operation computes is written down in `plain.py`, which also is what they are tested
+against. All float tensors of a call have one dtype; the token axis holds the texts one behind the other, text i
+from starts[i] to starts[i + 1].
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from linker.modules.kernels.dropout import draw_seed
+
+
+class RawKernels(Protocol):
+    """Forward and backward passes. H heads of size d, I = H · d, D the size of satellites, W = 2 · window + 3."""
+
+    def entmax_forward(self, scores: Tensor, alpha: Tensor) -> Tensor:
+        """Rows × K scores (−inf where masked) and one α per row to weights; rows without any entry are zero."""
+        ...
+
+    def entmax_backward(self, weights: Tensor, gradient: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
+        """Gradients of the scores (rows × K) and of α (rows)."""
+        ...
+
+    def ring_forward(
+        self,
+        qkv: Tensor,
+        rows: Tensor | None,
+        own: Tensor | None,
+        own_rows: Tensor | None,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        window: int,
+    ) -> tuple[Tensor, Tensor]:
+        """Context, tokens × I, and weights, tokens × H × W (neighbours from −window to window, own, relay)."""
+        ...
+
+    def ring_backward(
+        self,
+        gradient: Tensor,
+        weights: Tensor,
+        qkv: Tensor,
+        rows: Tensor | None,
+        own: Tensor | None,
+        own_rows: Tensor | None,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        window: int,
+    ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
+        """Per token gradients of qkv (tokens × 3I) and own (tokens × 2I), of relay (texts × 2I), of α (H)."""
+        ...
+
+    def norm_forward(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int
+    ) -> tuple[Tensor, Tensor]:
+        """LeakyReLU(LayerNorm(dropout(x))), and each row's mean and 1 / standard deviation, tokens × 2."""
+        ...
+
+    def norm_backward(
+        self,
+        gradient: Tensor,
+        output: Tensor,
+        x: Tensor,
+        statistics: Tensor,
+        weight: Tensor,
+        dropout: float,
+        seed: int,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Gradients of x, weight and bias."""
+        ...
+
+    def star_forward(
+        self,
+        satellites: Tensor,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        folded: Tensor | None,
+        shift: Tensor | None,
+        scores: Tensor | None,
+        own_scores: Tensor | None,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Mixture (H × texts × D), weights (tokens × H), the relay's own (texts × H), maximum, and where it is.
+
+        The last two are texts × D; "where" counts tokens from the start of the axis, the first of equals.
+        """
+        ...
+
+    def star_backward(
+        self,
+        gradient: Tensor,
+        maximum_gradient: Tensor,
+        where: Tensor,
+        weights: Tensor,
+        own_weights: Tensor,
+        satellites: Tensor,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        folded: Tensor | None,
+    ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
+        """Gradients of satellites, relay, folded (None without it), token scores, own scores, α."""
+        ...
+
+
+class _Entmax(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, raw: RawKernels, scores: Tensor, alpha: Tensor) -> Tensor:
+        weights = raw.entmax_forward(scores, alpha)
+        ctx.raw = raw
+        ctx.save_for_backward(weights, alpha)
+        return weights
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        weights, alpha = ctx.saved_tensors
+        return None, *ctx.raw.entmax_backward(weights, gradients[0].contiguous(), alpha)
+
+
+class _Ring(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        raw: RawKernels,
+        qkv: Tensor,
+        rows: Tensor | None,
+        own: Tensor | None,
+        own_rows: Tensor | None,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        window: int,
+    ) -> Tensor:
+        context, weights = raw.ring_forward(qkv, rows, own, own_rows, relay, starts, alpha, window)
+        ctx.raw, ctx.window = raw, window
+        ctx.save_for_backward(weights, qkv, rows, own, own_rows, relay, starts, alpha)
+        return context
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        weights, qkv, rows, own, own_rows, relay, starts, alpha = ctx.saved_tensors
+        for_qkv, for_own, for_relay, for_alpha = ctx.raw.ring_backward(
+            gradients[0].contiguous(), weights, qkv, rows, own, own_rows, relay, starts, alpha, ctx.window
+        )
+        for_qkv = _sum_by_row(for_qkv, rows, len(qkv))
+        if own is not None:
+            for_own = _sum_by_row(for_own, own_rows, len(own))
+        return None, for_qkv, None, for_own, None, for_relay, None, for_alpha, None
+
+
+def _sum_by_row(gradient: Tensor, rows: Tensor | None, count: int) -> Tensor:
+    """From one gradient per token to one per row of the table that tokens were read from, summed in token order."""
+    if rows is None:
+        return gradient
+    return torch.ops.aten.embedding_dense_backward(gradient, rows, count, -1, False)
+
+
+class _Norm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, raw: RawKernels, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int
+    ) -> Tensor:
+        output, statistics = raw.norm_forward(x, weight, bias, dropout, seed)
+        ctx.raw, ctx.dropout, ctx.seed = raw, dropout, seed
+        ctx.save_for_backward(output, x, statistics, weight)
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        output, x, statistics, weight = ctx.saved_tensors
+        found = ctx.raw.norm_backward(
+            gradients[0].contiguous(), output, x, statistics, weight, ctx.dropout, ctx.seed
+        )
+        return None, *found, None, None
+
+
+class _Star(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        raw: RawKernels,
+        satellites: Tensor,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        folded: Tensor | None,
+        shift: Tensor | None,
+        scores: Tensor | None,
+        own_scores: Tensor | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        mixture, weights, own_weights, maximum, where = raw.star_forward(
+            satellites, relay, starts, alpha, folded, shift, scores, own_scores
+        )
+        ctx.raw = raw
+        ctx.save_for_backward(where, weights, own_weights, satellites, relay, starts, alpha, folded)
+        ctx.mark_non_differentiable(weights)
+        return mixture, maximum, weights
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        for_satellites, for_relay, for_folded, for_scores, for_own, for_alpha = ctx.raw.star_backward(
+            gradients[0].contiguous(), gradients[1].contiguous(), *ctx.saved_tensors
+        )
+        if for_folded is None:
+            return None, for_satellites, for_relay, None, for_alpha, None, None, for_scores, for_own
+        # The shift of a text is part of all its scores.
+        starts = ctx.saved_tensors[5]
+        for_shift = for_own + torch.segment_reduce(for_scores, "sum", lengths=starts.diff(), unsafe=True)
+        return None, for_satellites, for_relay, None, for_alpha, for_folded, for_shift, None, None
+
+
+class FusedKernels:
+    """The operations of `plain.PlainKernels` over a set of raw kernels."""
+
+    ragged = True
+
+    def __init__(self, name: str, raw: RawKernels) -> None:
+        self.name, self._raw = name, raw
+
+    def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
+        """See `PlainKernels.entmax`."""
+        flat = scores.reshape(-1, scores.shape[-1]).contiguous()
+        per_row = alpha.expand(*scores.shape[:-1], 1).reshape(-1).contiguous()
+        return _Entmax.apply(self._raw, flat, per_row).view(scores.shape)
+
+    def ring(
+        self,
+        qkv: Tensor,
+        rows: Tensor | None,
+        own: Tensor | None,
+        own_rows: Tensor | None,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        window: int,
+    ) -> Tensor:
+        """See `PlainKernels.ring`."""
+        return _Ring.apply(self._raw, qkv, rows, own, own_rows, relay, starts, alpha, window)
+
+    def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
+        """See `PlainKernels.norm`."""
+        return _Norm.apply(self._raw, x, weight, bias, dropout, draw_seed(dropout))
+
+    def star(
+        self,
+        satellites: Tensor,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        folded: Tensor | None = None,
+        shift: Tensor | None = None,
+        scores: Tensor | None = None,
+        own_scores: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """See `PlainKernels.star`."""
+        return _Star.apply(self._raw, satellites, relay, starts, alpha, folded, shift, scores, own_scores)

@@ -1,0 +1,206 @@
+"""The operations of the star transformer in plain torch: on any device, in any float type, with torch's gradients."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from linker.modules.kernels.dropout import draw_seed, kept
+from linker.modules.kernels.newton import entmax_rows
+
+# Padded scores of texts whose lengths differ by more than this factor are kept apart.
+RATIO = 2
+
+
+class PlainKernels:
+    """H heads of size d, I = H · d, D the size of satellites; texts lie one behind the other on the token axis."""
+
+    name = "plain"
+    # Is the time a text takes independent of the longest text in its batch?
+    ragged = False
+
+    def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
+        """α-entmax along the last axis; −inf is masked, a row without any entry gives zeros.
+
+        Args:
+            scores: float, … × K.
+            alpha: the same dtype, in [1, 2], broadcasts against `scores` with a last axis of 1.
+        """
+        return entmax_rows(scores, alpha)
+
+    def ring(
+        self,
+        qkv: Tensor,
+        rows: Tensor | None,
+        own: Tensor | None,
+        own_rows: Tensor | None,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        window: int,
+    ) -> Tensor:
+        """Every token attends to its neighbours, to its own token and to its text's relay.
+
+        Args:
+            qkv: float, n × 3I: queries (scaled), keys and values of the satellites.
+            rows: int64, tokens: the row of `qkv` that each token has; None where row i is token i.
+            own: float, m × 2I: keys and values of the tokens themselves; None where they are the satellites'.
+            own_rows: int64, tokens: the row of `own` that each token has; None as for `rows`.
+            relay: float, texts × 2I: keys and values of the relays.
+            starts: int64, texts + 1.
+            alpha: float, H.
+            window: neighbours on each side; those beyond a text's ends do not exist.
+
+        Returns:
+            float, tokens × I: per head the values, weighed by the α-entmax of query · key.
+        """
+        heads = len(alpha)
+        lengths = starts.diff()
+        text = torch.repeat_interleave(torch.arange(len(lengths), device=starts.device), lengths)
+        position = torch.arange(len(text), device=starts.device) - starts[text]
+        per_token = qkv if rows is None else qkv[rows]
+        query, key, value = (_split(part, heads) for part in per_token.chunk(3, -1))
+        relay_key, relay_value = (_split(part, heads)[text] for part in relay.chunk(2, -1))
+        own_key, own_value = key, value
+        if own is not None:
+            mine = own if own_rows is None else own[own_rows]
+            own_key, own_value = (_split(part, heads) for part in mine.chunk(2, -1))
+        scores = []
+        for offset in range(-window, window + 1):
+            there = position + offset
+            exists = (there >= 0) & (there < lengths[text])
+            scores.append((query * _shift(key, offset)).sum(-1).masked_fill(~exists[:, None], -torch.inf))
+        scores += [(query * own_key).sum(-1), (query * relay_key).sum(-1)]
+        weights = self.entmax(torch.stack(scores, -1), alpha[:, None])
+        context = weights[..., -2, None] * own_value + weights[..., -1, None] * relay_value
+        for column, offset in enumerate(range(-window, window + 1)):
+            context = context + weights[..., column, None] * _shift(value, offset)
+        return context.flatten(1)
+
+    def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
+        """LeakyReLU(LayerNorm(dropout(x))) with torch's constants: float, tokens × D."""
+        if dropout:
+            mask = kept(len(x), x.shape[1], dropout, draw_seed(dropout), x.device)
+            x = torch.where(mask, x * (1 / (1 - dropout)), 0)
+        return F.leaky_relu(F.layer_norm(x, x.shape[-1:], weight, bias))
+
+    def star(
+        self,
+        satellites: Tensor,
+        relay: Tensor,
+        starts: Tensor,
+        alpha: Tensor,
+        folded: Tensor | None = None,
+        shift: Tensor | None = None,
+        scores: Tensor | None = None,
+        own_scores: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Every relay attends to itself and to the satellites of its text.
+
+        Either `folded` and `shift` are given, then the score of vector x for head h is folded_h · x + shift_h; or
+        `scores` and `own_scores` are.
+
+        Args:
+            satellites: float, tokens × D.
+            relay: float, texts × D.
+            starts: int64, texts + 1.
+            alpha: float, H.
+            folded: float, H × texts × D: the relay's queries times the heads' key matrices.
+            shift: float, texts × H: the relay's queries times the heads' key biases.
+            scores: float, tokens × H.
+            own_scores: float, texts × H: the relays' scores for themselves.
+
+        Returns:
+            mixture, float, H × texts × D: relay and satellites of each text, weighed;
+            maximum, float, texts × D: over the satellites of each text;
+            weights, float, tokens × H: without gradient.
+        """
+        pieces = [
+            self._star_of_group(group, satellites, relay, alpha, folded, shift, scores, own_scores)
+            for group in _groups(starts)
+        ]
+        mixtures, maxima, weights, texts, tokens = (list(column) for column in zip(*pieces))
+        return (
+            _in_order(mixtures, texts).transpose(0, 1),
+            _in_order(maxima, texts),
+            _in_order(weights, tokens).detach(),
+        )
+
+    def _star_of_group(
+        self,
+        group: _Group,
+        satellites: Tensor,
+        relay: Tensor,
+        alpha: Tensor,
+        folded: Tensor | None,
+        shift: Tensor | None,
+        scores: Tensor | None,
+        own_scores: Tensor | None,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Mixture (texts × H × D), maximum and weights of texts of similar length, and which texts and tokens."""
+        padded, own = group.pad(satellites, 0), relay[group.texts]
+        if folded is not None:
+            assert shift is not None
+            keys = folded[:, group.texts].permute(1, 2, 0)
+            extra = shift[group.texts]
+            score = (padded @ keys + extra[:, None]).masked_fill(~group.mask[..., None], -torch.inf)
+            own_score = (own[:, None] @ keys).squeeze(1) + extra
+        else:
+            assert scores is not None
+            assert own_scores is not None
+            score, own_score = group.pad(scores, -torch.inf), own_scores[group.texts]
+        weights = self.entmax(torch.cat([own_score[:, None], score], 1).transpose(1, 2), alpha[:, None])
+        mixture = weights[..., 1:] @ padded + weights[..., :1] * own[:, None]
+        maximum = padded.masked_fill(~group.mask[..., None], -torch.inf).amax(1)
+        return mixture, maximum, weights[..., 1:].transpose(1, 2)[group.mask], group.texts, group.tokens
+
+
+class _Group:
+    """Texts of similar length, laid out as texts × longest."""
+
+    def __init__(self, texts: Tensor, starts: Tensor, lengths: Tensor) -> None:
+        self.texts = texts
+        longest = torch.arange(int(lengths[texts].max()), device=texts.device)
+        self.mask = longest < lengths[texts][:, None]
+        self.tokens = (starts[texts][:, None] + longest)[self.mask]
+
+    def pad(self, x: Tensor, fill: float) -> Tensor:
+        """From tokens × n to texts × longest × n."""
+        padded = x.new_full((self.mask.numel(), x.shape[1]), fill)
+        place = self.mask.flatten().nonzero().squeeze(1)
+        return padded.index_copy(0, place, x[self.tokens]).view(*self.mask.shape, -1)
+
+
+def _groups(starts: Tensor) -> list[_Group]:
+    """All texts, so that in a group the longest is at most RATIO times as long as the shortest."""
+    lengths = starts.diff()
+    order = lengths.argsort(stable=True)
+    groups, first = [], 0
+    ordered = lengths[order].tolist()
+    for i in range(1, len(ordered) + 1):
+        if i == len(ordered) or ordered[i] > RATIO * ordered[first] + 8:
+            groups.append(_Group(order[first:i], starts, lengths))
+            first = i
+    return groups
+
+
+def _in_order(pieces: list[Tensor], places: list[Tensor]) -> Tensor:
+    """Rows of all pieces, row k of the answer being the one whose place is k."""
+    place = torch.cat(places)
+    back = torch.empty_like(place)
+    back[place] = torch.arange(len(place), device=place.device)
+    return torch.cat(pieces)[back]
+
+
+def _split(flat: Tensor, heads: int) -> Tensor:
+    return flat.view(len(flat), heads, -1)
+
+
+def _shift(x: Tensor, offset: int) -> Tensor:
+    """Row i becomes row i + offset; rows from beyond the ends are zero (and masked by whoever asks)."""
+    if offset == 0:
+        return x
+    size = min(abs(offset), len(x))
+    gap = x.new_zeros(size, *x.shape[1:])
+    return torch.cat([x[size:], gap]) if offset > 0 else torch.cat([gap, x[: len(x) - size]])
