@@ -242,11 +242,13 @@ class FusedKernels:
         window: int,
     ) -> Tensor:
         """See `PlainKernels.ring`."""
-        return _Ring.apply(self._raw, qkv, rows, own, own_rows, relay, starts, alpha, window)
+        own = own if own is None else own.contiguous()
+        tensors = qkv.contiguous(), rows, own, own_rows, relay.contiguous(), starts, alpha.contiguous()
+        return _Ring.apply(self._raw, *tensors, window)
 
     def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
         """See `PlainKernels.norm`."""
-        return _Norm.apply(self._raw, x, weight, bias, dropout, draw_seed(dropout))
+        return _Norm.apply(self._raw, x.contiguous(), weight, bias, dropout, draw_seed(dropout))
 
     def star(
         self,
@@ -260,4 +262,5 @@ class FusedKernels:
         own_scores: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """See `PlainKernels.star`."""
-        return _Star.apply(self._raw, satellites, relay, starts, alpha, folded, shift, scores, own_scores)
+        tensors = [satellites, relay, starts, alpha, folded, shift, scores, own_scores]
+        return _Star.apply(self._raw, *(x if x is None else x.contiguous() for x in tensors))

@@ -1,6 +1,163 @@
-"""The native CPU kernels."""
+"""The kernels of `fused.RawKernels` on the CPU, in C++ (`cpp/`): tensors go there as pointers."""
+
+from __future__ import annotations
+
+import ctypes
+
+import torch
+from torch import Tensor
+
+from linker.modules.kernels import library
+
+# The most neighbours on each side that fit the kernel's registers.
+WIDEST_WINDOW = 30
 
 
 def problem() -> str:
     """Why these kernels cannot be used; empty where they can."""
-    return "the native library is not built"
+    try:
+        library.load()
+    except library.LibraryProblem as error:
+        return str(error)
+    return ""
+
+
+def entmax_forward(scores: Tensor, alpha: Tensor) -> Tensor:
+    """See `fused.RawKernels`."""
+    weights = torch.empty_like(scores)
+    _call("entmax_forward", scores, alpha, *scores.shape, weights)
+    return weights
+
+
+def entmax_backward(weights: Tensor, gradient: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
+    """See `fused.RawKernels`."""
+    by_scores, by_alpha = torch.empty_like(weights), torch.empty_like(alpha)
+    _call("entmax_backward", weights, gradient, alpha, *weights.shape, by_scores, by_alpha)
+    return by_scores, by_alpha
+
+
+def ring_forward(
+    qkv: Tensor,
+    rows: Tensor | None,
+    own: Tensor | None,
+    own_rows: Tensor | None,
+    relay: Tensor,
+    starts: Tensor,
+    alpha: Tensor,
+    window: int,
+) -> tuple[Tensor, Tensor]:
+    """See `fused.RawKernels`."""
+    heads, inner, tokens = len(alpha), qkv.shape[1] // 3, int(starts[-1])
+    context = qkv.new_empty(tokens, inner)
+    weights = qkv.new_empty(tokens, heads, 2 * window + 3)
+    sizes = (len(relay), heads, inner // heads, window)
+    _call("ring_forward", qkv, rows, own, own_rows, relay, starts, alpha, *sizes, context, weights)
+    return context, weights
+
+
+def ring_backward(
+    gradient: Tensor,
+    weights: Tensor,
+    qkv: Tensor,
+    rows: Tensor | None,
+    own: Tensor | None,
+    own_rows: Tensor | None,
+    relay: Tensor,
+    starts: Tensor,
+    alpha: Tensor,
+    window: int,
+) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
+    """See `fused.RawKernels`."""
+    tokens, inner = gradient.shape
+    by_qkv = gradient.new_empty(tokens, 3 * inner)
+    by_own = None if own is None else gradient.new_empty(tokens, 2 * inner)
+    by_relay, by_alpha = torch.empty_like(relay), torch.empty_like(alpha)
+    sizes = (len(relay), len(alpha), inner // len(alpha), window)
+    inputs = (qkv, rows, own, own_rows, relay, starts, alpha)
+    _call("ring_backward", *inputs, *sizes, gradient, weights, by_qkv, by_own, by_relay, by_alpha)
+    return by_qkv, by_own, by_relay, by_alpha
+
+
+def norm_forward(x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int) -> tuple[Tensor, Tensor]:
+    """See `fused.RawKernels`."""
+    output, statistics = torch.empty_like(x), x.new_empty(len(x), 2)
+    _call("norm_forward", x, weight, bias, *x.shape, dropout, seed, output, statistics)
+    return output, statistics
+
+
+def norm_backward(
+    gradient: Tensor, output: Tensor, x: Tensor, statistics: Tensor, weight: Tensor, dropout: float, seed: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """See `fused.RawKernels`."""
+    by_x, by_weight, by_bias = torch.empty_like(x), torch.empty_like(weight), torch.empty_like(weight)
+    inputs = (gradient, output, x, statistics, weight)
+    _call("norm_backward", *inputs, *x.shape, dropout, seed, by_x, by_weight, by_bias)
+    return by_x, by_weight, by_bias
+
+
+def star_forward(
+    satellites: Tensor,
+    relay: Tensor,
+    starts: Tensor,
+    alpha: Tensor,
+    folded: Tensor | None,
+    shift: Tensor | None,
+    scores: Tensor | None,
+    own_scores: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """See `fused.RawKernels`."""
+    heads, (tokens, dim), texts = len(alpha), satellites.shape, len(relay)
+    mixture = satellites.new_empty(heads, texts, dim)
+    weights, own_weights = satellites.new_empty(tokens, heads), satellites.new_empty(texts, heads)
+    maximum = satellites.new_empty(texts, dim)
+    where = torch.empty(texts, dim, dtype=torch.int64)
+    inputs = (satellites, relay, starts, alpha, folded, shift, scores, own_scores)
+    outputs = (mixture, weights, own_weights, maximum, where)
+    _call("star_forward", *inputs, texts, heads, dim, *outputs)
+    return outputs
+
+
+def star_backward(
+    gradient: Tensor,
+    maximum_gradient: Tensor,
+    where: Tensor,
+    weights: Tensor,
+    own_weights: Tensor,
+    satellites: Tensor,
+    relay: Tensor,
+    starts: Tensor,
+    alpha: Tensor,
+    folded: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
+    """See `fused.RawKernels`."""
+    by_satellites, by_relay = torch.empty_like(satellites), torch.empty_like(relay)
+    by_folded = None if folded is None else torch.empty_like(folded)
+    by_scores, by_own, by_alpha = (
+        torch.empty_like(weights),
+        torch.empty_like(own_weights),
+        torch.empty_like(alpha),
+    )
+    inputs = (satellites, relay, starts, alpha, folded, len(relay), len(alpha), satellites.shape[1])
+    incoming = (gradient, maximum_gradient, where, weights, own_weights)
+    _call(
+        "star_backward", *inputs, *incoming, by_satellites, by_relay, by_folded, by_scores, by_own, by_alpha
+    )
+    return by_satellites, by_relay, by_folded, by_scores, by_own, by_alpha
+
+
+def _call(name: str, *arguments: Tensor | int | float | None) -> None:
+    """Call a function of the library with the threads that torch uses."""
+    given = next(a for a in arguments if isinstance(a, Tensor) and a.is_floating_point())
+    for tensor in arguments:
+        if isinstance(tensor, Tensor):
+            assert tensor.is_contiguous(), f"{name}: a tensor is not contiguous"
+            assert not tensor.is_floating_point() or tensor.dtype == given.dtype, f"{name}: mixed types"
+    suffix = "f32" if given.dtype == torch.float32 else "f64"
+    function = getattr(library.load(), f"linker_{name}_{suffix}")
+    function(*map(_c, arguments), _c(torch.get_num_threads()))
+
+
+def _c(argument: Tensor | int | float | None) -> ctypes.c_void_p | ctypes.c_int64 | ctypes.c_double:
+    if argument is None or isinstance(argument, Tensor):
+        return ctypes.c_void_p(None if argument is None else argument.data_ptr())
+    return ctypes.c_int64(argument) if isinstance(argument, int) else ctypes.c_double(argument)

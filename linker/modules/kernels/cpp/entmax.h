@@ -1,0 +1,196 @@
+// α-entmax: Newton's method on the norm form, see newton.py beside this folder for the formulas.
+
+template <class T> struct Precision;
+// A last step this small is put into the weights by their slopes; what that leaves is of second order.
+template <> struct Precision<float> {
+    static constexpr float last_step = 2e-5f;
+    static constexpr int most_steps = 10;
+};
+template <> struct Precision<double> {
+    static constexpr double last_step = 1e-11;
+    static constexpr int most_steps = 40;
+};
+
+// Weight and slope (weight^(2 - α)) of distances y at threshold t; lanes outside the support are zero.
+template <class T> INLINE void weigh(Vec<T> y, Vec<T> t, T epsilon, Vec<T> &weight, Vec<T> &slope) {
+    Vec<T> below = y - t;
+    if (epsilon == 0) {
+        Vec<T> there = exponential(below);
+        weight = slope = y > -std::numeric_limits<T>::infinity() ? there : splat(T(0));
+        return;
+    }
+    Vec<T> x = below * epsilon;
+    Ints<T> inside = x > T(-1) + std::numeric_limits<T>::epsilon() / 2;
+    x = inside ? x : splat(T(0));
+    weight = exponential(logarithm_plus_1(x) * (1 / epsilon));
+    slope = weight / (x + T(1));
+    weight = inside ? weight : splat(T(0));
+    slope = inside ? slope : splat(T(0));
+}
+// The Newton step of the threshold for the sums of weights and slopes.
+template <class T> INLINE Vec<T> newton_step(Vec<T> total, Vec<T> slopes, T epsilon) {
+    Vec<T> log = logarithm(total);
+    if (epsilon == 0) return log * total / slopes;
+    Vec<T> grown = exponential_minus_1(log * epsilon);
+    return grown / epsilon * total / ((grown + T(1)) * slopes);
+}
+
+// Eight rows of `count` scores each, lane i being row i: scores become weights. Missing scores are -inf.
+template <class T> INLINE void entmax_lanes(Vec<T> *z, int count, T epsilon) {
+    Vec<T> top = z[0];
+    for (int k = 1; k < count; ++k) top = maximum<T>(top, z[k]);
+    Vec<T> t = splat(T(0)), total, slopes, step;
+    Vec<T> weight[64], slope[64];
+    for (int k = 0; k < count; ++k) z[k] -= top;
+    for (int round = 0; round < Precision<T>::most_steps; ++round) {
+        total = slopes = splat(T(0));
+        for (int k = 0; k < count; ++k) {
+            weigh<T>(z[k], t, epsilon, weight[k], slope[k]);
+            total += weight[k];
+            slopes += slope[k];
+        }
+        step = newton_step<T>(total, slopes, epsilon);
+        t += step;
+        bool done = true;
+        for (int i = 0; i < N; ++i) done = done && !(step[i] > Precision<T>::last_step);
+        if (done) break;
+    }
+    total = splat(T(0));
+    for (int k = 0; k < count; ++k) {
+        z[k] = maximum<T>(weight[k] - slope[k] * step, splat(T(0)));
+        total += z[k];
+    }
+    Vec<T> scale = T(1) / total;
+    for (int k = 0; k < count; ++k) z[k] *= scale;
+}
+
+// One row: scores z become weights. `values` and `places` are room for count + N numbers each.
+template <class T> void entmax_row(T *z, int64_t count, T epsilon, T *values, int64_t *places) {
+    const T lowest = -std::numeric_limits<T>::infinity();
+    T top = lowest;
+    for (int64_t i = 0; i < count; ++i) top = z[i] > top ? z[i] : top;
+    if (top == lowest) {
+        for (int64_t i = 0; i < count; ++i) z[i] = 0;
+        return;
+    }
+    // What lies further below than 1 / ε never gets weight: the threshold only rises.
+    T reach = epsilon > 0 ? -1 / epsilon : lowest;
+    int64_t active = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        values[active] = z[i] - top;
+        places[active] = i;
+        active += z[i] - top > reach;
+        z[i] = 0;
+    }
+    T t = 0, step = 0, total = 0;
+    bool done = false;
+    for (int round = 0; !done; ++round) {
+        for (int64_t i = active; i < active + N; ++i) values[i] = lowest;
+        Vec<T> sum_of_weights = splat(T(0)), sum_of_slopes = splat(T(0)), weight, slope;
+        int64_t inside = 0;
+        Ints<T> count_inside = Ints<T>{};
+        for (int64_t i = 0; i < active; i += N) {
+            weigh<T>(load(values + i), splat(t), epsilon, weight, slope);
+            sum_of_weights += weight;
+            sum_of_slopes += slope;
+            count_inside -= weight > T(0);
+        }
+        for (int i = 0; i < N; ++i) inside += count_inside[i];
+        total = sum<T>(sum_of_weights);
+        step = newton_step<T>(splat(total), splat(sum<T>(sum_of_slopes)), epsilon)[0];
+        done = !(step > Precision<T>::last_step) || round + 1 == Precision<T>::most_steps;
+        if (done) break;
+        t += step;
+        if (epsilon > 0 && inside < active - active / 8) {
+            int64_t kept = 0;
+            for (int64_t i = 0; i < active; ++i) {
+                T value = values[i];
+                int64_t place = places[i];
+                values[kept] = value;
+                places[kept] = place;
+                kept += value - t > reach;
+            }
+            active = kept;
+        }
+    }
+    total = 0;
+    Vec<T> weight, slope;
+    for (int64_t i = 0; i < active; i += N) {
+        weigh<T>(load(values + i), splat(t), epsilon, weight, slope);
+        weight = maximum<T>(weight - slope * step, splat(T(0)));
+        store(values + i, weight);
+        total += sum<T>(weight);
+    }
+    for (int64_t i = 0; i < active; ++i) z[places[i]] = values[i] / total;
+}
+
+// What the gradients of a weight need: its slope, and a and b of newton.py's `_alpha_derivative`.
+template <class T> INLINE void derivatives(Vec<T> p, T epsilon, Vec<T> &slope, Vec<T> &log, Vec<T> &a, Vec<T> &b) {
+    Ints<T> inside = p > std::numeric_limits<T>::min();
+    log = logarithm(inside ? p : splat(T(1)));
+    slope = inside ? p * exponential(log * -epsilon) : splat(T(0));
+    Vec<T> x = log * -epsilon;
+    Vec<T> grown = exponential_minus_1(x);
+    a = epsilon > 0 ? grown / epsilon : -log;
+    Vec<T> series = x * (x * (x * T(1. / 120) + T(1. / 24)) + T(1. / 6)) + T(0.5);
+    Ints<T> large = x > T(0.05);
+    Vec<T> safe = large ? x : splat(T(1));
+    b = log * log * (large ? (grown - x) / (safe * safe) : series);
+}
+// Sums over a row from which its gradients follow.
+template <class T> struct RowSums {
+    Vec<T> slope{}, weighted{}, pa{}, pb{}, entropy{};
+    INLINE void add(Vec<T> p, Vec<T> g, Vec<T> s, Vec<T> log, Vec<T> a, Vec<T> b) {
+        slope += s;
+        weighted += g * s;
+        pa += p * a;
+        pb += p * b;
+        entropy -= p * log;
+    }
+};
+// One weight's share of the derivative by α.
+template <class T, class S>
+INLINE Vec<T> alpha_share(Vec<T> p, Vec<T> g, Vec<T> log, Vec<T> a, Vec<T> b, S slopes, S pa, S pb, S entropy) {
+    return g * p * (pb - b - log * pa - a * entropy) / slopes;
+}
+
+// Eight rows: gradients g of the weights become gradients of the scores; the rows' derivatives by α are returned.
+template <class T> INLINE Vec<T> entmax_lanes_backward(const Vec<T> *p, Vec<T> *g, int count, T epsilon) {
+    Vec<T> slope[64], log[64], a[64], b[64];
+    RowSums<T> rows;
+    for (int k = 0; k < count; ++k) {
+        derivatives<T>(p[k], epsilon, slope[k], log[k], a[k], b[k]);
+        rows.add(p[k], g[k], slope[k], log[k], a[k], b[k]);
+    }
+    // Rows without any weight have gradient zero.
+    Vec<T> slopes = rows.slope > T(0) ? rows.slope : splat(T(1));
+    Vec<T> mean = rows.weighted / slopes, by_alpha = splat(T(0));
+    for (int k = 0; k < count; ++k) {
+        by_alpha += alpha_share<T>(p[k], g[k], log[k], a[k], b[k], slopes, rows.pa, rows.pb, rows.entropy);
+        g[k] = slope[k] * (g[k] - mean);
+    }
+    return by_alpha;
+}
+
+// One row: gradients g become those of the scores. p and g have room for whole vectors, p zero behind its end.
+template <class T> T entmax_row_backward(const T *p, T *g, int64_t count, T epsilon) {
+    RowSums<T> rows;
+    Vec<T> slope, log, a, b;
+    for (int64_t i = 0; i < count; i += N) {
+        Vec<T> weight = load(p + i);
+        derivatives<T>(weight, epsilon, slope, log, a, b);
+        rows.add(weight, load(g + i), slope, log, a, b);
+    }
+    T slopes = sum<T>(rows.slope);
+    slopes = slopes > 0 ? slopes : 1;
+    T mean = sum<T>(rows.weighted) / slopes, pa = sum<T>(rows.pa), pb = sum<T>(rows.pb);
+    T entropy = sum<T>(rows.entropy);
+    Vec<T> by_alpha = splat(T(0));
+    for (int64_t i = 0; i < count; i += N) {
+        Vec<T> weight = load(p + i), gradient = load(g + i);
+        derivatives<T>(weight, epsilon, slope, log, a, b);
+        by_alpha += alpha_share<T>(weight, gradient, log, a, b, splat(slopes), splat(pa), splat(pb), splat(entropy));
+        store(g + i, slope * (gradient - mean));
+    }
+    return sum<T>(by_alpha);
+}

@@ -1,0 +1,60 @@
+// All kernels for one set of instructions; native.cpp includes this once per set, inside a namespace.
+
+#include "vectors.h"
+#include "entmax.h"
+#include "ring.h"
+#include "norm.h"
+#include "star.h"
+
+template <class T>
+void ring_forward_of(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
+                     const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size, int64_t window,
+                     int64_t first, int64_t last, T *context, T *weights) {
+    ring_forward<T>({qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window}, first, last, context,
+                    weights);
+}
+template <class T>
+void ring_backward_of(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
+                      const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size,
+                      int64_t window, int64_t first, int64_t last, const T *gradient, const T *weights, T *by_qkv,
+                      T *by_own, T *by_relay, T *by_alpha, T *scratch) {
+    ring_backward<T>({qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window}, first, last,
+                     gradient, weights, by_qkv, by_own, by_relay, by_alpha, scratch);
+}
+template <class T>
+void star_forward_of(const T *satellites, const T *relay, const int64_t *starts, const T *alpha, const T *folded,
+                     const T *shift, const T *scores, const T *own_scores, int64_t texts, int64_t heads, int64_t dim,
+                     int64_t first, int64_t last, T *mixture, T *weights, T *own_weights, T *maximum, int64_t *where) {
+    star_forward<T>({satellites, relay, starts, alpha, folded, shift, scores, own_scores, texts, heads, dim}, first,
+                    last, mixture, weights, own_weights, maximum, where);
+}
+template <class T>
+void star_backward_of(const T *satellites, const T *relay, const int64_t *starts, const T *alpha, const T *folded,
+                      int64_t texts, int64_t heads, int64_t dim, int64_t first, int64_t last, const T *gradient,
+                      const T *maximum_gradient, const int64_t *where, const T *weights, const T *own_weights,
+                      T *by_satellites, T *by_relay, T *by_folded, T *by_scores, T *by_own_scores, T *by_alpha) {
+    star_backward<T>({satellites, relay, starts, alpha, folded, nullptr, nullptr, nullptr, texts, heads, dim}, first,
+                     last, gradient, maximum_gradient, where, weights, own_weights, by_satellites, by_relay, by_folded,
+                     by_scores, by_own_scores, by_alpha);
+}
+// Rows × count scores, one α a row.
+template <class T>
+void entmax_rows(const T *scores, const T *alpha, int64_t first, int64_t last, int64_t count, T *weights) {
+    std::vector<T> values(count + N);
+    std::vector<int64_t> places(count + N);
+    for (int64_t row = first; row < last; ++row) {
+        T *to = weights + row * count;
+        for (int64_t i = 0; i < count; ++i) to[i] = scores[row * count + i];
+        entmax_row<T>(to, count, alpha[row] - 1, values.data(), places.data());
+    }
+}
+template <class T>
+void entmax_rows_backward(const T *weights, const T *gradient, const T *alpha, int64_t first, int64_t last,
+                          int64_t count, T *by_scores, T *by_alpha) {
+    std::vector<T> p(count + N), g(count + N);
+    for (int64_t row = first; row < last; ++row) {
+        for (int64_t i = 0; i < count; ++i) p[i] = weights[row * count + i], g[i] = gradient[row * count + i];
+        by_alpha[row] = entmax_row_backward<T>(p.data(), g.data(), count, alpha[row] - 1);
+        for (int64_t i = 0; i < count; ++i) by_scores[row * count + i] = g[i];
+    }
+}

@@ -1,0 +1,263 @@
+// Linker's CPU kernels behind a plain C interface: no header of torch or Python is needed, so one binary serves every
+// version of both. What the functions compute is written in plain.py and fused.py beside this folder.
+
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#if defined(_WIN32)
+#define EXPORT extern "C" __declspec(dllexport)
+#else
+#define EXPORT extern "C" __attribute__((visibility("default")))
+#endif
+#define INLINE inline __attribute__((always_inline))
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define SHUFFLE __builtin_shufflevector
+#endif
+#endif
+#ifndef SHUFFLE
+#error "a compiler with __builtin_shufflevector is needed: GCC 12 or clang"
+#endif
+
+namespace {
+
+// What every set of instructions offers, for float and double.
+template <class T> struct Calls;
+
+namespace portable {
+#include "kernels.h"
+}
+#if defined(__x86_64__)
+#define HAS_AVX2 1
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
+namespace avx2 {
+#include "kernels.h"
+}
+#if defined(__clang__)
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#endif
+
+bool has_avx2() {
+#ifdef HAS_AVX2
+    static const bool found = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    return found;
+#else
+    return false;
+#endif
+}
+
+using GompParallel = void (*)(void (*)(void *), void *, unsigned, unsigned);
+GompParallel gomp_parallel = nullptr;
+
+// Runs body(item) for all items on up to `threads` threads. Items are taken in order, by whoever is free.
+template <class Body> void for_each(int64_t items, int64_t threads, Body body) {
+    struct Job {
+        std::atomic<int64_t> next{0};
+        int64_t items;
+        Body *body;
+    } job;
+    job.items = items;
+    job.body = &body;
+    auto work = [](void *data) {
+        Job *job = static_cast<Job *>(data);
+        for (int64_t item; (item = job->next.fetch_add(1)) < job->items;) (*job->body)(item);
+    };
+    threads = threads < items ? threads : items;
+    if (threads <= 1)
+        work(&job);
+    else if (gomp_parallel)
+        gomp_parallel(work, &job, unsigned(threads), 0);
+    else {
+        std::vector<std::thread> others;
+        for (int64_t i = 1; i < threads; ++i) others.emplace_back(work, &job);
+        work(&job);
+        for (auto &other : others) other.join();
+    }
+}
+
+// The same split for any number of threads, so that sums over items have one order: bits repeat.
+constexpr int64_t TOKENS_PER_ITEM = 512;
+std::vector<int64_t> split_texts(const int64_t *starts, int64_t texts) {
+    std::vector<int64_t> bounds{0};
+    for (int64_t text = 0; text < texts; ++text)
+        if (text + 1 == texts || starts[text + 1] - starts[bounds.back()] >= TOKENS_PER_ITEM) bounds.push_back(text + 1);
+    return bounds;
+}
+template <class T> void add_up(const std::vector<T> &parts, int64_t width, T *total) {
+    for (int64_t i = 0; i < width; ++i) total[i] = 0;
+    for (size_t k = 0; k < parts.size(); ++k) total[k % width] += parts[k];
+}
+
+#ifdef HAS_AVX2
+#define CALL(name, ...) (has_avx2() ? avx2::name(__VA_ARGS__) : portable::name(__VA_ARGS__))
+#else
+#define CALL(name, ...) portable::name(__VA_ARGS__)
+#endif
+
+template <class T>
+void ring_forward(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
+                  const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size, int64_t window,
+                  T *context, T *weights, int64_t threads) {
+    const auto bounds = split_texts(starts, texts);
+    for_each(int64_t(bounds.size()) - 1, threads, [&](int64_t item) {
+        CALL(ring_forward_of, qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window, bounds[item],
+             bounds[item + 1], context, weights);
+    });
+}
+
+template <class T>
+void ring_backward(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
+                   const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size, int64_t window,
+                   const T *gradient, const T *weights, T *by_qkv, T *by_own, T *by_relay, T *by_alpha,
+                   int64_t threads) {
+    const auto bounds = split_texts(starts, texts);
+    const int64_t items = int64_t(bounds.size()) - 1;
+    std::vector<T> parts(items * heads);
+    for_each(items, threads, [&](int64_t item) {
+        int64_t longest = 0;
+        for (int64_t text = bounds[item]; text < bounds[item + 1]; ++text)
+            longest = starts[text + 1] - starts[text] > longest ? starts[text + 1] - starts[text] : longest;
+        std::vector<T> scratch(longest * heads * (2 * window + 3));
+        CALL(ring_backward_of, qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window, bounds[item],
+             bounds[item + 1], gradient, weights, by_qkv, by_own, by_relay, &parts[item * heads], scratch.data());
+    });
+    add_up(parts, heads, by_alpha);
+}
+
+template <class T>
+void star_forward(const T *satellites, const T *relay, const int64_t *starts, const T *alpha, const T *folded,
+                  const T *shift, const T *scores, const T *own_scores, int64_t texts, int64_t heads, int64_t dim,
+                  T *mixture, T *weights, T *own_weights, T *maximum, int64_t *where, int64_t threads) {
+    const auto bounds = split_texts(starts, texts);
+    for_each(int64_t(bounds.size()) - 1, threads, [&](int64_t item) {
+        CALL(star_forward_of, satellites, relay, starts, alpha, folded, shift, scores, own_scores, texts, heads, dim,
+             bounds[item], bounds[item + 1], mixture, weights, own_weights, maximum, where);
+    });
+}
+
+template <class T>
+void star_backward(const T *satellites, const T *relay, const int64_t *starts, const T *alpha, const T *folded,
+                   int64_t texts, int64_t heads, int64_t dim, const T *gradient, const T *maximum_gradient,
+                   const int64_t *where, const T *weights, const T *own_weights, T *by_satellites, T *by_relay,
+                   T *by_folded, T *by_scores, T *by_own_scores, T *by_alpha, int64_t threads) {
+    const auto bounds = split_texts(starts, texts);
+    const int64_t items = int64_t(bounds.size()) - 1;
+    std::vector<T> parts(items * heads);
+    for_each(items, threads, [&](int64_t item) {
+        CALL(star_backward_of, satellites, relay, starts, alpha, folded, texts, heads, dim, bounds[item],
+             bounds[item + 1], gradient, maximum_gradient, where, weights, own_weights, by_satellites, by_relay,
+             by_folded, by_scores, by_own_scores, &parts[item * heads]);
+    });
+    add_up(parts, heads, by_alpha);
+}
+
+template <class T>
+void norm_forward(const T *x, const T *weight, const T *bias, int64_t tokens, int64_t dim, double share, int64_t seed,
+                  T *output, T *statistics, int64_t threads) {
+    for_each((tokens + TOKENS_PER_ITEM - 1) / TOKENS_PER_ITEM, threads, [&](int64_t item) {
+        const int64_t first = item * TOKENS_PER_ITEM, end = first + TOKENS_PER_ITEM;
+        CALL(norm_forward, x, weight, bias, first, end < tokens ? end : tokens, dim, share, seed, output, statistics);
+    });
+}
+
+template <class T>
+void norm_backward(const T *gradient, const T *output, const T *x, const T *statistics, const T *weight, int64_t tokens,
+                   int64_t dim, double share, int64_t seed, T *by_x, T *by_weight, T *by_bias, int64_t threads) {
+    const int64_t items = (tokens + TOKENS_PER_ITEM - 1) / TOKENS_PER_ITEM;
+    std::vector<T> weights(items * dim), biases(items * dim);
+    for_each(items, threads, [&](int64_t item) {
+        const int64_t first = item * TOKENS_PER_ITEM, end = first + TOKENS_PER_ITEM;
+        CALL(norm_backward, gradient, output, x, statistics, weight, first, end < tokens ? end : tokens, dim, share,
+             seed, by_x, &weights[item * dim], &biases[item * dim]);
+    });
+    add_up(weights, dim, by_weight);
+    add_up(biases, dim, by_bias);
+}
+
+constexpr int64_t ROWS_PER_ITEM = 64;
+template <class T>
+void entmax_forward(const T *scores, const T *alpha, int64_t rows, int64_t count, T *weights, int64_t threads) {
+    for_each((rows + ROWS_PER_ITEM - 1) / ROWS_PER_ITEM, threads, [&](int64_t item) {
+        const int64_t first = item * ROWS_PER_ITEM, end = first + ROWS_PER_ITEM;
+        CALL(entmax_rows, scores, alpha, first, end < rows ? end : rows, count, weights);
+    });
+}
+template <class T>
+void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_t rows, int64_t count, T *by_scores,
+                     T *by_alpha, int64_t threads) {
+    for_each((rows + ROWS_PER_ITEM - 1) / ROWS_PER_ITEM, threads, [&](int64_t item) {
+        const int64_t first = item * ROWS_PER_ITEM, end = first + ROWS_PER_ITEM;
+        CALL(entmax_rows_backward, weights, gradient, alpha, first, end < rows ? end : rows, count, by_scores, by_alpha);
+    });
+}
+
+} // namespace
+
+EXPORT int linker_abi(void) { return 1; }
+EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
+EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
+
+#define EXPORT_FOR(T, suffix)                                                                                          \
+    EXPORT void linker_ring_forward_##suffix(                                                                          \
+        const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,                      \
+        const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size, int64_t window, T *context, \
+        T *weights, int64_t threads) {                                                                                 \
+        ring_forward<T>(qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window, context, weights,  \
+                        threads);                                                                                      \
+    }                                                                                                                  \
+    EXPORT void linker_ring_backward_##suffix(                                                                         \
+        const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,                      \
+        const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size, int64_t window,             \
+        const T *gradient, const T *weights, T *by_qkv, T *by_own, T *by_relay, T *by_alpha, int64_t threads) {        \
+        ring_backward<T>(qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window, gradient,         \
+                         weights, by_qkv, by_own, by_relay, by_alpha, threads);                                        \
+    }                                                                                                                  \
+    EXPORT void linker_star_forward_##suffix(                                                                          \
+        const T *satellites, const T *relay, const int64_t *starts, const T *alpha, const T *folded, const T *shift,   \
+        const T *scores, const T *own_scores, int64_t texts, int64_t heads, int64_t dim, T *mixture, T *weights,       \
+        T *own_weights, T *maximum, int64_t *where, int64_t threads) {                                                 \
+        star_forward<T>(satellites, relay, starts, alpha, folded, shift, scores, own_scores, texts, heads, dim,        \
+                        mixture, weights, own_weights, maximum, where, threads);                                       \
+    }                                                                                                                  \
+    EXPORT void linker_star_backward_##suffix(                                                                         \
+        const T *satellites, const T *relay, const int64_t *starts, const T *alpha, const T *folded, int64_t texts,    \
+        int64_t heads, int64_t dim, const T *gradient, const T *maximum_gradient, const int64_t *where,                \
+        const T *weights, const T *own_weights, T *by_satellites, T *by_relay, T *by_folded, T *by_scores,             \
+        T *by_own_scores, T *by_alpha, int64_t threads) {                                                              \
+        star_backward<T>(satellites, relay, starts, alpha, folded, texts, heads, dim, gradient, maximum_gradient,      \
+                         where, weights, own_weights, by_satellites, by_relay, by_folded, by_scores, by_own_scores,    \
+                         by_alpha, threads);                                                                           \
+    }                                                                                                                  \
+    EXPORT void linker_norm_forward_##suffix(const T *x, const T *weight, const T *bias, int64_t tokens, int64_t dim,  \
+                                             double share, int64_t seed, T *output, T *statistics, int64_t threads) {  \
+        norm_forward<T>(x, weight, bias, tokens, dim, share, seed, output, statistics, threads);                       \
+    }                                                                                                                  \
+    EXPORT void linker_norm_backward_##suffix(const T *gradient, const T *output, const T *x, const T *statistics,     \
+                                              const T *weight, int64_t tokens, int64_t dim, double share,              \
+                                              int64_t seed, T *by_x, T *by_weight, T *by_bias, int64_t threads) {      \
+        norm_backward<T>(gradient, output, x, statistics, weight, tokens, dim, share, seed, by_x, by_weight, by_bias,  \
+                         threads);                                                                                     \
+    }                                                                                                                  \
+    EXPORT void linker_entmax_forward_##suffix(const T *scores, const T *alpha, int64_t rows, int64_t count,           \
+                                               T *weights, int64_t threads) {                                          \
+        entmax_forward<T>(scores, alpha, rows, count, weights, threads);                                               \
+    }                                                                                                                  \
+    EXPORT void linker_entmax_backward_##suffix(const T *weights, const T *gradient, const T *alpha, int64_t rows,     \
+                                                int64_t count, T *by_scores, T *by_alpha, int64_t threads) {           \
+        entmax_backward<T>(weights, gradient, alpha, rows, count, by_scores, by_alpha, threads);                       \
+    }
+EXPORT_FOR(float, f32)
+EXPORT_FOR(double, f64)

@@ -1,0 +1,217 @@
+// Star attention: every relay attends to itself and to the satellites of its text.
+
+template <class T> struct Star {
+    const T *satellites;      // tokens × D
+    const T *relay;           // texts × D
+    const int64_t *starts;    // texts + 1
+    const T *alpha;           // heads
+    const T *folded;          // heads × texts × D, or null: scores are given
+    const T *shift;           // texts × heads
+    const T *scores;          // tokens × heads
+    const T *own_scores;      // texts × heads
+    int64_t texts, heads, dim;
+
+    const T *key(int64_t head, int64_t text) const { return folded + (head * texts + text) * dim; }
+};
+
+// Room that a thread keeps from one text to the next.
+template <class T> struct Room {
+    std::vector<T> numbers;
+    T *get(size_t count) {
+        if (numbers.size() < count) numbers.resize(count);
+        return numbers.data();
+    }
+};
+
+// out[head · stride + i] = vector i · matrix row `head`, for up to eight heads; vectors lie `dim` apart.
+template <class T>
+INLINE void dots(const T *vectors, int64_t count, int64_t dim, const T *const *matrix, int heads, T *out,
+                 int64_t stride) {
+    const int64_t whole = dim - dim % N;
+    for (int64_t i = 0; i < count; ++i) {
+        const T *x = vectors + i * dim;
+        Vec<T> held[N] = {};
+        for (int64_t d = 0; d < whole; d += N) {
+            Vec<T> v = load(x + d);
+            for (int h = 0; h < N; ++h) held[h] += v * load(matrix[h] + d);
+        }
+        if (whole < dim) {
+            int rest = int(dim - whole);
+            Vec<T> v = load_some(x + whole, rest);
+            for (int h = 0; h < N; ++h) held[h] += v * load_some(matrix[h] + whole, rest);
+        }
+        Vec<T> found = sums<T>(held);
+        for (int h = 0; h < heads; ++h) out[h * stride + i] = found[h];
+    }
+}
+template <class T, class Row>
+INLINE void all_dots(const T *vectors, int64_t count, int64_t dim, int64_t heads, Row row, T *out, int64_t stride) {
+    for (int64_t first = 0; first < heads; first += N) {
+        int here = int(heads - first < N ? heads - first : N);
+        const T *matrix[N];
+        for (int h = 0; h < N; ++h) matrix[h] = row(first + (h < here ? h : 0));
+        dots<T>(vectors, count, dim, matrix, here, out + first * stride, stride);
+    }
+}
+
+// to += factor · from
+template <class T> INLINE void add(T *to, T factor, const T *from, int64_t dim) {
+    int64_t d = 0;
+    for (; d + N <= dim; d += N) store(to + d, load(to + d) + factor * load(from + d));
+    for (; d < dim; ++d) to[d] += factor * from[d];
+}
+
+// to(head) = first[head] · x + Σ_i factors[head · stride + i] · vector i, over the vectors of one text.
+template <class T, class To>
+INLINE void mix(const T *vectors, int64_t count, int64_t dim, int64_t heads, const T *factors, int64_t stride,
+                const T *own_factors, const T *own, To to) {
+    constexpr int64_t TILE = 32;
+    for (int64_t h = 0; h < heads; ++h) {
+        T *row = to(h);
+        for (int64_t d = 0; d < dim; ++d) row[d] = own_factors[h] * own[d];
+    }
+    // A tile of vectors stays in the nearest cache while all heads read it.
+    for (int64_t first = 0; first < count; first += TILE) {
+        const int64_t last = first + TILE < count ? first + TILE : count;
+        for (int64_t h = 0; h < heads; ++h) {
+            const T *f = factors + h * stride;
+            const T *from[TILE];
+            T factor[TILE];
+            int terms = 0;
+            for (int64_t i = first; i < last; ++i)
+                if (f[i] != 0) {
+                    factor[terms] = f[i];
+                    from[terms++] = vectors + i * dim;
+                }
+            if (terms == 0) continue;
+            T *row = to(h);
+            int64_t d = 0;
+            for (; d + 4 * N <= dim; d += 4 * N) {
+                Vec<T> a = load(row + d), b = load(row + d + N), c = load(row + d + 2 * N), e = load(row + d + 3 * N);
+                for (int i = 0; i < terms; ++i) {
+                    const T *x = from[i] + d;
+                    a += factor[i] * load(x);
+                    b += factor[i] * load(x + N);
+                    c += factor[i] * load(x + 2 * N);
+                    e += factor[i] * load(x + 3 * N);
+                }
+                store(row + d, a), store(row + d + N, b), store(row + d + 2 * N, c), store(row + d + 3 * N, e);
+            }
+            for (; d < dim; d += N) {
+                int rest = int(dim - d < N ? dim - d : N);
+                Vec<T> a = load_some(row + d, rest);
+                for (int i = 0; i < terms; ++i) a += factor[i] * load_some(from[i] + d, rest);
+                store_some(row + d, a, rest);
+            }
+        }
+    }
+}
+
+template <class T>
+void star_forward(const Star<T> &s, int64_t first_text, int64_t last_text, T *mixture, T *weights, T *own_weights,
+                  T *maximum_, int64_t *where) {
+    const int64_t heads = s.heads, dim = s.dim;
+    Room<T> room, values;
+    std::vector<int64_t> places;
+    for (int64_t text = first_text; text < last_text; ++text) {
+        const int64_t begin = s.starts[text], count = s.starts[text + 1] - begin, stride = count + 1;
+        const T *vectors = s.satellites + begin * dim, *own = s.relay + text * dim;
+        // Row `head` of z: the relay's own score, then those of the tokens.
+        T *z = room.get(heads * stride), *value = values.get(stride + N);
+        if (int64_t(places.size()) < stride + N) places.resize(stride + N);
+        if (s.folded) {
+            auto key = [&](int64_t head) { return s.key(head, text); };
+            all_dots<T>(own, 1, dim, heads, key, z, stride);
+            all_dots<T>(vectors, count, dim, heads, key, z + 1, stride);
+            for (int64_t head = 0; head < heads; ++head)
+                for (int64_t i = 0; i < stride; ++i) z[head * stride + i] += s.shift[text * heads + head];
+        } else {
+            for (int64_t head = 0; head < heads; ++head) {
+                z[head * stride] = s.own_scores[text * heads + head];
+                for (int64_t i = 0; i < count; ++i) z[head * stride + 1 + i] = s.scores[(begin + i) * heads + head];
+            }
+        }
+        for (int64_t head = 0; head < heads; ++head) {
+            T *row = z + head * stride;
+            entmax_row<T>(row, stride, s.alpha[head] - 1, value, places.data());
+            own_weights[text * heads + head] = row[0];
+            for (int64_t i = 0; i < count; ++i) weights[(begin + i) * heads + head] = row[1 + i];
+        }
+        std::vector<T> own_factors(heads);
+        for (int64_t head = 0; head < heads; ++head) own_factors[head] = z[head * stride];
+        mix<T>(vectors, count, dim, heads, z + 1, stride, own_factors.data(), own,
+               [&](int64_t head) { return mixture + (head * s.texts + text) * dim; });
+        T *top = maximum_ + text * dim;
+        int64_t *at = where + text * dim;
+        for (int64_t d = 0; d < dim; ++d) top[d] = vectors[d], at[d] = begin;
+        for (int64_t i = 1; i < count; ++i) {
+            const T *x = vectors + i * dim;
+            int64_t d = 0;
+            for (; d + N <= dim; d += N) {
+                Vec<T> v = load(x + d), best = load(top + d);
+                Ints<T> higher = v > best;
+                bool any = false;
+                for (int lane = 0; lane < N; ++lane) any = any | (higher[lane] != 0);
+                if (!any) continue;
+                store(top + d, higher ? v : best);
+                for (int lane = 0; lane < N; ++lane)
+                    if (higher[lane]) at[d + lane] = begin + i;
+            }
+            for (; d < dim; ++d)
+                if (x[d] > top[d]) top[d] = x[d], at[d] = begin + i;
+        }
+    }
+}
+
+// `by_alpha` (heads) is added to, everything else is written.
+template <class T>
+void star_backward(const Star<T> &s, int64_t first_text, int64_t last_text, const T *gradient,
+                   const T *maximum_gradient, const int64_t *where, const T *weights, const T *own_weights,
+                   T *by_satellites, T *by_relay, T *by_folded, T *by_scores, T *by_own_scores, T *by_alpha) {
+    const int64_t heads = s.heads, dim = s.dim;
+    Room<T> gradients, probabilities;
+    std::vector<T> own_factors(heads);
+    for (int64_t text = first_text; text < last_text; ++text) {
+        const int64_t begin = s.starts[text], count = s.starts[text + 1] - begin, stride = count + 1 + N;
+        const T *vectors = s.satellites + begin * dim, *own = s.relay + text * dim;
+        T *g = gradients.get(heads * stride), *p = probabilities.get(heads * stride);
+        auto incoming = [&](int64_t head) { return gradient + (head * s.texts + text) * dim; };
+        all_dots<T>(own, 1, dim, heads, incoming, g, stride);
+        all_dots<T>(vectors, count, dim, heads, incoming, g + 1, stride);
+        for (int64_t head = 0; head < heads; ++head) {
+            T *row = p + head * stride;
+            row[0] = own_weights[text * heads + head];
+            for (int64_t i = 0; i < count; ++i) row[1 + i] = weights[(begin + i) * heads + head];
+            for (int64_t i = count + 1; i < stride; ++i) row[i] = g[head * stride + i] = 0;
+            by_alpha[head] += entmax_row_backward<T>(row, g + head * stride, count + 1, s.alpha[head] - 1);
+            by_own_scores[text * heads + head] = g[head * stride];
+            for (int64_t i = 0; i < count; ++i) by_scores[(begin + i) * heads + head] = g[head * stride + 1 + i];
+        }
+        // The vectors, the relay's own last: what they gave to the mixture and to the scores.
+        for (int64_t i = 0; i <= count; ++i) {
+            const int64_t at = i < count ? i + 1 : 0;
+            T *to = i < count ? by_satellites + (begin + i) * dim : by_relay + text * dim;
+            for (int64_t d = 0; d < dim; ++d) to[d] = 0;
+            for (int64_t head = 0; head < heads; ++head) {
+                T weight = p[head * stride + at], score = g[head * stride + at];
+                if (weight == 0 && score == 0) continue;
+                const T *mixed = incoming(head);
+                const T *key = s.folded ? s.key(head, text) : nullptr;
+                int64_t d = 0;
+                for (; d + N <= dim; d += N) {
+                    Vec<T> sum = load(to + d) + weight * load(mixed + d);
+                    if (key) sum += score * load(key + d);
+                    store(to + d, sum);
+                }
+                for (; d < dim; ++d) to[d] += weight * mixed[d] + (key ? score * key[d] : T(0));
+            }
+        }
+        for (int64_t d = 0; d < dim; ++d)
+            by_satellites[where[text * dim + d] * dim + d] += maximum_gradient[text * dim + d];
+        if (s.folded) {
+            for (int64_t head = 0; head < heads; ++head) own_factors[head] = g[head * stride];
+            mix<T>(vectors, count, dim, heads, g + 1, stride, own_factors.data(), own,
+                   [&](int64_t head) { return by_folded + (head * s.texts + text) * dim; });
+        }
+    }
+}
