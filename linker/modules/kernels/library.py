@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -17,17 +16,8 @@ PATH = Path(__file__).with_name("liblinker.dll" if sys.platform == "win32" else 
 BUILD = "with a C++ compiler there, `pip install --force-reinstall --no-deps .` in linker's source folder builds it"
 
 
-class LibraryError(Exception):
+class LibraryProblem(Exception):  # noqa: N818 - a state that linker lives with
     """Why the native library cannot be used, in one line."""
-
-
-def problem() -> str:
-    """Why the native library cannot be used; empty where it can."""
-    try:
-        load()
-    except LibraryError as error:
-        return str(error)
-    return ""
 
 
 @cache
@@ -35,10 +25,10 @@ def load(path: Path = PATH) -> ctypes.CDLL:
     """The native library, running its loops on the threads of torch.
 
     Raises:
-        LibraryError: it is not there, cannot be loaded, or belongs to another version of linker.
+        LibraryProblem: it is not there, cannot be loaded, or belongs to another version of linker.
     """
     if not path.exists():
-        raise LibraryError(f"the native library is not built; {BUILD}")
+        raise LibraryProblem(f"the native library is not built; {BUILD}")
     try:
         library = ctypes.CDLL(str(path))
         library.linker_isa.restype = ctypes.c_char_p
@@ -46,26 +36,14 @@ def load(path: Path = PATH) -> ctypes.CDLL:
         library.linker_set_parallel.restype = None
         abi = library.linker_abi()
     except (OSError, AttributeError) as error:
-        raise LibraryError(f"the native library cannot be loaded ({error}); {BUILD}") from error
+        raise LibraryProblem(f"the native library cannot be loaded ({error}); {BUILD}") from error
     if abi != ABI:
-        raise LibraryError(
+        raise LibraryProblem(
             f"the native library {path} belongs to another version of linker "
             f"(its interface is {abi}, not {ABI}); {BUILD}"
         )
     library.linker_set_parallel(gomp_parallel())
     return library
-
-
-@cache
-def function(name: str) -> Callable[..., None]:
-    """An exported function, which takes addresses and int64 as int, NULL as None, double as float."""
-    exported = getattr(load(), name)
-    exported.restype = None
-
-    def call(*arguments: int | float | None) -> None:
-        exported(*[ctypes.c_double(a) if isinstance(a, float) else ctypes.c_void_p(a) for a in arguments])
-
-    return call
 
 
 def instructions() -> str:
