@@ -8,7 +8,10 @@ RUN ?= runs/quickstart
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) -c constraints.txt
 
-.PHONY: demo test test-slow lint format clean
+# The native CPU kernels, compiled again when their sources change. Without a C++ compiler a line says so, and all else works.
+LIBRARY := linker/modules/kernels/liblinker.so
+
+.PHONY: demo test test-slow lint format wheels clean
 
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -19,15 +22,18 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) -e '.[dev]'
 	touch $@
 
-demo: $(VENV)/.installed
+$(LIBRARY): setup.py $(wildcard linker/modules/kernels/cpp/*) | $(VENV)/.installed
+	$(BIN)/python setup.py -q build_ext --inplace
+
+demo: $(VENV)/.installed $(LIBRARY)
 	$(BIN)/linker train configs/quickstart.jsonnet --out $(RUN) --overwrite
 	$(BIN)/linker evaluate $(RUN) --articles data/articles.jsonl --posts data/posts.jsonl --split dev
 	$(BIN)/linker rank --article data/article.html --posts data/posts.jsonl --model $(RUN) --top 15
 
-test: lint
+test: lint $(LIBRARY)
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-slow: $(VENV)/.installed-dev
+test-slow: $(VENV)/.installed-dev $(LIBRARY)
 	$(BIN)/python -m pytest -m slow
 
 lint: $(VENV)/.installed-dev
@@ -39,5 +45,9 @@ format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# For Linux, macOS and Windows, on one machine; see the script.
+wheels:
+	$(PYTHON) scripts/build_wheels.py
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LIBRARY) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -9,6 +9,7 @@ py3-none-<platform>. Without a compiler linker is installed all the same and com
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shlex
 import shutil
@@ -33,14 +34,14 @@ class BuildLibrary(build_ext):
     """One compiler call per library, which may fail."""
 
     def run(self) -> None:
-        """Compile what is older than its sources."""
+        """Compile what is older than its sources, or was made for another machine."""
         inplace = self.inplace or self.editable_mode
         for extension in self.extensions:
             name = self.get_ext_filename(extension.name)
             target = Path(name) if inplace else Path(self.build_lib, name)
             sources = [Path(__file__), *map(Path, extension.sources), *map(Path, extension.depends)]
             newest = max(source.stat().st_mtime for source in sources)
-            if self.force or self.editable_mode or not target.exists() or target.stat().st_mtime < newest:
+            if self.force or not _loads(target) or target.stat().st_mtime < newest:
                 self._compile(extension.sources, target)
 
     def _compile(self, sources: list[str], target: Path) -> None:
@@ -82,6 +83,14 @@ class TagByPlatform(bdist_wheel):
         if not any(Path(output).exists() for output in build.get_outputs()):
             return "py3", "none", "any"
         return "py3", "none", super().get_tag()[2]
+
+
+def _loads(library: Path) -> bool:
+    try:
+        ctypes.CDLL(str(library.resolve()))
+    except OSError:
+        return False
+    return True
 
 
 def _compiler() -> list[str]:
