@@ -17,7 +17,7 @@ from linker.modules.kernels.dropout import draw_seed
 
 
 class RawKernels(Protocol):
-    """Forward and backward passes. H heads of size d, I = H · d, D the size of satellites, W = 2 · window + 3."""
+    """Forward and backward passes. H heads of size d, I = H · d, D the size of satellites."""
 
     def entmax_forward(self, scores: Tensor, alpha: Tensor) -> Tensor:
         """Rows × K scores (−inf where masked) and one α per row to weights; rows without any entry are zero."""
@@ -38,7 +38,7 @@ class RawKernels(Protocol):
         alpha: Tensor,
         window: int,
     ) -> tuple[Tensor, Tensor]:
-        """Context, tokens × I, and weights, tokens × H × W (neighbours from −window to window, own, relay)."""
+        """Context, tokens × I, and what `ring_backward` needs of the weights, in a layout of its own."""
         ...
 
     def ring_backward(

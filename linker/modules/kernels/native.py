@@ -49,7 +49,9 @@ def ring_forward(
     """See `fused.RawKernels`."""
     heads, inner, tokens = len(alpha), qkv.shape[1] // 3, int(starts[-1])
     context = qkv.new_empty(tokens, inner)
-    weights = qkv.new_empty(tokens, heads, 2 * window + 3)
+    # In blocks of eight tokens of a text; the satellite as its own neighbour and as own token is one entry.
+    entries = 2 * window + (2 if own is None else 3)
+    weights = qkv.new_empty(int(((starts.diff() + 7) // 8).sum()), heads, entries, 8)
     sizes = (len(relay), heads, inner // heads, window)
     _call("ring_forward", qkv, rows, own, own_rows, relay, starts, alpha, *sizes, context, weights)
     return context, weights

@@ -22,8 +22,9 @@ template <class T> INLINE void weigh(Vec<T> y, Vec<T> t, T epsilon, Vec<T> &weig
     Vec<T> x = below * epsilon;
     Ints<T> inside = x > T(-1) + std::numeric_limits<T>::epsilon() / 2;
     x = inside ? x : splat(T(0));
-    weight = exponential(logarithm_plus_1(x) * (1 / epsilon));
-    slope = weight / (x + T(1));
+    Vec<T> inverse, log = logarithm_plus_1(x, inverse);
+    weight = exponential(log * (1 / epsilon));
+    slope = weight * inverse;
     weight = inside ? weight : splat(T(0));
     slope = inside ? slope : splat(T(0));
 }
@@ -32,33 +33,31 @@ template <class T> INLINE Vec<T> newton_step(Vec<T> total, Vec<T> slopes, T epsi
     Vec<T> log = logarithm(total);
     if (epsilon == 0) return log * total / slopes;
     Vec<T> grown = exponential_minus_1(log * epsilon);
-    return grown / epsilon * total / ((grown + T(1)) * slopes);
+    return grown * (1 / epsilon) * total / ((grown + T(1)) * slopes);
 }
 
-// Eight rows of `count` scores each, lane i being row i: scores become weights. Missing scores are -inf.
-template <class T> INLINE void entmax_lanes(Vec<T> *z, int count, T epsilon) {
+// Eight rows of `count` scores each, lane i being row i: scores become weights. Missing scores are -inf; the score at
+// `twice` stands for two entries.
+template <class T> INLINE void entmax_lanes(Vec<T> *z, int count, int twice, T epsilon, Vec<T> *weight, Vec<T> *slope) {
     Vec<T> top = z[0];
     for (int k = 1; k < count; ++k) top = maximum<T>(top, z[k]);
     Vec<T> t = splat(T(0)), total, slopes, step;
-    Vec<T> weight[64], slope[64];
     for (int k = 0; k < count; ++k) z[k] -= top;
-    for (int round = 0; round < Precision<T>::most_steps; ++round) {
+    for (int round = 1;; ++round) {
         total = slopes = splat(T(0));
         for (int k = 0; k < count; ++k) {
             weigh<T>(z[k], t, epsilon, weight[k], slope[k]);
-            total += weight[k];
-            slopes += slope[k];
+            total += k == twice ? weight[k] * T(2) : weight[k];
+            slopes += k == twice ? slope[k] * T(2) : slope[k];
         }
         step = newton_step<T>(total, slopes, epsilon);
+        if (round == Precision<T>::most_steps || !any(step > Precision<T>::last_step)) break;
         t += step;
-        bool done = true;
-        for (int i = 0; i < N; ++i) done = done && !(step[i] > Precision<T>::last_step);
-        if (done) break;
     }
     total = splat(T(0));
     for (int k = 0; k < count; ++k) {
         z[k] = maximum<T>(weight[k] - slope[k] * step, splat(T(0)));
-        total += z[k];
+        total += k == twice ? z[k] * T(2) : z[k];
     }
     Vec<T> scale = T(1) / total;
     for (int k = 0; k < count; ++k) z[k] *= scale;
@@ -154,19 +153,23 @@ INLINE Vec<T> alpha_share(Vec<T> p, Vec<T> g, Vec<T> log, Vec<T> a, Vec<T> b, S 
     return g * p * (pb - b - log * pa - a * entropy) / slopes;
 }
 
-// Eight rows: gradients g of the weights become gradients of the scores; the rows' derivatives by α are returned.
-template <class T> INLINE Vec<T> entmax_lanes_backward(const Vec<T> *p, Vec<T> *g, int count, T epsilon) {
-    Vec<T> slope[64], log[64], a[64], b[64];
+// Eight rows: gradients g of the weights become gradients of the scores (of one of the two entries at `twice`); the
+// rows' derivatives by α are returned.
+template <class T>
+INLINE Vec<T> entmax_lanes_backward(const Vec<T> *p, Vec<T> *g, int count, int twice, T epsilon, Vec<T> *slope,
+                                    Vec<T> *log, Vec<T> *a, Vec<T> *b) {
     RowSums<T> rows;
     for (int k = 0; k < count; ++k) {
         derivatives<T>(p[k], epsilon, slope[k], log[k], a[k], b[k]);
-        rows.add(p[k], g[k], slope[k], log[k], a[k], b[k]);
+        for (int times = 0; times < (k == twice ? 2 : 1); ++times)
+            rows.add(p[k], g[k], slope[k], log[k], a[k], b[k]);
     }
     // Rows without any weight have gradient zero.
     Vec<T> slopes = rows.slope > T(0) ? rows.slope : splat(T(1));
     Vec<T> mean = rows.weighted / slopes, by_alpha = splat(T(0));
     for (int k = 0; k < count; ++k) {
-        by_alpha += alpha_share<T>(p[k], g[k], log[k], a[k], b[k], slopes, rows.pa, rows.pb, rows.entropy);
+        Vec<T> share = alpha_share<T>(p[k], g[k], log[k], a[k], b[k], slopes, rows.pa, rows.pb, rows.entropy);
+        by_alpha += k == twice ? share * T(2) : share;
         g[k] = slope[k] * (g[k] - mean);
     }
     return by_alpha;

@@ -8,18 +8,20 @@
 
 template <class T>
 void ring_forward_of(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
-                     const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size, int64_t window,
-                     int64_t first, int64_t last, T *context, T *weights) {
-    ring_forward<T>({qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window}, first, last, context,
-                    weights);
+                     const int64_t *starts, const int64_t *blocks, const T *alpha, int64_t texts, int64_t heads,
+                     int64_t size, int64_t window, int64_t first, int64_t last, T *context, T *weights) {
+    with_sizes(qkv, rows, own, own_rows, relay, starts, blocks, alpha, texts, heads, size, window,
+               [&](const auto &ring) { ring_forward_on<T>(ring, first, last, context, weights); });
 }
 template <class T>
 void ring_backward_of(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
-                      const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size,
-                      int64_t window, int64_t first, int64_t last, const T *gradient, const T *weights, T *by_qkv,
-                      T *by_own, T *by_relay, T *by_alpha, T *scratch) {
-    ring_backward<T>({qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window}, first, last,
-                     gradient, weights, by_qkv, by_own, by_relay, by_alpha, scratch);
+                      const int64_t *starts, const int64_t *blocks, const T *alpha, int64_t texts, int64_t heads,
+                      int64_t size, int64_t window, int64_t first, int64_t last, const T *gradient, const T *weights,
+                      T *by_qkv, T *by_own, T *by_relay, T *by_alpha, T *scores) {
+    with_sizes(qkv, rows, own, own_rows, relay, starts, blocks, alpha, texts, heads, size, window,
+               [&](const auto &ring) {
+                   ring_backward_on<T>(ring, first, last, gradient, weights, by_qkv, by_own, by_relay, by_alpha, scores);
+               });
 }
 template <class T>
 void star_forward_of(const T *satellites, const T *relay, const int64_t *starts, const T *alpha, const T *folded,

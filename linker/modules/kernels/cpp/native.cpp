@@ -96,6 +96,13 @@ std::vector<int64_t> split_texts(const int64_t *starts, int64_t texts) {
         if (text + 1 == texts || starts[text + 1] - starts[bounds.back()] >= TOKENS_PER_ITEM) bounds.push_back(text + 1);
     return bounds;
 }
+// Where each text's blocks of eight tokens begin.
+std::vector<int64_t> first_blocks(const int64_t *starts, int64_t texts) {
+    std::vector<int64_t> found(texts + 1);
+    for (int64_t text = 0; text < texts; ++text)
+        found[text + 1] = found[text] + (starts[text + 1] - starts[text] + 7) / 8;
+    return found;
+}
 template <class T> void add_up(const std::vector<T> &parts, int64_t width, T *total) {
     for (int64_t i = 0; i < width; ++i) total[i] = 0;
     for (size_t k = 0; k < parts.size(); ++k) total[k % width] += parts[k];
@@ -111,9 +118,9 @@ template <class T>
 void ring_forward(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
                   const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size, int64_t window,
                   T *context, T *weights, int64_t threads) {
-    const auto bounds = split_texts(starts, texts);
+    const auto bounds = split_texts(starts, texts), blocks = first_blocks(starts, texts);
     for_each(int64_t(bounds.size()) - 1, threads, [&](int64_t item) {
-        CALL(ring_forward_of, qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window, bounds[item],
+        CALL(ring_forward_of, qkv, rows, own, own_rows, relay, starts, blocks.data(), alpha, texts, heads, size, window, bounds[item],
              bounds[item + 1], context, weights);
     });
 }
@@ -123,15 +130,15 @@ void ring_backward(const T *qkv, const int64_t *rows, const T *own, const int64_
                    const int64_t *starts, const T *alpha, int64_t texts, int64_t heads, int64_t size, int64_t window,
                    const T *gradient, const T *weights, T *by_qkv, T *by_own, T *by_relay, T *by_alpha,
                    int64_t threads) {
-    const auto bounds = split_texts(starts, texts);
+    const auto bounds = split_texts(starts, texts), blocks = first_blocks(starts, texts);
     const int64_t items = int64_t(bounds.size()) - 1;
     std::vector<T> parts(items * heads);
     for_each(items, threads, [&](int64_t item) {
         int64_t longest = 0;
         for (int64_t text = bounds[item]; text < bounds[item + 1]; ++text)
-            longest = starts[text + 1] - starts[text] > longest ? starts[text + 1] - starts[text] : longest;
-        std::vector<T> scratch(longest * heads * (2 * window + 3));
-        CALL(ring_backward_of, qkv, rows, own, own_rows, relay, starts, alpha, texts, heads, size, window, bounds[item],
+            longest = blocks[text + 1] - blocks[text] > longest ? blocks[text + 1] - blocks[text] : longest;
+        std::vector<T> scratch(longest * 8 * heads * (2 * window + 3));
+        CALL(ring_backward_of, qkv, rows, own, own_rows, relay, starts, blocks.data(), alpha, texts, heads, size, window, bounds[item],
              bounds[item + 1], gradient, weights, by_qkv, by_own, by_relay, &parts[item * heads], scratch.data());
     });
     add_up(parts, heads, by_alpha);

@@ -1,209 +1,225 @@
 // Ring attention: every token attends to its neighbours, its own token vector and its text's relay.
+//
+// Tokens are taken eight at a time, one lane each. P is the number of pieces of eight in a head and W the window, where
+// both are known when compiling, else 0 and -1. Weights and the scores' gradients are kept as blocks × heads × entries
+// × lanes; an entry that does not exist (a neighbour beyond the text's ends) has weight 0.
 
-template <class T> struct Ring {
-    const T *qkv;              // n × 3I
-    const int64_t *rows;       // tokens, or null
-    const T *own;              // m × 2I, or null: the satellites' own keys and values
-    const int64_t *own_rows;   // tokens, or null
-    const T *relay;            // texts × 2I
-    const int64_t *starts;     // texts + 1
-    const T *alpha;            // heads
-    int64_t texts, heads, size, window;
+constexpr int MOST_PIECES = 64, MOST_ENTRIES = 64;
 
-    int64_t inner() const { return heads * size; }
-    int64_t entries() const { return 2 * window + 3; }
-    const T *row(int64_t token) const { return qkv + 3 * inner() * (rows ? rows[token] : token); }
-    const T *own_key(int64_t token) const {
-        return own ? own + 2 * inner() * (own_rows ? own_rows[token] : token) : row(token) + inner();
+template <class T, int P, int W> struct Ring {
+    const T *qkv;                // n × 3I
+    const int64_t *rows;         // tokens, or null: row i is token i
+    const T *own;                // m × 2I, or null: the satellites' own keys and values
+    const int64_t *own_rows;     // tokens, or null
+    const T *relay;              // texts × 2I
+    const int64_t *starts;       // texts + 1
+    const int64_t *blocks;       // texts: where the text's blocks begin
+    const T *alpha;              // heads
+    int64_t texts, heads, size, any_window;
+
+    // A head's part of a vector is taken in pieces of eight. The last overlaps the one before where the size is no
+    // multiple of eight; for products the overlap is masked away.
+    INLINE int pieces() const { return P ? P : int((size + N - 1) / N); }
+    INLINE int at(int piece) const { return piece + 1 < pieces() ? piece * N : size < N ? 0 : int(size) - N; }
+    INLINE int width() const { return P > 1 || size >= N ? N : int(size); }
+    INLINE Vec<T> mask() const {
+        Vec<T> found = splat(T(1));
+        for (int i = 0; size >= N && i < N * pieces() - int(size); ++i) found[i] = 0;
+        return found;
     }
-    const T *own_value(int64_t token) const { return own_key(token) + inner(); }
-};
+    INLINE int window() const { return W >= 0 ? W : int(any_window); }
+    // Neighbours, relay and, where it is not the satellite itself, the own token.
+    INLINE int entries() const { return 2 * window() + 2 + (own ? 1 : 0); }
+    INLINE int relay_entry() const { return 2 * window() + 1; }
+    // The entry that counts twice: the satellite as neighbour 0 and as own token.
+    INLINE int twice() const { return own ? -1 : window(); }
 
-// One head's part of a vector, in pieces of eight. The last piece overlaps the one before where the size is no
-// multiple of eight; for products its overlap is masked away.
-template <class T> struct Pieces {
-    int count, last, width;
-    Vec<T> mask;
-    explicit Pieces(int64_t size) {
-        count = int((size + N - 1) / N);
-        width = int(size < N ? size : N);
-        last = int(size < N ? 0 : size - N);
-        mask = splat(T(1));
-        for (int i = 0; i < N * count - int(size) && size >= N; ++i) mask[i] = 0;
-    }
-    INLINE int at(int piece) const { return piece + 1 == count ? last : piece * N; }
-};
+    INLINE int64_t inner() const { return heads * size; }
+    INLINE const T *row(int64_t token) const { return qkv + 3 * inner() * (rows ? rows[token] : token); }
 
-template <class T> INLINE Vec<T> products(const Vec<T> *query, const T *key, const Pieces<T> &pieces) {
-    Vec<T> found = query[0] * load_some(key + pieces.at(0), pieces.width);
-    for (int piece = 1; piece < pieces.count; ++piece) found += query[piece] * load(key + pieces.at(piece));
-    return found;
-}
-constexpr int MOST_PIECES = 64;
-template <class T> INLINE void take(Vec<T> *query, const T *from, const Pieces<T> &pieces) {
-    for (int piece = 0; piece < pieces.count; ++piece) query[piece] = load_some(from + pieces.at(piece), pieces.width);
-    query[pieces.count - 1] *= pieces.mask;
-}
-
-// Tokens of one text, from `first` on, eight at a time; lanes beyond the end repeat the last token.
-struct Block {
-    int64_t begin, end, first;
-    INLINE int64_t token(int lane) const { return first + lane < end ? first + lane : end - 1; }
-    INLINE int count() const { return int(end - first < N ? end - first : N); }
-};
-
-// Dot products of each token's vector from `query` with what each entry names, lane = token.
-template <class T, class Query, class Entry>
-INLINE void score_entries(const Ring<T> &r, const Block &block, const Pieces<T> &pieces, Query query, Entry entry,
-                          Vec<T> *out) {
-    const int64_t window = r.window, entries = r.entries();
-    Vec<T> held[MOST_PIECES], partial[64][N];
-    for (int lane = 0; lane < N; ++lane) {
-        int64_t token = block.token(lane);
-        take<T>(held, query(token), pieces);
-        for (int64_t k = 0; k < entries; ++k) {
-            int64_t there = token + k - window;
-            bool exists = k > 2 * window || (there >= block.begin && there < block.end);
-            if (k == 2 * window + 1 && !r.own)
-                partial[k][lane] = partial[window][lane];
-            else
-                partial[k][lane] = exists ? products<T>(held, entry(k, token), pieces) : splat(T(0));
+    // Where the keys of entry k of a token are; the values lie `inner` behind.
+    INLINE const T *keys(int64_t text, int64_t begin, int64_t end, int64_t token, int k) const {
+        if (k < relay_entry()) {
+            int64_t there = token + k - window();
+            return row(there >= begin && there < end ? there : token) + inner();
         }
+        if (k == relay_entry()) return relay + 2 * text * inner();
+        return own + 2 * inner() * (own_rows ? own_rows[token] : token);
     }
-    for (int64_t k = 0; k < entries; ++k) out[k] = sums<T>(partial[k]);
+};
+
+// Per entry, lane = token: `vectors` of the token · what `offset` numbers behind the entry's keys is.
+template <class R, class T>
+INLINE void entry_products(const R &r, const T *const *vectors, const T *const *keys, int64_t offset, Vec<T> *out) {
+    const int pieces = r.pieces(), entries = r.entries(), width = r.width();
+    const Vec<T> mask = r.mask();
+    Vec<T> held[MOST_PIECES][N];
+    for (int lane = 0; lane < N; ++lane) {
+        for (int piece = 0; piece < pieces; ++piece) held[piece][lane] = load_some(vectors[lane] + r.at(piece), width);
+        held[pieces - 1][lane] *= mask;
+    }
+    for (int k = 0; k < entries; ++k) {
+        Vec<T> partial[N];
+        for (int lane = 0; lane < N; ++lane) {
+            const T *key = keys[k * N + lane] + offset;
+            Vec<T> found = held[0][lane] * load_some(key + r.at(0), width);
+            for (int piece = 1; piece < pieces; ++piece) found += held[piece][lane] * load(key + r.at(piece));
+            partial[lane] = found;
+        }
+        out[k] = sums<T>(partial);
+    }
 }
 
-// What neighbours, own token and relay of `token` have in column 0 (keys) or 1 (values), for the head at `offset`.
-template <class T>
-INLINE const T *context_of(const Ring<T> &r, int64_t text, int64_t k, int64_t token, int column, int64_t offset) {
-    int64_t inner = r.inner();
-    if (k <= 2 * r.window) return r.row(token + k - r.window) + (1 + column) * inner + offset;
-    if (k == 2 * r.window + 1) return r.own_key(token) + column * inner + offset;
-    return r.relay + (2 * text + column) * inner + offset;
+// to = Σ factor · from over `count` terms, for one head's part.
+template <class R, class T>
+INLINE void combine(const R &r, T *to, const T *factors, const T *const *from, int64_t offset, int count) {
+    const int pieces = r.pieces(), width = r.width();
+    for (int piece = 0; piece < pieces; ++piece) {
+        const int64_t at = offset + r.at(piece);
+        Vec<T> held = factors[0] * load_some(from[0] + at, width);
+        for (int i = 1; i < count; ++i) held += factors[i] * load_some(from[i] + at, width);
+        store_some(to + r.at(piece), held, width);
+    }
 }
 
-template <class T> void ring_forward(const Ring<T> &r, int64_t first_text, int64_t last_text, T *context, T *weights) {
-    const int64_t inner = r.inner(), entries = r.entries();
-    const Pieces<T> pieces(r.size);
+// The keys of all entries of eight tokens, from `first` on; lanes beyond the text's end repeat its last token.
+template <class R, class T>
+INLINE void block_keys(const R &r, int64_t text, int64_t begin, int64_t end, int64_t first, const T **keys) {
+    for (int lane = 0; lane < N; ++lane) {
+        const int64_t token = first + lane < end ? first + lane : end - 1;
+        for (int k = 0; k < r.entries(); ++k) keys[k * N + lane] = r.keys(text, begin, end, token, k);
+    }
+}
+
+// Rows lie scattered over a table larger than the caches: the next block's are asked for early.
+template <class R> INLINE void prefetch_block(const R &r, int64_t end, int64_t first) {
+    constexpr int64_t LINE = 64 / sizeof(*r.qkv);
+    for (int64_t token = first; token < first + N && token < end; ++token)
+        for (int64_t i = 0; i < 3 * r.inner(); i += LINE) __builtin_prefetch(r.row(token) + i, 0, 2);
+}
+
+template <class T, class R>
+void ring_forward_on(const R &r, int64_t first_text, int64_t last_text, T *context, T *weights) {
+    const int64_t inner = r.inner();
+    const int entries = r.entries(), window = r.window();
     for (int64_t text = first_text; text < last_text; ++text) {
-        for (Block block{r.starts[text], r.starts[text + 1], r.starts[text]}; block.first < block.end;
-             block.first += N) {
-            for (int64_t head = 0; head < r.heads; ++head) {
+        const int64_t begin = r.starts[text], end = r.starts[text + 1];
+        T *kept = weights + r.blocks[text] * r.heads * entries * N;
+        for (int64_t first = begin; first < end; first += N) {
+            const T *keys[MOST_ENTRIES * N], *queries[N];
+            block_keys(r, text, begin, end, first, keys);
+            prefetch_block(r, r.starts[last_text], first + N);
+            const bool edge = first - window < begin || first + N + window > end;
+            const int count = int(end - first < N ? end - first : N);
+            for (int64_t head = 0; head < r.heads; ++head, kept += entries * N) {
                 const int64_t offset = head * r.size;
-                Vec<T> z[64];
-                score_entries<T>(
-                    r, block, pieces, [&](int64_t token) { return r.row(token) + offset; },
-                    [&](int64_t k, int64_t token) { return context_of(r, text, k, token, 0, offset); }, z);
                 for (int lane = 0; lane < N; ++lane)
-                    for (int64_t k = 0; k <= 2 * r.window; ++k) {
-                        int64_t there = block.token(lane) + k - r.window;
-                        if (there < block.begin || there >= block.end) z[k][lane] = -std::numeric_limits<T>::infinity();
-                    }
-                entmax_lanes<T>(z, int(entries), r.alpha[head] - 1);
-                for (int lane = 0; lane < block.count(); ++lane) {
-                    int64_t token = block.first + lane;
-                    T *out = context + token * inner + offset;
-                    Vec<T> held[MOST_PIECES] = {};
-                    for (int64_t k = 0; k < entries; ++k) {
-                        T weight = z[k][lane];
-                        if (weights) weights[(token * r.heads + head) * entries + k] = weight;
-                        if (weight == 0) continue;
-                        const T *value = context_of(r, text, k, token, 1, offset);
-                        for (int piece = 0; piece < pieces.count; ++piece)
-                            held[piece] += weight * load_some(value + pieces.at(piece), pieces.width);
-                    }
-                    for (int piece = 0; piece < pieces.count; ++piece)
-                        store_some(out + pieces.at(piece), held[piece], pieces.width);
+                    queries[lane] = r.row(first + (lane < count ? lane : count - 1)) + offset;
+                Vec<T> z[MOST_ENTRIES], weight[MOST_ENTRIES], slope[MOST_ENTRIES];
+                entry_products(r, queries, keys, offset, z);
+                if (edge)
+                    for (int lane = 0; lane < count; ++lane)
+                        for (int k = 0; k <= 2 * window; ++k)
+                            if (first + lane + k - window < begin || first + lane + k - window >= end)
+                                z[k][lane] = -std::numeric_limits<T>::infinity();
+                entmax_lanes<T>(z, entries, r.twice(), r.alpha[head] - 1, weight, slope);
+                for (int k = 0; k < entries; ++k) store(kept + k * N, z[k]);
+                if (!r.own) z[window] *= T(2);
+                for (int lane = 0; lane < count; ++lane) {
+                    T factors[MOST_ENTRIES];
+                    const T *from[MOST_ENTRIES];
+                    for (int k = 0; k < entries; ++k) factors[k] = z[k][lane], from[k] = keys[k * N + lane] + inner;
+                    combine(r, context + (first + lane) * inner + offset, factors, from, offset, entries);
                 }
             }
         }
     }
 }
 
-// Row `to` becomes Σ factor · from over `count` (factor, from) pairs, for the heads' part of `size` numbers.
-template <class T> struct Term {
-    T factor;
-    const T *from;
-};
-template <class T> INLINE void combine(T *to, const Term<T> *terms, int count, const Pieces<T> &pieces) {
-    for (int piece = 0; piece < pieces.count; ++piece) {
-        Vec<T> held = splat(T(0));
-        for (int i = 0; i < count; ++i)
-            held += terms[i].factor * load_some(terms[i].from + pieces.at(piece), pieces.width);
-        store_some(to + pieces.at(piece), held, pieces.width);
-    }
-}
-
-// `by_alpha` (heads) is added to; all other gradients are written. `scratch` has room for the scores' gradients of
-// the longest text, tokens × heads × entries.
-template <class T>
-void ring_backward(const Ring<T> &r, int64_t first_text, int64_t last_text, const T *gradient, const T *weights,
-                   T *by_qkv, T *by_own, T *by_relay, T *by_alpha, T *scratch) {
-    const int64_t inner = r.inner(), entries = r.entries(), heads = r.heads, window = r.window;
-    const Pieces<T> pieces(r.size);
+// `by_alpha` (heads) is added to, all other gradients are written. `scores` has room for the scores' gradients of the
+// longest text.
+template <class T, class R>
+void ring_backward_on(const R &r, int64_t first_text, int64_t last_text, const T *gradient, const T *weights, T *by_qkv,
+                      T *by_own, T *by_relay, T *by_alpha, T *scores) {
+    const int64_t inner = r.inner(), heads = r.heads;
+    const int entries = r.entries(), window = r.window(), relay_entry = r.relay_entry();
     for (int64_t text = first_text; text < last_text; ++text) {
         const int64_t begin = r.starts[text], end = r.starts[text + 1];
+        const T *kept = weights + r.blocks[text] * heads * entries * N;
         // From the gradient of the context to that of the scores.
-        for (Block block{begin, end, begin}; block.first < block.end; block.first += N) {
-            for (int64_t head = 0; head < heads; ++head) {
+        for (int64_t first = begin, done = 0; first < end; first += N) {
+            const T *keys[MOST_ENTRIES * N], *incoming[N];
+            block_keys(r, text, begin, end, first, keys);
+            prefetch_block(r, end, first + N);
+            const int count = int(end - first < N ? end - first : N);
+            for (int64_t head = 0; head < heads; ++head, done += entries * N) {
                 const int64_t offset = head * r.size;
-                Vec<T> p[64], g[64];
-                score_entries<T>(
-                    r, block, pieces, [&](int64_t token) { return gradient + token * inner + offset; },
-                    [&](int64_t k, int64_t token) { return context_of(r, text, k, token, 1, offset); }, g);
-                for (int64_t k = 0; k < entries; ++k)
-                    for (int lane = 0; lane < N; ++lane)
-                        p[k][lane] = lane < block.count()
-                                         ? weights[((block.first + lane) * heads + head) * entries + k]
-                                         : T(0);
-                Vec<T> share = entmax_lanes_backward<T>(p, g, int(entries), r.alpha[head] - 1);
-                for (int lane = 0; lane < block.count(); ++lane) {
-                    by_alpha[head] += share[lane];
-                    for (int64_t k = 0; k < entries; ++k)
-                        scratch[((block.first + lane - begin) * heads + head) * entries + k] = g[k][lane];
-                }
+                for (int lane = 0; lane < N; ++lane)
+                    incoming[lane] = gradient + (first + (lane < count ? lane : count - 1)) * inner + offset;
+                Vec<T> p[MOST_ENTRIES], g[MOST_ENTRIES], slope[MOST_ENTRIES], log[MOST_ENTRIES], a[MOST_ENTRIES],
+                    b[MOST_ENTRIES];
+                entry_products(r, incoming, keys, inner + offset, g);
+                for (int k = 0; k < entries; ++k) p[k] = load(kept + done + k * N);
+                const Vec<T> share =
+                    entmax_lanes_backward<T>(p, g, entries, r.twice(), r.alpha[head] - 1, slope, log, a, b);
+                for (int lane = 0; lane < count; ++lane) by_alpha[head] += share[lane];
+                for (int k = 0; k < entries; ++k) store(scores + done + k * N, g[k]);
             }
         }
         // From there to queries, keys and values, each token collecting what it gave to its neighbours.
         T *relay_key = by_relay + 2 * text * inner, *relay_value = relay_key + inner;
         for (int64_t i = 0; i < 2 * inner; ++i) relay_key[i] = 0;
         for (int64_t token = begin; token < end; ++token) {
-            T *query = by_qkv + 3 * token * inner;
+            T *to = by_qkv + 3 * token * inner;
+            const T *keys[MOST_ENTRIES], *queries[MOST_ENTRIES], *incoming[MOST_ENTRIES];
+            int64_t place[MOST_ENTRIES];
+            bool there[MOST_ENTRIES];
+            for (int k = 0; k < entries; ++k) keys[k] = r.keys(text, begin, end, token, k);
+            auto place_of = [&](int64_t of, int k) {
+                return ((of - begin) / N * heads * entries + k) * N + (of - begin) % N;
+            };
+            for (int k = 0; k <= 2 * window; ++k) {
+                // `from` has this token as its neighbour number k.
+                int64_t from = token - (k - window);
+                there[k] = from >= begin && from < end;
+                from = there[k] ? from : token;
+                queries[k] = r.row(from), incoming[k] = gradient + from * inner, place[k] = place_of(from, k);
+            }
+            const int64_t here = place_of(token, 0);
             for (int64_t head = 0; head < heads; ++head) {
-                const int64_t offset = head * r.size;
-                auto score = [&](int64_t of, int64_t k) { return scratch[((of - begin) * heads + head) * entries + k]; };
-                auto weight = [&](int64_t of, int64_t k) { return weights[(of * heads + head) * entries + k]; };
-                Term<T> q[64], k_[64], v[64];
-                int count = 0;
-                for (int64_t k = 0; k < entries; ++k)
-                    if (score(token, k) != 0) q[count++] = {score(token, k), context_of(r, text, k, token, 0, offset)};
-                combine<T>(query + offset, q, count, pieces);
-                int keys = 0, values = 0;
-                for (int64_t k = 0; k <= 2 * window; ++k) {
-                    // `from` has this token as its neighbour number k.
-                    int64_t from = token - (k - window);
-                    if (from < begin || from >= end) continue;
-                    T ds = score(from, k), p = weight(from, k);
-                    if (k == window && !r.own) ds += score(token, 2 * window + 1), p += weight(token, 2 * window + 1);
-                    if (ds != 0) k_[keys++] = {ds, r.row(from) + offset};
-                    if (p != 0) v[values++] = {p, gradient + from * inner + offset};
+                const int64_t offset = head * r.size, skip = head * entries * N;
+                T by_score[MOST_ENTRIES], by_key[MOST_ENTRIES], weight[MOST_ENTRIES];
+                for (int k = 0; k < entries; ++k) by_score[k] = scores[here + skip + k * N];
+                for (int k = 0; k <= 2 * window; ++k) {
+                    by_key[k] = there[k] ? scores[place[k] + skip] : T(0);
+                    weight[k] = there[k] ? kept[place[k] + skip] : T(0);
                 }
-                combine<T>(query + inner + offset, k_, keys, pieces);
-                combine<T>(query + 2 * inner + offset, v, values, pieces);
+                const T relay_score = by_score[relay_entry], relay_weight = kept[here + skip + relay_entry * N];
+                if (!r.own) by_score[window] *= 2, by_key[window] *= 2, weight[window] *= 2;
+                combine(r, to + offset, by_score, keys, offset, entries);
+                combine(r, to + inner + offset, by_key, queries, offset, 2 * window + 1);
+                combine(r, to + 2 * inner + offset, weight, incoming, offset, 2 * window + 1);
+                const T *query = r.row(token), *context = gradient + token * inner;
                 if (r.own) {
                     T *mine = by_own + 2 * token * inner + offset;
-                    Term<T> one = {score(token, 2 * window + 1), r.row(token) + offset};
-                    combine<T>(mine, &one, 1, pieces);
-                    one = {weight(token, 2 * window + 1), gradient + token * inner + offset};
-                    combine<T>(mine + inner, &one, 1, pieces);
+                    const T own_weight = kept[here + skip + (entries - 1) * N];
+                    combine(r, mine, &by_score[entries - 1], &query, offset, 1);
+                    combine(r, mine + inner, &own_weight, &context, offset, 1);
                 }
-                T ds = score(token, entries - 1), p = weight(token, entries - 1);
-                const T *from = r.row(token) + offset, *incoming = gradient + token * inner + offset;
-                if (ds != 0)
-                    for (int64_t i = 0; i < r.size; ++i) relay_key[offset + i] += ds * from[i];
-                if (p != 0)
-                    for (int64_t i = 0; i < r.size; ++i) relay_value[offset + i] += p * incoming[i];
+                for (int64_t i = offset; i < offset + r.size; ++i) relay_key[i] += relay_score * query[i];
+                for (int64_t i = offset; i < offset + r.size; ++i) relay_value[i] += relay_weight * context[i];
             }
         }
     }
+}
+
+// Calls `go` with the ring as the compiled kernel for its sizes knows it.
+template <class T, class Go>
+INLINE void with_sizes(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
+                       const int64_t *starts, const int64_t *blocks, const T *alpha, int64_t texts, int64_t heads,
+                       int64_t size, int64_t window, Go go) {
+    if (!own && window == 1 && size > 3 * N && size <= 4 * N)
+        go(Ring<T, 4, 1>{qkv, rows, nullptr, nullptr, relay, starts, blocks, alpha, texts, heads, size, window});
+    else
+        go(Ring<T, 0, -1>{qkv, rows, own, own_rows, relay, starts, blocks, alpha, texts, heads, size, window});
 }

@@ -14,6 +14,10 @@ template <class T> struct Star {
     const T *key(int64_t head, int64_t text) const { return folded + (head * texts + text) * dim; }
 };
 
+// A tile of vectors stays in the nearest cache while all heads read it.
+constexpr int64_t TILE = 32;
+INLINE int64_t tile(int64_t first, int64_t count) { return first + TILE < count ? TILE : count - first; }
+
 // Room that a thread keeps from one text to the next.
 template <class T> struct Room {
     std::vector<T> numbers;
@@ -23,34 +27,75 @@ template <class T> struct Room {
     }
 };
 
-// out[head · stride + i] = vector i · matrix row `head`, for up to eight heads; vectors lie `dim` apart.
-template <class T>
-INLINE void dots(const T *vectors, int64_t count, int64_t dim, const T *const *matrix, int heads, T *out,
-                 int64_t stride) {
-    const int64_t whole = dim - dim % N;
-    for (int64_t i = 0; i < count; ++i) {
-        const T *x = vectors + i * dim;
-        Vec<T> held[N] = {};
-        for (int64_t d = 0; d < whole; d += N) {
-            Vec<T> v = load(x + d);
-            for (int h = 0; h < N; ++h) held[h] += v * load(matrix[h] + d);
-        }
-        if (whole < dim) {
-            int rest = int(dim - whole);
-            Vec<T> v = load_some(x + whole, rest);
-            for (int h = 0; h < N; ++h) held[h] += v * load_some(matrix[h] + whole, rest);
-        }
-        Vec<T> found = sums<T>(held);
-        for (int h = 0; h < heads; ++h) out[h * stride + i] = found[h];
+// out[h · stride + i] = vector i · row h, for H rows and two vectors at a time; vectors lie `dim` apart.
+template <int H, class T>
+INLINE void dots(const T *vectors, int64_t count, int64_t dim, const T *const *rows, T *out, int64_t stride) {
+    for (int64_t i = 0; i < count; i += 2) {
+        const T *x = vectors + i * dim, *y = i + 1 < count ? x + dim : x;
+        Vec<T> held[2 * N] = {};
+        const auto take = [&](int64_t d, Vec<T> mask, int width) {
+            const Vec<T> u = load_some(x + d, width) * mask, v = load_some(y + d, width) * mask;
+            for (int h = 0; h < H; ++h) {
+                const Vec<T> row = load_some(rows[h] + d, width);
+                held[h] += u * row;
+                held[N + h] += v * row;
+            }
+        };
+        int64_t d = 0;
+        for (; d + N <= dim; d += N) take(d, splat(T(1)), N);
+        if (d < dim && dim > N) {
+            // Eight numbers that overlap those before, which are masked away.
+            Vec<T> mask = splat(T(1));
+            for (int i = 0; i < N - int(dim - d); ++i) mask[i] = 0;
+            take(dim - N, mask, N);
+        } else if (d < dim)
+            take(d, splat(T(1)), int(dim - d));
+        const Vec<T> of_x = sums<T>(held), of_y = sums<T>(held + N);
+        for (int h = 0; h < H; ++h) out[h * stride + i] = of_x[h];
+        if (y != x)
+            for (int h = 0; h < H; ++h) out[h * stride + i + 1] = of_y[h];
     }
 }
+// The same for any number of heads, whose rows `row` gives.
 template <class T, class Row>
 INLINE void all_dots(const T *vectors, int64_t count, int64_t dim, int64_t heads, Row row, T *out, int64_t stride) {
-    for (int64_t first = 0; first < heads; first += N) {
-        int here = int(heads - first < N ? heads - first : N);
-        const T *matrix[N];
-        for (int h = 0; h < N; ++h) matrix[h] = row(first + (h < here ? h : 0));
-        dots<T>(vectors, count, dim, matrix, here, out + first * stride, stride);
+    for (int64_t first = 0; first < heads;) {
+        const T *rows[5];
+        const int64_t left = heads - first;
+        const int here = left >= 5 ? 5 : int(left);
+        for (int h = 0; h < here; ++h) rows[h] = row(first + h);
+        T *to = out + first * stride;
+        switch (here) {
+        case 5: dots<5>(vectors, count, dim, rows, to, stride); break;
+        case 4: dots<4>(vectors, count, dim, rows, to, stride); break;
+        case 3: dots<3>(vectors, count, dim, rows, to, stride); break;
+        case 2: dots<2>(vectors, count, dim, rows, to, stride); break;
+        default: dots<1>(vectors, count, dim, rows, to, stride);
+        }
+        first += here;
+    }
+}
+
+// The maximum over vectors and which of them has it first, counted from `begin`; goes on from what is there unless it
+// is the text's first tile.
+template <class T>
+INLINE void highest(const T *vectors, int64_t count, int64_t dim, int64_t begin, bool first_tile, T *top,
+                    int64_t *where) {
+    for (int64_t d = 0; d < dim; d += N) {
+        // The last eight may overlap those before: a maximum does not mind.
+        const int64_t at = d + N <= dim || dim < N ? d : dim - N;
+        const int width = int(dim < N ? dim : N);
+        Vec<T> best = load_some(vectors + at, width);
+        Ints<T> best_at = Ints<T>{};
+        for (int64_t i = 1; i < count; ++i) {
+            const Vec<T> v = load_some(vectors + i * dim + at, width);
+            const Ints<T> higher = v > best, here = Ints<T>{} + decltype(best_at[0] + 0)(i);
+            best_at = higher ? here : best_at;
+            best = higher ? v : best;
+        }
+        for (int lane = 0; lane < width; ++lane)
+            if (first_tile || best[lane] > top[at + lane])
+                top[at + lane] = best[lane], where[at + lane] = begin + best_at[lane];
     }
 }
 
@@ -65,14 +110,12 @@ template <class T> INLINE void add(T *to, T factor, const T *from, int64_t dim) 
 template <class T, class To>
 INLINE void mix(const T *vectors, int64_t count, int64_t dim, int64_t heads, const T *factors, int64_t stride,
                 const T *own_factors, const T *own, To to) {
-    constexpr int64_t TILE = 32;
     for (int64_t h = 0; h < heads; ++h) {
         T *row = to(h);
         for (int64_t d = 0; d < dim; ++d) row[d] = own_factors[h] * own[d];
     }
-    // A tile of vectors stays in the nearest cache while all heads read it.
     for (int64_t first = 0; first < count; first += TILE) {
-        const int64_t last = first + TILE < count ? first + TILE : count;
+        const int64_t last = first + tile(first, count);
         for (int64_t h = 0; h < heads; ++h) {
             const T *f = factors + h * stride;
             const T *from[TILE];
@@ -119,10 +162,14 @@ void star_forward(const Star<T> &s, int64_t first_text, int64_t last_text, T *mi
         // Row `head` of z: the relay's own score, then those of the tokens.
         T *z = room.get(heads * stride), *value = values.get(stride + N);
         if (int64_t(places.size()) < stride + N) places.resize(stride + N);
+        auto key = [&](int64_t head) { return s.key(head, text); };
+        for (int64_t first = 0; first < count; first += TILE) {
+            const T *here = vectors + first * dim;
+            if (s.folded) all_dots<T>(here, tile(first, count), dim, heads, key, z + 1 + first, stride);
+            highest<T>(here, tile(first, count), dim, begin + first, first == 0, maximum_ + text * dim, where + text * dim);
+        }
         if (s.folded) {
-            auto key = [&](int64_t head) { return s.key(head, text); };
             all_dots<T>(own, 1, dim, heads, key, z, stride);
-            all_dots<T>(vectors, count, dim, heads, key, z + 1, stride);
             for (int64_t head = 0; head < heads; ++head)
                 for (int64_t i = 0; i < stride; ++i) z[head * stride + i] += s.shift[text * heads + head];
         } else {
@@ -141,25 +188,6 @@ void star_forward(const Star<T> &s, int64_t first_text, int64_t last_text, T *mi
         for (int64_t head = 0; head < heads; ++head) own_factors[head] = z[head * stride];
         mix<T>(vectors, count, dim, heads, z + 1, stride, own_factors.data(), own,
                [&](int64_t head) { return mixture + (head * s.texts + text) * dim; });
-        T *top = maximum_ + text * dim;
-        int64_t *at = where + text * dim;
-        for (int64_t d = 0; d < dim; ++d) top[d] = vectors[d], at[d] = begin;
-        for (int64_t i = 1; i < count; ++i) {
-            const T *x = vectors + i * dim;
-            int64_t d = 0;
-            for (; d + N <= dim; d += N) {
-                Vec<T> v = load(x + d), best = load(top + d);
-                Ints<T> higher = v > best;
-                bool any = false;
-                for (int lane = 0; lane < N; ++lane) any = any | (higher[lane] != 0);
-                if (!any) continue;
-                store(top + d, higher ? v : best);
-                for (int lane = 0; lane < N; ++lane)
-                    if (higher[lane]) at[d + lane] = begin + i;
-            }
-            for (; d < dim; ++d)
-                if (x[d] > top[d]) top[d] = x[d], at[d] = begin + i;
-        }
     }
 }
 
@@ -177,7 +205,8 @@ void star_backward(const Star<T> &s, int64_t first_text, int64_t last_text, cons
         T *g = gradients.get(heads * stride), *p = probabilities.get(heads * stride);
         auto incoming = [&](int64_t head) { return gradient + (head * s.texts + text) * dim; };
         all_dots<T>(own, 1, dim, heads, incoming, g, stride);
-        all_dots<T>(vectors, count, dim, heads, incoming, g + 1, stride);
+        for (int64_t first = 0; first < count; first += TILE)
+            all_dots<T>(vectors + first * dim, tile(first, count), dim, heads, incoming, g + 1 + first, stride);
         for (int64_t head = 0; head < heads; ++head) {
             T *row = p + head * stride;
             row[0] = own_weights[text * heads + head];

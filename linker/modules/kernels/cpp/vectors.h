@@ -60,20 +60,25 @@ INLINE Vec<float> expm1_core(Vec<float> r) {
     p = p * r + 5.0000001201e-1f;
     return p * r * r + r;
 }
-INLINE Vec<float> exponential(Vec<float> x) {
+// e^x = 2^n (1 + grown).
+INLINE Vec<float> exponent_parts(Vec<float> x, Vec<float> &grown) {
     x = x < -87.0f ? splat(-87.0f) : x;
     x = x > 88.0f ? splat(88.0f) : x;
     // Adding and taking away 1.5 · 2^23 rounds to whole numbers.
     Vec<float> n = (x * 1.44269504088896341f + 12582912.0f) - 12582912.0f;
-    Vec<float> r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    grown = expm1_core((x - n * 0.693359375f) + n * 2.12194440e-4f);
     Ints<float> power = (__builtin_convertvector(n, Ints<float>) + 127) << 23;
     Vec<float> scale;
     memcpy(&scale, &power, sizeof scale);
-    return (expm1_core(r) + 1.0f) * scale;
+    return scale;
+}
+INLINE Vec<float> exponential(Vec<float> x) {
+    Vec<float> grown, scale = exponent_parts(x, grown);
+    return grown * scale + scale;
 }
 INLINE Vec<float> exponential_minus_1(Vec<float> x) {
-    Ints<float> small = (x < 0.34f) & (x > -0.34f);
-    return small ? expm1_core(small ? x : splat(0.0f)) : exponential(x) - 1.0f;
+    Vec<float> grown, scale = exponent_parts(x, grown);
+    return grown * scale + (scale - 1.0f);
 }
 // For normal numbers above 0.
 INLINE Vec<float> logarithm(Vec<float> x) {
@@ -98,10 +103,11 @@ INLINE Vec<float> logarithm(Vec<float> x) {
     Vec<float> y = p * m * z - e * 2.12194440e-4f - z * 0.5f;
     return (m + y) + e * 0.693359375f;
 }
-// log(1 + x) for x > -1.
-INLINE Vec<float> logarithm_plus_1(Vec<float> x) {
+// log(1 + x) for x > -1, and 1 / (1 + x).
+INLINE Vec<float> logarithm_plus_1(Vec<float> x, Vec<float> &inverse) {
     Vec<float> u = x + 1.0f;
-    return logarithm(u) - ((u - 1.0f) - x) / u;
+    inverse = 1.0f / u;
+    return logarithm(u) - ((u - 1.0f) - x) * inverse;
 }
 
 INLINE Vec<double> exponential(Vec<double> x) {
@@ -116,7 +122,16 @@ INLINE Vec<double> logarithm(Vec<double> x) {
     for (int i = 0; i < N; ++i) x[i] = std::log(x[i]);
     return x;
 }
-INLINE Vec<double> logarithm_plus_1(Vec<double> x) {
+INLINE Vec<double> logarithm_plus_1(Vec<double> x, Vec<double> &inverse) {
+    inverse = 1.0 / (x + 1.0);
     for (int i = 0; i < N; ++i) x[i] = std::log1p(x[i]);
     return x;
+}
+
+// Is any lane of a comparison true?
+template <class M> INLINE bool any(M mask) {
+    int64_t parts[sizeof(M) / 8], all = 0;
+    memcpy(parts, &mask, sizeof mask);
+    for (size_t i = 0; i < sizeof(M) / 8; ++i) all |= parts[i];
+    return all != 0;
 }
