@@ -1,6 +1,33 @@
-"""The Triton kernels."""
+"""The Triton kernels: the star transformer's operations on a GPU, or anywhere in Triton's interpreter.
+
+The kernels are in `triton_entmax.py`, `triton_ring.py`, `triton_norm.py` and `triton_star.py`; this file can be
+imported where Triton is not installed. `TRITON_INTERPRET=1` must be set before the first import.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+
+import torch
+
+INSTALLED = importlib.util.find_spec("triton") is not None
+
+if INSTALLED:
+    from linker.modules.kernels.triton_entmax import entmax_backward as entmax_backward
+    from linker.modules.kernels.triton_entmax import entmax_forward as entmax_forward
+    from linker.modules.kernels.triton_norm import norm_backward as norm_backward
+    from linker.modules.kernels.triton_norm import norm_forward as norm_forward
+    from linker.modules.kernels.triton_ring import ring_backward as ring_backward
+    from linker.modules.kernels.triton_ring import ring_forward as ring_forward
+    from linker.modules.kernels.triton_star import star_backward as star_backward
+    from linker.modules.kernels.triton_star import star_forward as star_forward
 
 
 def problem() -> str:
     """Why these kernels cannot be used; empty where they can."""
-    return "the kernels do not exist yet"
+    if not INSTALLED:
+        return "Triton is not installed (pip install triton)"
+    if os.environ.get("TRITON_INTERPRET") == "1" or torch.cuda.is_available():
+        return ""
+    return "torch finds no GPU (TRITON_INTERPRET=1 runs Triton's kernels without one, slowly)"
