@@ -31,17 +31,17 @@ def load(path: Path = PATH) -> ctypes.CDLL:
         raise LibraryProblem(f"the native library is not built; {BUILD}")
     try:
         library = ctypes.CDLL(str(path))
+        abi = library.linker_abi()
+        if abi != ABI:
+            raise LibraryProblem(
+                f"the native library {path} belongs to another version of linker "
+                f"(its interface is {abi}, not {ABI}); {BUILD}"
+            )
         library.linker_isa.restype = ctypes.c_char_p
         library.linker_set_parallel.argtypes = [ctypes.c_void_p]
         library.linker_set_parallel.restype = None
-        abi = library.linker_abi()
     except (OSError, AttributeError) as error:
         raise LibraryProblem(f"the native library cannot be loaded ({error}); {BUILD}") from error
-    if abi != ABI:
-        raise LibraryProblem(
-            f"the native library {path} belongs to another version of linker "
-            f"(its interface is {abi}, not {ABI}); {BUILD}"
-        )
     library.linker_set_parallel(gomp_parallel())
     return library
 
