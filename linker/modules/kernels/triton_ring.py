@@ -1,6 +1,6 @@
 """Ring attention in Triton: a program computes one head of a block of tokens, whichever texts they are of.
 
-Backward is a gather like forward: a token collects what its neighbours owe it, so nothing needs atomics and bits repeat.
+Backward gathers like forward: a token collects what its neighbours owe it. Nothing needs atomics, so bits repeat.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from linker.modules.kernels.triton_newton import gradient_tile, solve_tile, step
 from linker.modules.kernels.triton_texts import text_of
 
 # Numbers of a block of tokens' queries that a program holds.
-_TILE = 2048
+_TILE = 1024
 
 
 @triton.jit

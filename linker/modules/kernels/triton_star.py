@@ -16,7 +16,7 @@ from linker.modules.kernels.triton_texts import text_of
 
 # Tokens and columns of a block, both at least what tl.dot takes.
 _TOKENS = 32
-_COLUMNS = 64
+_COLUMNS = 32
 
 
 @triton.jit(do_not_specialize=["tokens", "texts"])
