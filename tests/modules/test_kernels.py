@@ -1,6 +1,7 @@
 """Every kernel path against slow, obvious references in float64: values, gradients, edges, invariants.
 
-Triton runs in its interpreter where there is no GPU, and is skipped where it is not installed.
+Triton runs in its interpreter where there is no GPU, and is skipped where it is not installed. The interpreter takes
+a twentieth of a second per program, so that Triton gets all small cases but the larger ones only among the slow tests.
 """
 
 from __future__ import annotations
@@ -33,7 +34,13 @@ GRADIENT_TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10}
 ALPHA_TOLERANCE = {torch.float32: 1e-4, torch.float64: 3e-8}
 
 
-@pytest.fixture(params=["plain", "native", "triton"])
+every_path = pytest.mark.parametrize("path", ["plain", "native", "triton"], indirect=True)
+slow_for_triton = pytest.mark.parametrize(
+    "path", ["plain", "native", pytest.param("triton", marks=pytest.mark.slow)], indirect=True
+)
+
+
+@pytest.fixture
 def path(request: pytest.FixtureRequest) -> Iterator[str]:
     if request.param != "plain":
         found, problem = available(request.param)
@@ -131,12 +138,18 @@ class Case:
     scored: bool = False  # star with ready scores instead of folded keys
 
 
+TINY = (3, 1)
 SMALL = (3, 1, 2, 9)
 MIXED = (1, 2, 3, 40, 17, 1, 28, 5)
 
 
 # ---------------------------------------------------------------------------------------------------------------- ring
 
+RING_TINY = [
+    Case(TINY, heads=2, head_dim=5, window=2, words=3, own="rows"),
+    Case(TINY, heads=2, window=0, alpha="1.0"),
+    Case((1,), heads=1, head_dim=1, window=3, alpha="2.0", own="per token"),
+]
 RING_SMALL = [
     Case((1,), heads=1, head_dim=1, window=0),
     Case(SMALL, head_dim=1),
@@ -221,22 +234,28 @@ def expected_ring(case: Case) -> Named:
     return run(lambda **inputs: obvious_ring(case.window, **inputs), ring_inputs(case), torch.float64)
 
 
+@every_path
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("case", RING_SMALL, ids=str)
+@pytest.mark.parametrize("case", RING_TINY, ids=str)
 def test_ring_equals_the_obvious_one(path, case, dtype):
     found = run(ring(path, case), ring_inputs(case), dtype, device_of(path))
     assert_same(found, expected_ring(case), dtype)
 
 
+@slow_for_triton
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("case", RING_LARGE, ids=str)
-def test_ring_of_longer_texts_equals_the_obvious_one(path, case, dtype):
+@pytest.mark.parametrize("case", RING_SMALL + RING_LARGE, ids=str)
+def test_ring_in_more_cases_equals_the_obvious_one(path, case, dtype):
     found = run(ring(path, case), ring_inputs(case), dtype, device_of(path))
     assert_same(found, expected_ring(case), dtype)
 
 
 # ---------------------------------------------------------------------------------------------------------------- star
 
+STAR_TINY = [
+    Case(TINY, heads=2, dim=5),
+    Case((1,), heads=1, alpha="2.0", scored=True),
+]
 STAR_SMALL = [
     Case((1,), heads=1, dim=1),
     Case(SMALL, heads=10, dim=5),
@@ -308,26 +327,30 @@ def expected_star(case: Case) -> Named:
     return run(obvious_star, star_inputs(case), torch.float64)
 
 
+@every_path
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("case", STAR_SMALL, ids=str)
+@pytest.mark.parametrize("case", STAR_TINY, ids=str)
 def test_star_equals_the_obvious_one(path, case, dtype):
     found = run(kernels_of(path).star, star_inputs(case), dtype, device_of(path))
     assert_same(found, expected_star(case), dtype)
 
 
+@slow_for_triton
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("case", STAR_LARGE, ids=str)
-def test_star_of_longer_texts_equals_the_obvious_one(path, case, dtype):
+@pytest.mark.parametrize("case", STAR_SMALL + STAR_LARGE, ids=str)
+def test_star_in_more_cases_equals_the_obvious_one(path, case, dtype):
     found = run(kernels_of(path).star, star_inputs(case), dtype, device_of(path))
     assert_same(found, expected_star(case), dtype)
 
 
+@slow_for_triton
 def test_star_over_ten_thousand_tokens(path):
     case = Case((3, 10_000, 1), heads=2, dim=5, alpha="1.5", scored=True)
     found = run(kernels_of(path).star, star_inputs(case), torch.float64, device_of(path))
     assert_same(found, expected_star(case), torch.float64)
 
 
+@slow_for_triton
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_tied_maxima_share_one_gradient(path, dtype):
     """Equal tokens may divide the maximum's gradient among them as they like, but nobody else gets any of it."""
@@ -363,6 +386,7 @@ def obvious_norm(x: Tensor, weight: Tensor, bias: Tensor, dropout: float, mask: 
     return torch.stack(answer)
 
 
+@every_path
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("dropout", [0.0, 0.05, 0.5])
 @pytest.mark.parametrize(("tokens", "dim"), [(1, 1), (5, 2), (37, 30), (3, 300), (70, 33)])
@@ -433,9 +457,20 @@ def random_rows(size: int, scale: float) -> tuple[Tensor, Tensor, Tensor, Tensor
     return scores, alpha, *threshold_form(scores, alpha)
 
 
-@pytest.mark.parametrize("size", ROWS)
+@every_path
 @pytest.mark.parametrize("scale", SCALES)
-def test_entmax_of_random_rows(path, size, scale):
+def test_entmax_of_random_rows(path, scale):
+    check_rows(path, 5, scale)
+
+
+@slow_for_triton
+@pytest.mark.parametrize("size", [size for size in ROWS if size != 5])
+@pytest.mark.parametrize("scale", SCALES)
+def test_entmax_of_random_rows_of_any_size(path, size, scale):
+    check_rows(path, size, scale)
+
+
+def check_rows(path: str, size: int, scale: float) -> None:
     scores, alpha, expected, base = random_rows(size, scale)
     z = scores.to(device_of(path), copy=True).requires_grad_()
     a = alpha.to(device_of(path), copy=True).requires_grad_()
@@ -461,6 +496,7 @@ def test_entmax_of_random_rows(path, size, scale):
     assert (gradient[scores == -torch.inf] == 0).all()
 
 
+@every_path
 @pytest.mark.parametrize("alpha", [1.0001, 1.01, 1.3, 1.5, 1.77, 1.99])
 def test_entmax_gradients_match_finite_differences(path, alpha):
     torch.manual_seed(3)
@@ -479,6 +515,7 @@ def test_entmax_gradients_match_finite_differences(path, alpha):
     )
 
 
+@every_path
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("size", [1, 6, 1100])
 def test_entmax_with_alpha_one_is_softmax(path, size, dtype):
@@ -501,6 +538,7 @@ def test_entmax_with_alpha_one_is_softmax(path, size, dtype):
     assert_same(found, expected, dtype)
 
 
+@every_path
 def test_entmax_of_any_shape_and_stride(path):
     scores = randn(torch.Generator().manual_seed(2), 3, 5, 4).to(device_of(path))
     alpha = torch.tensor([1.2, 1.5, 1.8]).view(3, 1, 1).to(scores)
@@ -562,6 +600,7 @@ def by_text(found: Named, sizes: list[int]) -> list[Named]:
     return answer
 
 
+@slow_for_triton
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
 def test_a_text_is_the_same_alone_and_in_any_batch(path, dtype, tolerance):
     lengths = (3, 41, 1, 8)
@@ -574,6 +613,7 @@ def test_a_text_is_the_same_alone_and_in_any_batch(path, dtype, tolerance):
             torch.testing.assert_close(shuffled[place][name], value, atol=tolerance, rtol=tolerance, msg=name)
 
 
+@slow_for_triton
 def test_bits_do_not_depend_on_the_number_of_threads(path):
     if path == "triton":
         pytest.skip("torch's threads are of the CPU")
@@ -593,6 +633,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(path):
         assert torch.equal(value, answers[2][name]), name
 
 
+@slow_for_triton
 def test_bits_repeat(path):
     lengths = (3, 41, 1, 8)
     first, second = (encode(path, lengths, [0, 1, 2, 3], torch.float32) for _ in range(2))
