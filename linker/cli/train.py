@@ -18,24 +18,45 @@ def train(
     override: Overrides = None,
     ext_var: ExtVars = None,
     include_package: Packages = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the run in OUT where it was stopped; begin where none is there."
+        ),
+    ] = False,
+    changed_config: Annotated[
+        bool, typer.Option("--changed-config", help="With --resume: go on although the config has changed.")
+    ] = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the model folder if it exists.")
+        bool, typer.Option("--overwrite", help="Replace the model folder if it exists, and begin anew.")
     ] = False,
 ) -> None:
-    """Train a model and write its folder; after every epoch the best one so far is in it."""
+    """Train a model and write its folder; after every epoch the best one so far is in it.
+
+    A run that was stopped or killed goes on with --resume and ends as if nothing had happened.
+    """
     from linker.config import EXPERIMENT, build, resolve
     from linker.errors import LinkerError
     from linker.progress import stderr
+    from linker.training.resuming import refuse_to_replace
 
     resolved = resolve(EXPERIMENT, read_config(config, override, ext_var, include_package))
-    if out.exists() and not overwrite and (not out.is_dir() or any(out.iterdir())):
-        raise LinkerError(f"{out}: exists already; choose another --out, or replace it with --overwrite")
-    result = build(EXPERIMENT, resolved).run(out, resolved)
-    state = "interrupted; " if result.interrupted else ""
+    if resume and overwrite:
+        raise LinkerError("--resume goes on with a run, --overwrite begins it anew: give one of them")
+    if changed_config and not resume:
+        raise LinkerError("--changed-config says how to --resume: give both, or neither")
+    if not resume and not overwrite:
+        refuse_to_replace(out)
+    result = build(EXPERIMENT, resolved).run(out, resolved, resume, changed_config)
+    if result.interrupted:
+        stderr.print(
+            f"stopped after {len(result.epochs)} whole epochs; go on with --resume",
+            highlight=False,
+            soft_wrap=True,
+        )
+        raise typer.Exit(128 + result.stopped_by)
     stderr.print(
-        f"{state}wrote {out} (best epoch {result.best_epoch} of {len(result.epochs)})",
+        f"wrote {out} (best epoch {result.best_epoch} of {len(result.epochs)})",
         highlight=False,
         soft_wrap=True,
     )
-    if result.interrupted:
-        raise typer.Exit(130)

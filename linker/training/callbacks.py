@@ -9,6 +9,7 @@ from typing import IO
 from torch.utils.tensorboard import SummaryWriter
 
 from linker.config import Registrable
+from linker.files import atomic_write
 
 
 class Callback(Registrable):
@@ -16,6 +17,10 @@ class Callback(Registrable):
 
     def start(self, log_dir: Path) -> None:
         """The run begins."""
+
+    def resume(self, log_dir: Path, step: int, epoch: int) -> None:
+        """The run goes on after this step and epoch; what was told of later ones is void and will be told again."""
+        self.start(log_dir)
 
     def step(self, number: int, values: dict[str, float]) -> None:
         """Step `number` (from 1) is done; `values` holds loss, triplets, learning rate, seconds."""
@@ -34,6 +39,10 @@ class TensorBoard(Callback):
     def start(self, log_dir: Path) -> None:
         """See `Callback.start`."""
         self._writer = SummaryWriter(str(log_dir))
+
+    def resume(self, log_dir: Path, step: int, epoch: int) -> None:
+        """See `Callback.resume`."""
+        self._writer = SummaryWriter(str(log_dir), purge_step=step + 1)
 
     def step(self, number: int, values: dict[str, float]) -> None:
         """See `Callback.step`."""
@@ -61,6 +70,14 @@ class JsonLines(Callback):
         log_dir.mkdir(parents=True, exist_ok=True)
         self._file = (log_dir / "train.jsonl").open("w", encoding="utf-8")
 
+    def resume(self, log_dir: Path, step: int, epoch: int) -> None:
+        """See `Callback.resume`."""
+        path = log_dir / "train.jsonl"
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        with atomic_write(path) as file:
+            file.writelines(f"{line}\n" for line in lines if _is_before(line, step, epoch))
+        self._file = path.open("a", encoding="utf-8")
+
     def step(self, number: int, values: dict[str, float]) -> None:
         """See `Callback.step`."""
         self._write({"step": number, **values})
@@ -78,3 +95,12 @@ class JsonLines(Callback):
         """See `Callback.close`."""
         if self._file:
             self._file.close()
+
+
+def _is_before(line: str, step: int, epoch: int) -> bool:
+    """Does the line tell of a step or epoch that counts? A line that was being written when the run died does not."""
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return False
+    return record.get("step", 0) <= step and record.get("epoch", 0) <= epoch

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from linker.bounds import between
@@ -22,7 +20,13 @@ from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import stderr
 from linker.training.card import model_card
-from linker.training.trainer import Trainer, TrainingResult
+from linker.training.checkpoints import Checkpoint, Checkpoints
+from linker.training.randomness import seed_everything
+from linker.training.resuming import check_data, checkpoints_of, find_checkpoint, fingerprint, log_dir_of
+from linker.training.saving import Keeping, TrainingResult
+from linker.training.trainer import Trainer
+from linker.training.workers import Workers
+from linker.version import __version__
 
 
 class Experiment:
@@ -44,15 +48,35 @@ class Experiment:
         self.data, self.model, self.miner, self.loss = data, model, miner, loss
         self.trainer, self.seed = trainer, seed
 
-    def run(self, out: Path, config: dict[str, Any]) -> TrainingResult:
+    def run(
+        self,
+        out: Path,
+        config: dict[str, Any],
+        resume: bool = False,
+        changed_config: bool = False,
+        workers: Workers | None = None,
+    ) -> TrainingResult:
         """Train and write the model folder.
 
         Args:
-            out: the model folder; the best weights so far are in it after every epoch. Logs go to `<out>-log`.
+            out: the model folder; the best weights so far are in it after every epoch. Logs and checkpoints go to
+                `<out>-log`.
             config: the resolved config that this experiment was built from.
+            resume: go on from the newest checkpoint, if there is one; otherwise what was there is replaced.
+            changed_config: go on although the config is not that of the checkpoint.
+            workers: the processes that share the work; None: this one alone.
+
+        Raises:
+            LinkerError: see `Trainer.train` and `find_checkpoint`.
         """
-        for place in (out / CONFIG, log_dir_of(out) / "train.jsonl"):
-            check_writable(place)
+        workers = workers or Workers()
+        checkpoints = checkpoints_of(out)
+        checkpoint, same_config = None, True
+        if workers.first:
+            for place in (out / CONFIG, checkpoints.path(0)):
+                check_writable(place)
+        if resume:
+            checkpoint, same_config = self._find(out, config, changed_config, checkpoints, workers)
         splits = self.data.load()
         train, dev = splits.train, splits.dev
         seed_everything(self.seed)
@@ -62,32 +86,65 @@ class Experiment:
                 "model.type: this model has no weights to train; use it directly, or set `siamese`"
             )
         model.prepare(train)
-        _describe(train, dev, model)
+        model.to(workers.device)
+        data = fingerprint(model, train, dev)
+        if checkpoint is not None:
+            check_data(checkpoint, data)
+        if workers.first:
+            _describe(train, dev, model)
+            checkpoints.lock()
+            if checkpoint is None:
+                checkpoints.clear()
+            else:
+                checkpoints.set_aside_after(checkpoint.step)
+                checkpoints.clean()
+
+        def save_best(result: TrainingResult) -> None:
+            """The model folder; the model holds the best weights."""
+            metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[result.best_epoch - 1]}
+            save_model(model, out, config, metrics, model_card(config, metrics, train, dev, model))
 
         def save(result: TrainingResult) -> None:
             """The best epoch as the model folder, the last one as weights beside it."""
             with unbroken():
                 # An epoch that is not the best so far leaves the model folder as it is.
                 if result.best_epoch in (0, len(result.epochs)):
-                    metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[-1]}
-                    save_model(model, out, config, metrics, model_card(config, metrics, train, dev, model))
+                    save_best(result)
                 save_weights(model, out / "last.safetensors")
 
-        return self.trainer.train(
-            model, self.miner, self.loss, train, dev, self.seed, log_dir_of(out), on_epoch=save
-        )
+        facts = {
+            "config": config,
+            "data": data,
+            "linker_version": __version__,
+            "torch_version": torch.__version__,
+        }
+        keeping = Keeping(checkpoints, facts, checkpoint, same_config, save_best)
+        modules = self.miner.to(workers.device), self.loss.to(workers.device)
+        try:
+            return self.trainer.train(
+                model, *modules, train, dev, self.seed, log_dir_of(out), save, keeping, workers
+            )
+        finally:
+            checkpoints.unlock()
 
-
-def log_dir_of(out: Path) -> Path:
-    """Where the logs of a run go: beside the model folder, which stays the same from run to run."""
-    return out.with_name(out.name + "-log")
-
-
-def seed_everything(seed: int) -> None:
-    """Seed every source of chance in this process."""
-    random.seed(seed)
-    np.random.seed(seed)
-    torch.manual_seed(seed)
+    def _find(
+        self,
+        out: Path,
+        config: dict[str, Any],
+        changed_config: bool,
+        checkpoints: Checkpoints,
+        workers: Workers,
+    ) -> tuple[Checkpoint | None, bool]:
+        """The first process looks which checkpoint is to be gone on from, all read that one."""
+        found: tuple[Checkpoint | None, bool] = None, True
+        if workers.first:
+            if checkpoints.steps():
+                checkpoints.lock()
+            found = find_checkpoint(out, config, changed_config)
+        step, same = workers.all_of([found[0].step if found[0] else None, found[1]])[0]
+        if workers.first or step is None:
+            return found[0], same
+        return checkpoints.read(step), same
 
 
 def _describe(train: LinkedPosts, dev: LinkedPosts | None, model: SiameseModel) -> None:

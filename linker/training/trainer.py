@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
-import math
+import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import nullcontext
 from pathlib import Path
 
-import torch
-from rich.progress import Progress, TaskID
-from torch import Tensor, nn
+from torch import nn
 
 from linker.bounds import above, at_least
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
-from linker.evaluation.protocol import ARTICLE_METRICS, PAIR_METRICS, evaluate
+from linker.evaluation.protocol import ARTICLE_METRICS, PAIR_METRICS
 from linker.models.siamese import SiameseModel
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
-from linker.progress import progress_bar, stderr
-from linker.training.batches import PairBatch, PairBatches
+from linker.progress import stderr
+from linker.training.batches import PairBatches
 from linker.training.callbacks import Callback
+from linker.training.measuring import dev_metrics
 from linker.training.optimizers import Optimizer, Schedule
-
-
-@dataclass
-class TrainingResult:
-    """How a run went.
-
-    Attributes:
-        epochs: the dev metrics after each epoch, in order; empty dictionaries without a dev set.
-        best_epoch: counted from 1; 0 where nothing was trained.
-        best_state: the weights after the best epoch.
-        interrupted: the run was stopped by Ctrl-C.
-    """
-
-    epochs: list[dict[str, float]] = field(default_factory=list)
-    best_epoch: int = 0
-    best_state: dict[str, Tensor] = field(default_factory=dict)
-    interrupted: bool = False
+from linker.training.run import Run
+from linker.training.saving import Keeping, Saver, TrainingResult, restore, seed_rank
+from linker.training.stopping import Stopped, StopSignals
+from linker.training.workers import Workers
 
 
 class Trainer:
@@ -54,6 +40,9 @@ class Trainer:
         metric: the dev metric that says which epoch is best, as `linker evaluate` names it.
         clip_norm: gradients longer than this are shortened to it; null leaves them.
         callbacks: what watches the run.
+        checkpoint_seconds: how much time may pass between two checkpoints; the end of an epoch always makes one.
+        chunk_tokens: encode at most so many tokens at a time, at the price of encoding everything twice: the same
+            gradients in memory bounded by the chunk. Null encodes a batch at once.
     """
 
     def __init__(
@@ -66,9 +55,11 @@ class Trainer:
         metric: str = "mAP",
         clip_norm: float | None = 1.0,
         callbacks: list[Callback] | None = None,
+        checkpoint_seconds: float = 600.0,
+        chunk_tokens: int | None = None,
     ) -> None:
-        at_least(0, epochs=epochs)
-        at_least(1, patience=patience)
+        at_least(0, epochs=epochs, checkpoint_seconds=checkpoint_seconds)
+        at_least(1, patience=patience, chunk_tokens=chunk_tokens)
         above(0, clip_norm=clip_norm)
         known = [*PAIR_METRICS, *ARTICLE_METRICS]
         if metric not in known:
@@ -78,6 +69,7 @@ class Trainer:
         self.optimizer, self.schedule, self.batches = optimizer, schedule, batches
         self.epochs, self.patience, self.metric, self.clip_norm = epochs, patience, metric, clip_norm
         self.callbacks = callbacks or []
+        self.checkpoint_seconds, self.chunk_tokens = checkpoint_seconds, chunk_tokens
 
     def train(
         self,
@@ -89,8 +81,10 @@ class Trainer:
         seed: int,
         log_dir: Path,
         on_epoch: Callable[[TrainingResult], None] = lambda result: None,
+        keeping: Keeping | None = None,
+        workers: Workers | None = None,
     ) -> TrainingResult:
-        """Train until the epochs or the patience are used up, or Ctrl-C.
+        """Train until the epochs or the patience are used up, or a signal ends it.
 
         Args:
             model: prepared; holds the weights of the last epoch afterwards.
@@ -100,39 +94,81 @@ class Trainer:
             dev: what chooses the best epoch; without it the last one counts as best.
             seed: decides the order of the batches.
             log_dir: for callbacks.
-            on_epoch: called after each epoch, when the best state is up to date.
+            on_epoch: called after each epoch, when the best state is up to date, in the process that writes.
+            keeping: where the run is saved, and where it goes on; None: it begins and is not saved.
+            workers: the processes that share the work; None: this one alone.
 
         Raises:
-            LinkerError: the loss is not a number; the message names the batch's articles.
+            LinkerError: the loss or its gradient is not a number, or memory is out; the message names the batch's
+                articles. Or the checkpoint does not fit.
+            StepError: a step ended in another error, with the same said.
         """
+        workers = workers or Workers()
         result = TrainingResult()
         if self.epochs == 0:
-            self._record(result, 0, _measure(model, dev), model)
-            on_epoch(result)
-            return result
-        run = _Run(self, model, miner, loss, train, seed)
-        _start(self.callbacks, log_dir)
-        try:
-            for number in range(1, self.epochs + 1):
-                started = time.monotonic()
-                run.epoch(number)
-                metrics = _measure(model, dev)
-                self._record(result, number, metrics, model)
+            self._record(result, 0, dev_metrics(model, dev, workers), model)
+            if workers.first:
                 on_epoch(result)
-                _report(number, self.epochs, run, metrics, self.metric, result, time.monotonic() - started)
-                for callback in self.callbacks:
-                    callback.epoch(number, metrics)
-                if dev and self.patience is not None and number - result.best_epoch >= self.patience:
-                    stderr.print(f"no better {self.metric} for {self.patience} epochs: stopping early")
-                    break
-        except KeyboardInterrupt:
-            if not result.epochs:
-                raise
-            result.interrupted = True
-        finally:
-            for callback in self.callbacks:
-                callback.close()
+            return result
+        run = Run(self, model, miner, loss, train, seed, workers)
+        seed_rank(seed, workers.rank)
+        resumed = keeping is not None and restore(run, result, keeping)
+        callbacks = self.callbacks if workers.first else []
+        with StopSignals() as signals:
+            saver = Saver(run, result, keeping, self.checkpoint_seconds, signals)
+            try:
+                _start(callbacks, log_dir, run.step if resumed else None, len(result.epochs))
+                while not self._done(result, dev):
+                    self._epoch(run, result, dev, saver, callbacks, on_epoch)
+            except KeyboardInterrupt:
+                result.stopped_by = signal.SIGINT
+            except Stopped as stop:
+                result.stopped_by = stop.number
+                saver.save()
+            finally:
+                for callback in callbacks:
+                    callback.close()
         return result
+
+    def _epoch(
+        self,
+        run: Run,
+        result: TrainingResult,
+        dev: LinkedPosts | None,
+        saver: Saver,
+        callbacks: list[Callback],
+        on_epoch: Callable[[TrainingResult], None],
+    ) -> None:
+        """One epoch, or the rest of one: steps, metrics, the model folder, a checkpoint."""
+        number = len(result.epochs) + 1
+        started = time.monotonic()
+
+        def after_step(values: dict[str, float]) -> None:
+            for callback in callbacks:
+                callback.step(run.step, values)
+            saver.after_step()
+
+        run.epoch(number, after_step)
+        # Several processes stop between steps only, so that none waits for one that has left.
+        with saver.signals.breakable() if run.workers.size == 1 else nullcontext():
+            metrics = dev_metrics(run.model, dev, run.workers)
+        self._record(result, number, metrics, run.model)
+        if run.workers.first:
+            on_epoch(result)
+            _report(number, self.epochs, run, metrics, self.metric, result, time.monotonic() - started)
+        for callback in callbacks:
+            callback.epoch(number, metrics)
+        run.next_epoch()
+        finished = self._done(result, dev)
+        if finished and number < self.epochs and run.workers.first:
+            stderr.print(f"no better {self.metric} for {self.patience} epochs: stopping early")
+        saver.save_or_warn(finished)
+
+    def _done(self, result: TrainingResult, dev: LinkedPosts | None) -> bool:
+        """Are the epochs or the patience used up?"""
+        behind = len(result.epochs) - result.best_epoch
+        impatient = dev is not None and self.patience is not None and behind >= self.patience
+        return len(result.epochs) >= self.epochs or (impatient and bool(result.epochs))
 
     def _record(
         self, result: TrainingResult, number: int, metrics: dict[str, float], model: nn.Module
@@ -148,99 +184,21 @@ class Trainer:
             result.best_state = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
 
 
-def _start(callbacks: list[Callback], log_dir: Path) -> None:
+def _start(callbacks: list[Callback], log_dir: Path, step: int | None, epochs: int) -> None:
     try:
         for callback in callbacks:
-            callback.start(log_dir)
+            if step is None:
+                callback.start(log_dir)
+            else:
+                callback.resume(log_dir, step, epochs)
     except OSError as error:
         raise LinkerError(f"{error.filename or log_dir}: cannot be written ({error.strerror})") from error
-
-
-def _measure(model: SiameseModel, dev: LinkedPosts | None) -> dict[str, float]:
-    return evaluate(model.score(dev.articles, dev.posts), dev) if dev else {}
-
-
-class _Run:
-    """One model being trained: the optimiser's state, the tokenized training set, the step counter."""
-
-    def __init__(
-        self, trainer: Trainer, model: SiameseModel, miner: Miner, loss: Loss, data: LinkedPosts, seed: int
-    ) -> None:
-        self.model, self.miner, self.loss, self.data, self.seed = model, miner, loss, data, seed
-        self.batches, self.clip_norm, self.callbacks = trainer.batches, trainer.clip_norm, trainer.callbacks
-        self.steps = self.batches.count(data)
-        self.articles = [model.article_tokens(article) for article in data.articles]
-        self.posts = [model.post_tokens(post) for post in data.posts]
-        self.parameters = [p for p in [*model.parameters(), *loss.parameters()] if p.requires_grad]
-        if not self.parameters:
-            raise ConfigError(
-                "the model has nothing to train: its encoder has no weights and its embedder is frozen"
-            )
-        self.optimizer = trainer.optimizer.build(self.parameters)
-        self.scheduler = trainer.schedule.build(self.optimizer, self.steps * trainer.epochs)
-        self.step_number = 0
-        self.mean_loss = self.mean_triplets = 0.0
-
-    def epoch(self, number: int) -> None:
-        """One pass over the training posts."""
-        self.model.train()
-        losses, triplets = [], []
-        with progress_bar() as progress:
-            bar = progress.add_task(f"epoch {number}", total=self.steps)
-            for batch in self.batches.epoch(self.data, self.seed * 100_003 + number):
-                values = self._step(batch)
-                losses.append(values["loss"])
-                triplets.append(values["triplets"])
-                self._show(progress, bar, number, values)
-        self.mean_loss, self.mean_triplets = sum(losses) / len(losses), sum(triplets) / len(triplets)
-
-    def _step(self, batch: PairBatch) -> dict[str, float]:
-        started = time.monotonic()
-        count = len(batch.articles)
-        vectors = self.model(
-            [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
-        )
-        articles, posts = vectors[:count], vectors[count:]
-        pairs = self.miner(articles, posts, self._relevance(batch).to(vectors.device))
-        loss = self.loss(articles, posts, pairs)
-        if not math.isfinite(loss.item()):
-            ids = ", ".join(self.data.articles[i].id for i in batch.articles)
-            raise LinkerError(
-                f"step {self.step_number + 1}: the loss is {loss.item()}; articles of the batch: {ids}"
-            )
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        if self.clip_norm is not None:
-            nn.utils.clip_grad_norm_(self.parameters, self.clip_norm)
-        rate = self.optimizer.param_groups[0]["lr"]
-        self.optimizer.step()
-        self.scheduler.step()
-        self.step_number += 1
-        values = {
-            "loss": loss.item(),
-            "triplets": float(pairs.triplets),
-            "lr": rate,
-            "seconds": time.monotonic() - started,
-        }
-        for callback in self.callbacks:
-            callback.step(self.step_number, values)
-        return values
-
-    def _relevance(self, batch: PairBatch) -> Tensor:
-        """bool, articles × posts of the batch."""
-        ids = [self.data.articles[i].id for i in batch.articles]
-        linked = [set(self.data.posts[j].article_ids) for j in batch.posts]
-        return torch.tensor([[i in links for links in linked] for i in ids])
-
-    def _show(self, progress: Progress, bar: TaskID, number: int, values: dict[str, float]) -> None:
-        description = f"epoch {number}  loss {values['loss']:.4f}  triplets {values['triplets']:,.0f}"
-        progress.update(bar, advance=1, description=description)
 
 
 def _report(
     number: int,
     epochs: int,
-    run: _Run,
+    run: Run,
     metrics: dict[str, float],
     metric: str,
     result: TrainingResult,
@@ -254,8 +212,8 @@ def _report(
     )
     best = "  best so far" if metrics and result.best_epoch == number else ""
     stderr.print(
-        f"epoch {number}/{epochs}  loss {run.mean_loss:.4f}  mined triplets {run.mean_triplets:,.0f}{dev}"
-        f"  {seconds:.0f} s{best}",
+        f"epoch {number}/{epochs}  loss {run.loss_sum / run.steps:.4f}"
+        f"  mined triplets {run.triplet_sum / run.steps:,.0f}{dev}  {seconds:.0f} s{best}",
         highlight=False,
         soft_wrap=True,
     )

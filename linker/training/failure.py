@@ -1,0 +1,55 @@
+"""What goes wrong in a step, told so that its cause can be found: which step, which texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import torch
+
+from linker.errors import LinkerError
+from linker.training.batches import PairBatch
+
+if TYPE_CHECKING:
+    from linker.training.run import Run
+
+
+class StepError(Exception):
+    """A step ended in an error that is not the input's fault; the error is its cause."""
+
+
+@contextmanager
+def told(run: Run, batch: PairBatch) -> Iterator[None]:
+    """Name process, step and articles with whatever is raised in the block.
+
+    Raises:
+        LinkerError: the input, or the memory, is at fault.
+        StepError: anything else is.
+    """
+    who = f"process {run.workers.rank} of {run.workers.size}: " if run.workers.size > 1 else ""
+    ids = ", ".join(run.data.articles[i].id for i in batch.articles)
+    where = f"{who}step {run.step + 1}: "
+    articles = f"articles of the batch: {ids}"
+    run.workers.doing(f"step {run.step + 1}; {articles}")
+    try:
+        yield
+    except LinkerError as error:
+        raise LinkerError(f"{where}{error}; {articles}") from error
+    except Exception as error:
+        if out_of_memory(error):
+            advice = "set trainer.chunk_tokens (or a smaller one), or fewer trainer.batches.articles"
+            raise LinkerError(f"{where}not enough memory ({_line(error)}); {advice}; {articles}") from error
+        raise StepError(f"{where}{type(error).__name__}: {_line(error)}; {articles}") from error
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Is this torch's or Python's way to say that there is no memory left?"""
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+        return True
+    # On a CPU torch has no class for it.
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def _line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,38 @@
+"""The dev metrics of a model, computed by all processes together."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from linker.data.types import LinkedPosts
+from linker.data.vocabulary import EncodedText
+from linker.evaluation.protocol import evaluate
+from linker.models.siamese import SiameseModel, length_buckets
+from linker.training.workers import Workers
+
+
+def dev_metrics(model: SiameseModel, dev: LinkedPosts | None, workers: Workers) -> dict[str, float]:
+    """All metrics, the same in every process; empty without a dev set."""
+    if dev is None:
+        return {}
+    if workers.size == 1:
+        return evaluate(model.score(dev.articles, dev.posts), dev)
+    articles = _encode(model, [model.article_tokens(article) for article in dev.articles], workers)
+    posts = _encode(model, [model.post_tokens(post) for post in dev.posts], workers)
+    metrics = evaluate(articles @ posts.T, dev) if workers.first else {}
+    return workers.all_of(metrics)[0]
+
+
+def _encode(model: SiameseModel, texts: list[EncodedText], workers: Workers) -> np.ndarray:
+    """Unit vectors: float32, texts × output_dim. In the very batches of one process, so that no bit differs."""
+    batches = list(length_buckets([len(text.ids) for text in texts]))
+    shares: list[list[int]] = [[] for _ in range(workers.size)]
+    for number, batch in enumerate(batches):
+        shares[number % workers.size] += batch
+    own = np.zeros((len(shares[workers.rank]), model.encoder.output_dim), dtype=np.float32)
+    done = 0
+    for batch in batches[workers.rank :: workers.size]:
+        own[done : done + len(batch)] = model.encode([texts[i] for i in batch])
+        done += len(batch)
+    return workers.gather(torch.from_numpy(own).to(workers.device), shares).cpu().numpy()

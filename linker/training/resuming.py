@@ -1,0 +1,136 @@
+"""Whether a run may begin or go on, and from where."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from linker.data.types import LinkedPosts
+from linker.errors import ConfigError, LinkerError
+from linker.models.siamese import SiameseModel
+from linker.progress import stderr
+from linker.training.checkpoints import Checkpoint, Checkpoints
+
+# Differences shown when a config has changed.
+SHOWN = 20
+
+
+def log_dir_of(out: Path) -> Path:
+    """Where the logs of a run go: beside the model folder, which stays the same from run to run."""
+    return out.with_name(out.name + "-log")
+
+
+def checkpoints_of(out: Path) -> Checkpoints:
+    """Where the checkpoints of a run are."""
+    return Checkpoints(log_dir_of(out) / "checkpoints")
+
+
+def refuse_to_replace(out: Path) -> None:
+    """Make sure that a new run would replace nothing.
+
+    Raises:
+        LinkerError: there is a model folder, or a run that is not finished.
+    """
+    checkpoint, problems = checkpoints_of(out).newest()
+    if checkpoint is not None and not checkpoint.facts["finished"]:
+        raise LinkerError(
+            f"{out}: an unfinished run is here, {position(checkpoint)}; "
+            "go on with it (--resume), or begin anew (--overwrite)"
+        )
+    if checkpoint is None and problems:
+        raise LinkerError(f"{problems[0]}; begin anew with --overwrite, or choose another --out")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise LinkerError(f"{out}: exists already; choose another --out, or replace it with --overwrite")
+
+
+def position(checkpoint: Checkpoint) -> str:
+    """How far a run had come, for people."""
+    facts = checkpoint.facts
+    return f"at epoch {len(facts['epochs']) + 1}, batch {facts['batch']} of {facts['steps_in_epoch']}"
+
+
+def find_checkpoint(
+    out: Path, config: dict[str, Any], changed_config: bool
+) -> tuple[Checkpoint | None, bool]:
+    """Where a run goes on, and whether its config is the same as then; None where there is nothing to go on from.
+
+    Checkpoints that are damaged are told of on stderr, and set aside.
+
+    Raises:
+        ConfigError: the config is another one, and that was not asked for.
+        LinkerError: there are checkpoints, but none of them is whole; or there is a model and no checkpoint.
+    """
+    checkpoints = checkpoints_of(out)
+    checkpoint, problems = checkpoints.newest()
+    if checkpoint is None:
+        if problems:
+            raise LinkerError(f"{'; '.join(problems)}; begin anew with --overwrite")
+        if out.exists() and (not out.is_dir() or any(out.iterdir())):
+            raise LinkerError(
+                f"{out}: exists, but there is no checkpoint of it in {checkpoints.folder}; "
+                "choose another --out, or begin anew with --overwrite"
+            )
+        return None, True
+    for problem in problems:
+        _say(f"{problem}; going on from the one before it")
+    changes = list(differences(checkpoint.facts["config"], config))
+    if changes and not changed_config:
+        shown = "\n  ".join(
+            changes[:SHOWN] + ([f"and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else [])
+        )
+        raise ConfigError(
+            f"{out}: the run that would go on was begun with another config:\n  {shown}\n"
+            "Undo the change, allow it with --changed-config, or begin anew with --overwrite"
+        )
+    _say(
+        f"going on {position(checkpoint)}"
+        + (f" with {len(changes)} changes of the config" if changes else "")
+    )
+    return checkpoint, not changes
+
+
+def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
+    """`path: before → after` for each value in which two configs differ."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        for key in [*before, *(key for key in after if key not in before)]:
+            at = f"{path}.{key}" if path else key
+            if key not in after:
+                yield f"{at}: {json.dumps(before[key], ensure_ascii=False)} → (gone)"
+            elif key not in before:
+                yield f"{at}: (new) → {json.dumps(after[key], ensure_ascii=False)}"
+            else:
+                yield from differences(before[key], after[key], at)
+    elif before != after:
+        yield f"{path}: {json.dumps(before, ensure_ascii=False)} → {json.dumps(after, ensure_ascii=False)}"
+
+
+def fingerprint(model: SiameseModel, train: LinkedPosts, dev: LinkedPosts | None) -> str:
+    """SHA-256 over all that is learned from and measured on, and the vocabulary."""
+    digest = hashlib.sha256()
+    for part in (train, dev) if dev else (train,):
+        for article in part.articles:
+            digest.update(repr((article.id, article.full_text, article.story)).encode("utf-8", "replace"))
+        for post in part.posts:
+            digest.update(repr((post.id, post.text, post.article_ids)).encode("utf-8", "replace"))
+    digest.update("\n".join(model.vocabulary.words).encode("utf-8", "replace"))
+    return digest.hexdigest()
+
+
+def check_data(checkpoint: Checkpoint, data: str) -> None:
+    """Make sure that a run goes on over the data it began with.
+
+    Raises:
+        LinkerError: the data, or the words that have vectors, are others.
+    """
+    if checkpoint.facts["data"] != data:
+        raise LinkerError(
+            "the run that would go on was begun with other data: articles, posts, their order, or the words that "
+            "have vectors have changed since; put the old files back, or begin anew with --overwrite"
+        )
+
+
+def _say(text: str) -> None:
+    stderr.print(text, highlight=False, soft_wrap=True, markup=False)

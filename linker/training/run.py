@@ -1,0 +1,219 @@
+"""One model being trained: its state, and the step."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+from torch.optim import Optimizer as TorchOptimizer
+
+from linker.data.types import LinkedPosts
+from linker.errors import ConfigError, LinkerError
+from linker.models.siamese import SiameseModel
+from linker.modules.loss import Loss
+from linker.modules.mining import Miner
+from linker.progress import progress_bar
+from linker.training.batches import PairBatch
+from linker.training.failure import told
+from linker.training.gradients import EncodedBatch
+from linker.training.workers import Workers
+
+if TYPE_CHECKING:
+    from linker.training.trainer import Trainer
+
+
+class Run:
+    """Model, optimiser and schedule, the tokenized training set, and how far the run has come.
+
+    Attributes:
+        step: steps done.
+        batch: batches of the present epoch that are done.
+        loss_sum, triplet_sum: over the present epoch's batches.
+    """
+
+    def __init__(
+        self,
+        trainer: Trainer,
+        model: SiameseModel,
+        miner: Miner,
+        loss: Loss,
+        data: LinkedPosts,
+        seed: int,
+        workers: Workers,
+    ) -> None:
+        self.model, self.miner, self.loss, self.data, self.seed = model, miner, loss, data, seed
+        self.trainer, self.workers = trainer, workers
+        self.steps = trainer.batches.count(data)
+        self.articles = [model.article_tokens(article) for article in data.articles]
+        self.posts = [model.post_tokens(post) for post in data.posts]
+        row = {article.id: i for i, article in enumerate(data.articles)}
+        self._articles_of = [[row[a] for a in post.article_ids if a in row] for post in data.posts]
+        self._model_parameters = [p for p in model.parameters() if p.requires_grad]
+        self._loss_parameters = [p for p in loss.parameters() if p.requires_grad]
+        self.parameters = self._model_parameters + self._loss_parameters
+        if not self.parameters:
+            raise ConfigError(
+                "the model has nothing to train: its encoder has no weights and its embedder is frozen"
+            )
+        self.optimizer = trainer.optimizer.build(self.parameters)
+        self.scheduler = trainer.schedule.build(self.optimizer, self.steps * trainer.epochs)
+        self.step = self.batch = 0
+        self.loss_sum = self.triplet_sum = 0.0
+
+    def epoch(self, number: int, after_step: Callable[[dict[str, float]], None]) -> None:
+        """One pass over the training posts, or the rest of it."""
+        self.model.train()
+        with progress_bar() as progress:
+            bar = progress.add_task(f"epoch {number}", total=self.steps, completed=self.batch)
+            batches = self.trainer.batches.epoch(self.data, self.seed * 100_003 + number)
+            for batch in islice(batches, self.batch, None):
+                values = self._step(batch)
+                self.step += 1
+                self.batch += 1
+                self.loss_sum += values["loss"]
+                self.triplet_sum += values["triplets"]
+                description = f"epoch {number}  loss {values['loss']:.4f}  triplets {values['triplets']:,.0f}"
+                progress.update(bar, advance=1, description=description)
+                after_step(values)
+
+    def next_epoch(self) -> None:
+        """The present epoch is over."""
+        self.batch, self.loss_sum, self.triplet_sum = 0, 0.0, 0.0
+
+    def _step(self, batch: PairBatch) -> dict[str, float]:
+        with told(self, batch):
+            started = time.monotonic()
+            loss, triplets = self._gradients(batch)
+            self._clip()
+            rate = self.optimizer.param_groups[0]["lr"]
+            self.optimizer.step()
+            self.scheduler.step()
+            seconds = time.monotonic() - started
+        return {"loss": loss, "triplets": triplets, "lr": rate, "seconds": seconds}
+
+    def _gradients(self, batch: PairBatch) -> tuple[float, float]:
+        """Fill in the weights' gradients; the loss, and the number of triplets behind it.
+
+        Vectors are gathered from all processes, and each computes the whole loss; so each has the gradient of all
+        vectors, and carries that of its own texts on to the weights. The sum over processes is the batch's gradient.
+        """
+        texts = [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
+        shares = self.workers.shares([len(text.ids) for text in texts])
+        mine = shares[self.workers.rank]
+        own = EncodedBatch(self._encode, [texts[i] for i in mine], self.trainer.chunk_tokens)
+        vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()
+        count = len(batch.articles)
+        articles, posts = vectors[:count], vectors[count:]
+        pairs = self.miner(articles, posts, self._relevance(batch).to(vectors.device))
+        loss = self.loss(articles, posts, pairs)
+        value = loss.item()
+        if not math.isfinite(value):
+            raise LinkerError(f"the loss is {value}")
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        assert vectors.grad is not None
+        own.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
+        self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
+        return value, float(pairs.triplets)
+
+    def _encode(self, texts: Any) -> Tensor:
+        if not texts:  # fewer texts than processes
+            dtype = next(self.model.parameters()).dtype
+            return torch.zeros(0, self.model.encoder.output_dim, dtype=dtype, device=self.model.device)
+        return self.model(texts)
+
+    def _clip(self) -> None:
+        if self.trainer.clip_norm is not None:
+            norm = nn.utils.clip_grad_norm_(self.parameters, self.trainer.clip_norm).item()
+            if not math.isfinite(norm):
+                raise LinkerError(f"the loss is a number, but its gradient is {norm}")
+
+    def _relevance(self, batch: PairBatch) -> Tensor:
+        """bool, articles × posts of the batch."""
+        row = {article: i for i, article in enumerate(batch.articles)}
+        links = [
+            (row[a], j) for j, post in enumerate(batch.posts) for a in self._articles_of[post] if a in row
+        ]
+        relevance = torch.zeros(len(batch.articles), len(batch.posts), dtype=torch.bool)
+        if links:
+            relevance[tuple(torch.tensor(links).T)] = True
+        return relevance
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """All that decides the rest of the run but chance: tensors, and JSON values."""
+        tensors = {}
+        for part, module in self._modules().items():
+            tensors.update({f"{part}/{name}": tensor for name, tensor in module.state_dict().items()})
+        optimizer = self.optimizer.state_dict()
+        plain: dict[str, dict[str, Any]] = {}
+        for index, values in optimizer["state"].items():
+            for name, value in values.items():
+                if isinstance(value, Tensor):
+                    tensors[f"optimizer/{index}/{name}"] = value
+                else:
+                    plain.setdefault(str(index), {})[name] = value
+        schedule = {
+            name: value for name, value in self.scheduler.state_dict().items() if name != "lr_lambdas"
+        }
+        facts = {
+            "step": self.step,
+            "batch": self.batch,
+            "steps_in_epoch": self.steps,
+            "loss_sum": self.loss_sum,
+            "triplet_sum": self.triplet_sum,
+            "optimizer": {"values": plain, "groups": optimizer["param_groups"]},
+            "schedule": schedule,
+        }
+        return tensors, facts
+
+    def restore(self, parts: Callable[[str], dict[str, Tensor]], facts: dict[str, Any], same: bool) -> None:
+        """Go on from what `state` gave.
+
+        Args:
+            parts: gives the tensors of `model`, `loss`, `miner` and `optimizer` by name.
+            facts: the JSON values.
+            same: the config is that of the state; otherwise learning rates and the like are those of the new config.
+
+        Raises:
+            LinkerError: the state is that of another model, loss, miner or optimiser.
+        """
+        try:
+            for part, module in self._modules().items():
+                module.load_state_dict(parts(part))
+            _load_optimizer(self.optimizer, parts("optimizer"), facts["optimizer"], same)
+        except (RuntimeError, ValueError, KeyError) as error:
+            raise LinkerError(f"the checkpoint does not fit the config: {error}") from error
+        self.step, self.batch = facts["step"], facts["batch"]
+        self.loss_sum, self.triplet_sum = facts["loss_sum"], facts["triplet_sum"]
+        if same:
+            self.scheduler.load_state_dict({"lr_lambdas": [None], **facts["schedule"]})
+        else:
+            self.scheduler.last_epoch = self.step
+            for group, rate in zip(self.optimizer.param_groups, self.scheduler.get_lr()):
+                group["lr"] = rate
+
+    def _modules(self) -> Mapping[str, nn.Module]:
+        return {"model": self.model, "loss": self.loss, "miner": self.miner}
+
+
+def _load_optimizer(
+    optimizer: TorchOptimizer, tensors: dict[str, Tensor], facts: dict[str, Any], same: bool
+) -> None:
+    values: dict[int, dict[str, Any]] = {int(i): dict(own) for i, own in facts["values"].items()}
+    for key, tensor in tensors.items():
+        index, name = key.split("/", 1)
+        values.setdefault(int(index), {})[name] = tensor
+    groups = facts["groups"] if same else optimizer.state_dict()["param_groups"]
+    count = _count(groups)
+    if _count(facts["groups"]) != count:
+        raise ValueError("the optimiser had another number of weights to train")
+    optimizer.load_state_dict({"state": values, "param_groups": groups})
+
+
+def _count(groups: Iterable[dict[str, Any]]) -> int:
+    return sum(len(group["params"]) for group in groups)
