@@ -133,9 +133,9 @@ class EveryToken(Encoder):
         """See `Encoder.forward`."""
         return self.inner(tokens, lengths)
 
-    def any_lengths(self, x: Tensor) -> bool:
+    def any_lengths(self) -> bool:
         """See `Encoder.any_lengths`."""
-        return self.inner.any_lengths(x)
+        return self.inner.any_lengths()
 
 
 class SelfAttentionEncoder(Encoder):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
+from linker.ahead import ahead
 from linker.bounds import at_least
 from linker.config import Lazy
 from linker.data.batch import collate
@@ -25,8 +26,12 @@ from linker.files import atomic_write
 from linker.models.model import Model
 from linker.modules.embedder import Embedder
 from linker.modules.encoder import Encoder
-from linker.progress import track
+from linker.progress import progress_bar
 
+# Few enough for the caches, enough for the matrix products to be fast.
+TOKENS_TOGETHER = 8_192
+# Enough for most tokens to be words that were there before, whose part of the work is done once per chunk.
+TOKENS_PER_CHUNK = 200_000
 WEIGHTS, VOCABULARY = "model.safetensors", "vocabulary.txt"
 
 
@@ -109,37 +114,54 @@ class SiameseModel(nn.Module, Model):
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
         """Unit vectors: float, texts × output_dim."""
-        # By length, so that texts that are encoded together lie together on the token axis.
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i].ids))
-        batch = collate([texts[i] for i in order], len(self.vocabulary)).to(self.device)
+        ordered = _Ordered(texts, len(self.vocabulary))
+        return self._vectors(ordered, None if self.encoder.any_lengths() else TOKENS_TOGETHER)
+
+    def _vectors(self, ordered: _Ordered, budget: int | None) -> Tensor:
+        """Unit vectors in the texts' own order.
+
+        Distinct words are embedded once; `budget` bounds the tokens that are encoded together.
+        """
+        batch = ordered.batch.to(self.device)
         words = self.encoder.per_word(self.embedder(batch))
-        if self.encoder.any_lengths(words[0]):
+        if budget is None:
             vectors = self.encoder.encode(words, batch.rows, batch.lengths)
         else:
-            parts = list(length_buckets(batch.lengths.tolist()))
-            lengths = batch.lengths.split([len(part) for part in parts])
-            rows = batch.rows.split([int(part.sum()) for part in lengths])
-            vectors = torch.cat([self.encoder.encode(words, r, n) for r, n in zip(rows, lengths)])
-        back = torch.empty(len(order), dtype=torch.int64)
-        back[torch.tensor(order)] = torch.arange(len(order))
-        return nn.functional.normalize(vectors, dim=-1)[back.to(self.device)]
+            parts = [len(part) for part in length_buckets(ordered.batch.lengths.tolist(), budget)]
+            sizes = [int(part.sum()) for part in ordered.batch.lengths.split(parts)]
+            pieces = zip(batch.rows.split(sizes), batch.lengths.split(parts))
+            vectors = torch.cat([self.encoder.encode(words, rows, lengths) for rows, lengths in pieces])
+        return nn.functional.normalize(vectors, dim=-1)[ordered.back.to(self.device)]
 
     @torch.no_grad()
-    def encode(self, texts: Sequence[EncodedText], description: str = "encoding") -> np.ndarray:
-        """Unit vectors without gradients, in bounded memory and with progress: float32, texts × output_dim."""
+    def encode(
+        self, texts: Iterable[EncodedText], description: str = "encoding", count: int | None = None
+    ) -> np.ndarray:
+        """Unit vectors without gradients, in bounded memory and with progress.
+
+        Args:
+            texts: a thread reads them ahead of the encoding, so that they may be tokenized on the way.
+            description: what the progress display says.
+            count: how many there are, for the display, where `texts` has no length.
+
+        Returns:
+            float32, texts × output_dim.
+        """
         training = self.training
         self.eval()
-        vectors = np.zeros((len(texts), self.encoder.output_dim), dtype=np.float32)
-        parts = list(length_buckets([len(text.ids) for text in texts]))
-        for part in track(parts, description):
-            vectors[part] = self([texts[i] for i in part]).float().cpu().numpy()
+        vectors = [np.zeros((0, self.encoder.output_dim), dtype=np.float32)]
+        with progress_bar() as progress:
+            bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
+            for ordered in ahead(_Ordered(chunk, len(self.vocabulary)) for chunk in _chunks(texts)):
+                vectors.append(self._vectors(ordered, TOKENS_TOGETHER).float().cpu().numpy())
+                progress.advance(bar, len(ordered.back))
         self.train(training)
-        return vectors
+        return np.concatenate(vectors)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Cosines: float32, articles × posts."""
-        article_vectors = self.encode([self.article_tokens(a) for a in articles], "encoding articles")
-        post_vectors = self.encode([self.post_tokens(p) for p in posts], "encoding posts")
+        article_vectors = self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
+        post_vectors = self.encode(map(self.post_tokens, posts), "encoding posts", len(posts))
         return article_vectors @ post_vectors.T
 
     @torch.no_grad()
@@ -195,7 +217,32 @@ def save_weights(module: nn.Module, path: Path) -> None:
         file.write(save(state))
 
 
-def length_buckets(lengths: Sequence[int], budget: int = 16_384) -> Iterator[list[int]]:
+class _Ordered:
+    """Texts by length, so that those that are encoded together lie together on the token axis."""
+
+    def __init__(self, texts: Sequence[EncodedText], vocabulary_size: int) -> None:
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i].ids))
+        self.batch = collate([texts[i] for i in order], vocabulary_size)
+        # Where each text has come to lie.
+        self.back = torch.empty(len(order), dtype=torch.int64)
+        self.back[torch.tensor(order)] = torch.arange(len(order))
+
+
+def _chunks(texts: Iterable[EncodedText]) -> Iterator[list[EncodedText]]:
+    """Texts whose words are embedded together."""
+    chunk: list[EncodedText] = []
+    tokens = 0
+    for text in texts:
+        chunk.append(text)
+        tokens += len(text.ids)
+        if tokens >= TOKENS_PER_CHUNK:
+            yield chunk
+            chunk, tokens = [], 0
+    if chunk:
+        yield chunk
+
+
+def length_buckets(lengths: Sequence[int], budget: int = TOKENS_TOGETHER) -> Iterator[list[int]]:
     """Split texts into batches of similar length, so that a post never pays for an article.
 
     In a batch the longest is at most twice as long as the shortest (8 tokens more for short ones), and longest × count

@@ -60,8 +60,8 @@ class Encoder(nn.Module, Registrable):
         """How much each token counts in its text's vector: float ≥ 0, one per token; None where that is not known."""
         return None
 
-    def any_lengths(self, x: Tensor) -> bool:
-        """Do texts of very different lengths cost no more together than apart, for tensors like this one?"""
+    def any_lengths(self) -> bool:
+        """Do texts of very different lengths cost no more together than apart?"""
         return False
 
 

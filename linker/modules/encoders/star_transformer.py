@@ -82,9 +82,9 @@ class StarTransformerEncoder(Encoder):
         """Text vectors, and the relay's last attention weights: float, tokens × heads."""
         return self._encode(self.per_word(tokens), None, lengths)
 
-    def any_lengths(self, x: Tensor) -> bool:
+    def any_lengths(self) -> bool:
         """True where the kernels need no padding."""
-        return kernels_for(x).ragged
+        return kernels_for(self._first_ring.query.weight).ragged
 
     def _encode(
         self, words: tuple[Tensor, ...], rows: Tensor | None, lengths: Tensor

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from linker.modules.kernels import library
+from linker.modules.kernels.memory import keep_buffers
 
 # The most neighbours on each side that fit the kernel's registers.
 WIDEST_WINDOW = 30
@@ -19,6 +20,7 @@ def problem() -> str:
         library.load()
     except library.LibraryProblem as error:
         return str(error)
+    keep_buffers()
     return ""
 
 
