@@ -36,13 +36,25 @@ template <class T> INLINE Vec<T> newton_step(Vec<T> total, Vec<T> slopes, T epsi
     return grown * (1 / epsilon) * total / ((grown + T(1)) * slopes);
 }
 
+// A threshold that is not above the right one: the weights are a convex function of the distances, so they sum to at
+// least what they would if all lay at the mean. Exact where all are equal; max(0, ·) because the largest alone is a bound.
+template <class T> INLINE Vec<T> first_threshold(Vec<T> mean, T log_count, T epsilon) {
+    const Vec<T> lift = epsilon == 0 ? splat(log_count) : exponential_minus_1(splat(-epsilon * log_count)) / -epsilon;
+    return maximum<T>(mean + lift, splat(T(0)));
+}
+
 // Eight rows of `count` scores each, lane i being row i: scores become weights. Missing scores are -inf; the score at
 // `twice` stands for two entries.
 template <class T> INLINE void entmax_lanes(Vec<T> *z, int count, int twice, T epsilon, Vec<T> *weight, Vec<T> *slope) {
     Vec<T> top = z[0];
     for (int k = 1; k < count; ++k) top = maximum<T>(top, z[k]);
-    Vec<T> t = splat(T(0)), total, slopes, step;
-    for (int k = 0; k < count; ++k) z[k] -= top;
+    Vec<T> total = splat(T(0)), slopes, step;
+    const int entries = count + (twice >= 0 ? 1 : 0);
+    for (int k = 0; k < count; ++k) {
+        z[k] -= top;
+        total += k == twice ? z[k] * T(2) : z[k];
+    }
+    Vec<T> t = first_threshold<T>(total / T(entries), std::log(T(entries)), epsilon);
     for (int round = 1;; ++round) {
         total = slopes = splat(T(0));
         for (int k = 0; k < count; ++k) {
@@ -75,13 +87,15 @@ template <class T> void entmax_row(T *z, int64_t count, T epsilon, T *values, in
     // What lies further below than 1 / ε never gets weight: the threshold only rises.
     T reach = epsilon > 0 ? -1 / epsilon : lowest;
     int64_t active = 0;
+    T step = 0, total = 0;
+    for (int64_t i = 0; i < count; ++i) total += z[i] - top;
+    T t = first_threshold<T>(splat(total / count), std::log(T(count)), epsilon)[0];
     for (int64_t i = 0; i < count; ++i) {
         values[active] = z[i] - top;
         places[active] = i;
-        active += z[i] - top > reach;
+        active += z[i] - top - t > reach;
         z[i] = 0;
     }
-    T t = 0, step = 0, total = 0;
     bool done = false;
     for (int round = 0; !done; ++round) {
         for (int64_t i = active; i < active + N; ++i) values[i] = lowest;

@@ -99,11 +99,27 @@ INLINE void highest(const T *vectors, int64_t count, int64_t dim, int64_t begin,
     }
 }
 
-// to += factor · from
-template <class T> INLINE void add(T *to, T factor, const T *from, int64_t dim) {
+// to += Σ factor · from over `terms` vectors.
+template <class T>
+INLINE void accumulate(T *to, const T *factor, const T *const *from, int terms, int64_t dim) {
     int64_t d = 0;
-    for (; d + N <= dim; d += N) store(to + d, load(to + d) + factor * load(from + d));
-    for (; d < dim; ++d) to[d] += factor * from[d];
+    for (; d + 4 * N <= dim; d += 4 * N) {
+        Vec<T> a = load(to + d), b = load(to + d + N), c = load(to + d + 2 * N), e = load(to + d + 3 * N);
+        for (int i = 0; i < terms; ++i) {
+            const T *x = from[i] + d;
+            a += factor[i] * load(x);
+            b += factor[i] * load(x + N);
+            c += factor[i] * load(x + 2 * N);
+            e += factor[i] * load(x + 3 * N);
+        }
+        store(to + d, a), store(to + d + N, b), store(to + d + 2 * N, c), store(to + d + 3 * N, e);
+    }
+    for (; d < dim; d += N) {
+        const int rest = int(dim - d < N ? dim - d : N);
+        Vec<T> a = load_some(to + d, rest);
+        for (int i = 0; i < terms; ++i) a += factor[i] * load_some(from[i] + d, rest);
+        store_some(to + d, a, rest);
+    }
 }
 
 // to(head) = first[head] · x + Σ_i factors[head · stride + i] · vector i, over the vectors of one text.
@@ -126,26 +142,7 @@ INLINE void mix(const T *vectors, int64_t count, int64_t dim, int64_t heads, con
                     factor[terms] = f[i];
                     from[terms++] = vectors + i * dim;
                 }
-            if (terms == 0) continue;
-            T *row = to(h);
-            int64_t d = 0;
-            for (; d + 4 * N <= dim; d += 4 * N) {
-                Vec<T> a = load(row + d), b = load(row + d + N), c = load(row + d + 2 * N), e = load(row + d + 3 * N);
-                for (int i = 0; i < terms; ++i) {
-                    const T *x = from[i] + d;
-                    a += factor[i] * load(x);
-                    b += factor[i] * load(x + N);
-                    c += factor[i] * load(x + 2 * N);
-                    e += factor[i] * load(x + 3 * N);
-                }
-                store(row + d, a), store(row + d + N, b), store(row + d + 2 * N, c), store(row + d + 3 * N, e);
-            }
-            for (; d < dim; d += N) {
-                int rest = int(dim - d < N ? dim - d : N);
-                Vec<T> a = load_some(row + d, rest);
-                for (int i = 0; i < terms; ++i) a += factor[i] * load_some(from[i] + d, rest);
-                store_some(row + d, a, rest);
-            }
+            if (terms) accumulate<T>(to(h), factor, from, terms, dim);
         }
     }
 }
@@ -198,7 +195,8 @@ void star_backward(const Star<T> &s, int64_t first_text, int64_t last_text, cons
                    T *by_satellites, T *by_relay, T *by_folded, T *by_scores, T *by_own_scores, T *by_alpha) {
     const int64_t heads = s.heads, dim = s.dim;
     Room<T> gradients, probabilities;
-    std::vector<T> own_factors(heads);
+    std::vector<T> own_factors(heads), factors(2 * heads);
+    std::vector<const T *> from(2 * heads);
     for (int64_t text = first_text; text < last_text; ++text) {
         const int64_t begin = s.starts[text], count = s.starts[text + 1] - begin, stride = count + 1 + N;
         const T *vectors = s.satellites + begin * dim, *own = s.relay + text * dim;
@@ -220,20 +218,14 @@ void star_backward(const Star<T> &s, int64_t first_text, int64_t last_text, cons
         for (int64_t i = 0; i <= count; ++i) {
             const int64_t at = i < count ? i + 1 : 0;
             T *to = i < count ? by_satellites + (begin + i) * dim : by_relay + text * dim;
-            for (int64_t d = 0; d < dim; ++d) to[d] = 0;
+            int terms = 0;
             for (int64_t head = 0; head < heads; ++head) {
-                T weight = p[head * stride + at], score = g[head * stride + at];
-                if (weight == 0 && score == 0) continue;
-                const T *mixed = incoming(head);
-                const T *key = s.folded ? s.key(head, text) : nullptr;
-                int64_t d = 0;
-                for (; d + N <= dim; d += N) {
-                    Vec<T> sum = load(to + d) + weight * load(mixed + d);
-                    if (key) sum += score * load(key + d);
-                    store(to + d, sum);
-                }
-                for (; d < dim; ++d) to[d] += weight * mixed[d] + (key ? score * key[d] : T(0));
+                const T weight = p[head * stride + at], score = g[head * stride + at];
+                if (weight != 0) factors[terms] = weight, from[terms++] = incoming(head);
+                if (s.folded && score != 0) factors[terms] = score, from[terms++] = s.key(head, text);
             }
+            for (int64_t d = 0; d < dim; ++d) to[d] = 0;
+            accumulate<T>(to, factors.data(), from.data(), terms, dim);
         }
         for (int64_t d = 0; d < dim; ++d)
             by_satellites[where[text * dim + d] * dim + d] += maximum_gradient[text * dim + d];
