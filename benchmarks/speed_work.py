@@ -32,8 +32,8 @@ from linker.modules.miners.multi_similarity import MultiSimilarityMiner
 
 DIM, HEADS, HEAD_DIM = 300, 10, 30
 MOST_ARTICLE_TOKENS = 1000
-# An article with fewer tokens is joined with the next ones: the sample's are short.
-LEAST_ARTICLE_TOKENS = 400
+# Shorter articles are left out, or joined where few others are there.
+LEAST_ARTICLE_TOKENS, ENOUGH_ARTICLES = 300, 250
 
 ORIGINAL = "original"
 PLAIN, PLAIN_EVERY = "ours, plain", "ours, plain, every token"
@@ -65,7 +65,7 @@ class Texts:
 
     @classmethod
     def read(cls, folders: Sequence[Path]) -> Texts:
-        """The texts of all folders; articles below `LEAST_ARTICLE_TOKENS` are joined."""
+        """The texts of all folders."""
         tokenize = SocialTokenizer().tokenize
         articles: list[Article] = []
         posts: list[Post] = []
@@ -76,7 +76,8 @@ class Texts:
         order = np.random.default_rng(0)
         order.shuffle(articles)
         order.shuffle(posts)
-        articles = _joined(articles, tokenize)
+        long = [a for a in articles if len(tokenize(a.full_text)) >= LEAST_ARTICLE_TOKENS]
+        articles = long if len(long) >= ENOUGH_ARTICLES else _joined(articles, tokenize)
         return cls(
             ", ".join(folder.name for folder in folders),
             articles,
