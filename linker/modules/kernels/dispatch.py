@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from functools import cache
 from typing import cast
 
-import torch
 from torch import Tensor
 
 from linker.errors import LinkerError
@@ -39,16 +38,15 @@ def use_kernels(name: str) -> Iterator[None]:
 
 
 def kernels_for(x: Tensor) -> Kernels:
-    """The kernels for tensors of this device and type.
+    """The kernels for tensors of this device.
 
     Raises:
-        LinkerError: LINKER_KERNELS names kernels that do not exist, are not installed, or cannot take this tensor.
+        LinkerError: LINKER_KERNELS names kernels that do not exist or are not installed.
     """
     choice = _forced[-1] if _forced else os.environ.get(VARIABLE, "auto")
     if choice not in CHOICES:
         raise LinkerError(f"{VARIABLE} is {choice!r}; it can be {', '.join(CHOICES)}")
-    fits = x.dtype in (torch.float32, torch.float64)
-    if choice == "plain" or not fits:
+    if choice == "plain":
         return PLAIN
     wanted = choice if choice != "auto" else ("native" if x.device.type == "cpu" else "triton")
     found, problem = available(wanted)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from linker.modules.kernels.dropout import draw_seed
+from linker.modules.kernels.precision import full_precision
 
 
 class RawKernels(Protocol):
@@ -224,12 +225,14 @@ class FusedKernels:
     def __init__(self, name: str, raw: RawKernels) -> None:
         self.name, self._raw = name, raw
 
+    @full_precision
     def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
         """See `PlainKernels.entmax`."""
         flat = scores.reshape(-1, scores.shape[-1]).contiguous()
         per_row = alpha.expand(*scores.shape[:-1], 1).reshape(-1).contiguous()
         return _Entmax.apply(self._raw, flat, per_row).view(scores.shape)
 
+    @full_precision
     def ring(
         self,
         qkv: Tensor,
@@ -246,10 +249,12 @@ class FusedKernels:
         tensors = qkv.contiguous(), rows, own, own_rows, relay.contiguous(), starts, alpha.contiguous()
         return _Ring.apply(self._raw, *tensors, window)
 
+    @full_precision
     def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
         """See `PlainKernels.norm`."""
         return _Norm.apply(self._raw, x.contiguous(), weight, bias, dropout, draw_seed(dropout))
 
+    @full_precision
     def star(
         self,
         satellites: Tensor,

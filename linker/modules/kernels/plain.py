@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from linker.modules.kernels.dropout import draw_seed, kept
 from linker.modules.kernels.newton import entmax_rows
+from linker.modules.kernels.precision import full_precision
 
 # Padded scores of texts whose lengths differ by more than this factor are kept apart.
 RATIO = 2
@@ -20,6 +21,7 @@ class PlainKernels:
     # Is the time a text takes independent of the longest text in its batch?
     ragged = False
 
+    @full_precision
     def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
         """α-entmax along the last axis; −inf is masked, a row without any entry gives zeros.
 
@@ -29,6 +31,7 @@ class PlainKernels:
         """
         return entmax_rows(scores, alpha)
 
+    @full_precision
     def ring(
         self,
         qkv: Tensor,
@@ -78,6 +81,7 @@ class PlainKernels:
             context = context + weights[..., column, None] * _shift(value, offset)
         return context.flatten(1)
 
+    @full_precision
     def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
         """LeakyReLU(LayerNorm(dropout(x))) with torch's constants: float, tokens × D."""
         if dropout:
@@ -85,6 +89,7 @@ class PlainKernels:
             x = torch.where(mask, x * (1 / (1 - dropout)), 0)
         return F.leaky_relu(F.layer_norm(x, x.shape[-1:], weight, bias))
 
+    @full_precision
     def star(
         self,
         satellites: Tensor,
