@@ -639,3 +639,16 @@ def test_bits_repeat(path):
     first, second = (encode(path, lengths, [0, 1, 2, 3], torch.float32) for _ in range(2))
     for name, value in first.items():
         assert torch.equal(value, second[name]), name
+
+
+@pytest.mark.parametrize(
+    ("installed", "why"),
+    [((), "Triton is not installed"), ((3, 1), "Triton 3.1 is older than 3.5"), ((9, 0), "no GPU")],
+)
+def test_triton_says_why_it_cannot_be_used(installed, why, monkeypatch):
+    from linker.modules.kernels import triton
+
+    monkeypatch.setattr(triton, "INSTALLED", installed)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    assert why in triton.problem()

@@ -8,18 +8,31 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 
 import torch
 
-INSTALLED = importlib.util.find_spec("triton") is not None
+# Older ones have no product of float64 matrices, or crash on these kernels.
+LEAST = (3, 5)
 
-if INSTALLED:
+
+def _installed() -> tuple[int, ...]:
+    if importlib.util.find_spec("triton") is None:
+        return ()
+    import triton
+
+    return tuple(int(number) for number in re.findall(r"\d+", triton.__version__)[:2])
+
+
+INSTALLED = _installed()
+
+if INSTALLED >= LEAST:
     from linker.modules.kernels.triton_entmax import entmax_backward as entmax_backward
     from linker.modules.kernels.triton_entmax import entmax_forward as entmax_forward
     from linker.modules.kernels.triton_norm import norm_backward as norm_backward
     from linker.modules.kernels.triton_norm import norm_forward as norm_forward
-    from linker.modules.kernels.triton_ring import ring_backward as ring_backward
     from linker.modules.kernels.triton_ring import ring_forward as ring_forward
+    from linker.modules.kernels.triton_ring_backward import ring_backward as ring_backward
     from linker.modules.kernels.triton_star import star_backward as star_backward
     from linker.modules.kernels.triton_star import star_forward as star_forward
 
@@ -28,6 +41,9 @@ def problem() -> str:
     """Why these kernels cannot be used; empty where they can."""
     if not INSTALLED:
         return "Triton is not installed (pip install triton)"
+    if INSTALLED < LEAST:
+        least, found = (".".join(map(str, version)) for version in (LEAST, INSTALLED))
+        return f"Triton {found} is older than {least} (it comes with torch: a newer torch brings a newer one)"
     if os.environ.get("TRITON_INTERPRET") == "1" or torch.cuda.is_available():
         return ""
     return "torch finds no GPU (TRITON_INTERPRET=1 runs Triton's kernels without one, slowly)"

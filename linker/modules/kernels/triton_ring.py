@@ -1,18 +1,14 @@
-"""Ring attention in Triton: a program computes one head of a block of tokens, whichever texts they are of.
-
-Backward gathers like forward: a token collects what its neighbours owe it. Nothing needs atomics, so bits repeat.
-"""
+"""Ring attention in Triton: a program computes one head of a block of tokens, whichever texts they are of."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from linker.modules.kernels.triton_newton import gradient_tile, solve_tile, steps_of, tiny_of
+from linker.modules.kernels.triton_newton import solve_tile, steps_of
 from linker.modules.kernels.triton_texts import text_of
 
 # Numbers of a block of tokens' queries that a program holds.
@@ -20,7 +16,7 @@ _TILE = 1024
 
 
 @triton.jit
-def _row_of(token: tl.tensor, there: tl.tensor, rows: tl.tensor, HAS_ROWS: tl.constexpr) -> tl.tensor:
+def row_of(token: tl.tensor, there: tl.tensor, rows: tl.tensor, HAS_ROWS: tl.constexpr) -> tl.tensor:
     """Where a token's vectors are in their table."""
     row = token.to(tl.int64)
     if HAS_ROWS:
@@ -29,7 +25,7 @@ def _row_of(token: tl.tensor, there: tl.tensor, rows: tl.tensor, HAS_ROWS: tl.co
 
 
 @triton.jit
-def _head(
+def head_of(
     table: tl.tensor, row: tl.tensor, there: tl.tensor, width: tl.tensor, DIM: tl.constexpr, BD: tl.constexpr
 ) -> tl.tensor:
     """Rows × BD: one head's part of a table with `width` columns, to whose first part of row 0 `table` points."""
@@ -39,7 +35,7 @@ def _head(
 
 
 @triton.jit
-def _put(
+def put(
     table: tl.tensor,
     row: tl.tensor,
     there: tl.tensor,
@@ -48,6 +44,7 @@ def _put(
     DIM: tl.constexpr,
     BD: tl.constexpr,
 ) -> None:
+    """Stores what `head_of` would load."""
     d = tl.arange(0, BD)
     mask = there[:, None] & (d < DIM)[None, :]
     tl.store(table + row[:, None] * width + d[None, :], value, mask=mask)
@@ -85,205 +82,44 @@ def _forward(
     there = token < tokens
     text = text_of(token, starts, texts).to(tl.int64)
     first, end = tl.load(starts + text), tl.load(starts + text + 1)
-    row = _row_of(token, there, rows, HAS_ROWS)
+    row = row_of(token, there, rows, HAS_ROWS)
     query, key, value = qkv + head * DIM, qkv + INNER + head * DIM, qkv + 2 * INNER + head * DIM
-    q = _head(query, row, there, 3 * INNER, DIM, BD)
+    q = head_of(query, row, there, 3 * INNER, DIM, BD)
     column = tl.arange(0, BW)[None, :]
     scores = tl.full([BT, BW], float("-inf"), qkv.dtype.element_ty)
     for j in range(2 * WINDOW + 1):
         other = token + (j - WINDOW)
         exists = there & (other >= first) & (other < end)
-        k = _head(key, _row_of(other, exists, rows, HAS_ROWS), exists, 3 * INNER, DIM, BD)
+        k = head_of(key, row_of(other, exists, rows, HAS_ROWS), exists, 3 * INNER, DIM, BD)
         score = tl.where(exists, tl.sum(q * k, 1), float("-inf"))
         scores = tl.where(column == j, score[:, None], scores)
     if HAS_OWN:
-        own_row = _row_of(token, there, own_rows, HAS_OWN_ROWS)
-        k = _head(own + head * DIM, own_row, there, 2 * INNER, DIM, BD)
-        v = _head(own + INNER + head * DIM, own_row, there, 2 * INNER, DIM, BD)
+        own_row = row_of(token, there, own_rows, HAS_OWN_ROWS)
+        k = head_of(own + head * DIM, own_row, there, 2 * INNER, DIM, BD)
+        v = head_of(own + INNER + head * DIM, own_row, there, 2 * INNER, DIM, BD)
     else:
-        k = _head(key, row, there, 3 * INNER, DIM, BD)
-        v = _head(value, row, there, 3 * INNER, DIM, BD)
-    relay_k = _head(relay + head * DIM, text, there, 2 * INNER, DIM, BD)
+        k = head_of(key, row, there, 3 * INNER, DIM, BD)
+        v = head_of(value, row, there, 3 * INNER, DIM, BD)
+    relay_k = head_of(relay + head * DIM, text, there, 2 * INNER, DIM, BD)
     scores = tl.where(column == WIDTH - 2, tl.sum(q * k, 1)[:, None], scores)
     scores = tl.where(column == WIDTH - 1, tl.sum(q * relay_k, 1)[:, None], scores)
     a = tl.load(alpha + head + token * 0)
     p = solve_tile(scores, a, STEPS, TOLERANCE)
     at = (token.to(tl.int64) * HEADS + head)[:, None] * WIDTH + column
     tl.store(weights + at, p, mask=there[:, None] & (column < WIDTH))
-    relay_v = _head(relay + INNER + head * DIM, text, there, 2 * INNER, DIM, BD)
+    relay_v = head_of(relay + INNER + head * DIM, text, there, 2 * INNER, DIM, BD)
     total = tl.sum(tl.where(column == WIDTH - 2, p, 0.0), 1)[:, None] * v
     total += tl.sum(tl.where(column == WIDTH - 1, p, 0.0), 1)[:, None] * relay_v
     for j in range(2 * WINDOW + 1):
         other = token + (j - WINDOW)
         exists = there & (other >= first) & (other < end)
-        near_v = _head(value, _row_of(other, exists, rows, HAS_ROWS), exists, 3 * INNER, DIM, BD)
+        near_v = head_of(value, row_of(other, exists, rows, HAS_ROWS), exists, 3 * INNER, DIM, BD)
         total += tl.sum(tl.where(column == j, p, 0.0), 1)[:, None] * near_v
-    _put(context + head * DIM, token.to(tl.int64), there, INNER, total, DIM, BD)
+    put(context + head * DIM, token.to(tl.int64), there, INNER, total, DIM, BD)
 
 
-@triton.jit(do_not_specialize=["tokens", "texts"])
-def _backward_queries(
-    gradient: tl.tensor,
-    weights: tl.tensor,
-    qkv: tl.tensor,
-    rows: tl.tensor,
-    own: tl.tensor,
-    own_rows: tl.tensor,
-    relay: tl.tensor,
-    starts: tl.tensor,
-    alpha: tl.tensor,
-    for_scores: tl.tensor,
-    for_qkv: tl.tensor,
-    for_own: tl.tensor,
-    for_alpha: tl.tensor,
-    tokens: tl.tensor,
-    texts: tl.tensor,
-    HAS_ROWS: tl.constexpr,
-    HAS_OWN: tl.constexpr,
-    HAS_OWN_ROWS: tl.constexpr,
-    HEADS: tl.constexpr,
-    DIM: tl.constexpr,
-    WINDOW: tl.constexpr,
-    BT: tl.constexpr,
-    BD: tl.constexpr,
-    BW: tl.constexpr,
-    TINY: tl.constexpr,
-) -> None:
-    """What lies with the token that looks: scores, queries, own keys and values, α (a sum per block)."""
-    INNER: tl.constexpr = HEADS * DIM
-    WIDTH: tl.constexpr = 2 * WINDOW + 3
-    token = tl.program_id(0) * BT + tl.arange(0, BT)
-    head = tl.program_id(1)
-    there = token < tokens
-    text = text_of(token, starts, texts).to(tl.int64)
-    first, end = tl.load(starts + text), tl.load(starts + text + 1)
-    row = _row_of(token, there, rows, HAS_ROWS)
-    key, value = qkv + INNER + head * DIM, qkv + 2 * INNER + head * DIM
-    column = tl.arange(0, BW)[None, :]
-    g = _head(gradient + head * DIM, token.to(tl.int64), there, INNER, DIM, BD)
-    for_weights = tl.zeros([BT, BW], qkv.dtype.element_ty)
-    for j in range(2 * WINDOW + 1):
-        other = token + (j - WINDOW)
-        exists = there & (other >= first) & (other < end)
-        near_v = _head(value, _row_of(other, exists, rows, HAS_ROWS), exists, 3 * INNER, DIM, BD)
-        for_weights = tl.where(column == j, tl.sum(g * near_v, 1)[:, None], for_weights)
-    if HAS_OWN:
-        own_row = _row_of(token, there, own_rows, HAS_OWN_ROWS)
-        k = _head(own + head * DIM, own_row, there, 2 * INNER, DIM, BD)
-        v = _head(own + INNER + head * DIM, own_row, there, 2 * INNER, DIM, BD)
-    else:
-        k = _head(key, row, there, 3 * INNER, DIM, BD)
-        v = _head(value, row, there, 3 * INNER, DIM, BD)
-    relay_k = _head(relay + head * DIM, text, there, 2 * INNER, DIM, BD)
-    relay_v = _head(relay + INNER + head * DIM, text, there, 2 * INNER, DIM, BD)
-    for_weights = tl.where(column == WIDTH - 2, tl.sum(g * v, 1)[:, None], for_weights)
-    for_weights = tl.where(column == WIDTH - 1, tl.sum(g * relay_v, 1)[:, None], for_weights)
-    at = (token.to(tl.int64) * HEADS + head)[:, None] * WIDTH + column
-    inside = there[:, None] & (column < WIDTH)
-    p = tl.load(weights + at, mask=inside, other=0.0)
-    a = tl.load(alpha + head + token * 0)
-    s, of_alpha = gradient_tile(p, for_weights, a, TINY)
-    tl.store(for_scores + at, s, mask=inside)
-    tl.store(for_alpha + tl.program_id(0) * HEADS + head, tl.sum(of_alpha, 0))
-    own_s = tl.sum(tl.where(column == WIDTH - 2, s, 0.0), 1)[:, None]
-    for_q = own_s * k + tl.sum(tl.where(column == WIDTH - 1, s, 0.0), 1)[:, None] * relay_k
-    for j in range(2 * WINDOW + 1):
-        other = token + (j - WINDOW)
-        exists = there & (other >= first) & (other < end)
-        near_k = _head(key, _row_of(other, exists, rows, HAS_ROWS), exists, 3 * INNER, DIM, BD)
-        for_q += tl.sum(tl.where(column == j, s, 0.0), 1)[:, None] * near_k
-    _put(for_qkv + head * DIM, token.to(tl.int64), there, 3 * INNER, for_q, DIM, BD)
-    if HAS_OWN:
-        q = _head(qkv + head * DIM, row, there, 3 * INNER, DIM, BD)
-        own_p = tl.sum(tl.where(column == WIDTH - 2, p, 0.0), 1)[:, None]
-        _put(for_own + head * DIM, token.to(tl.int64), there, 2 * INNER, own_s * q, DIM, BD)
-        _put(for_own + INNER + head * DIM, token.to(tl.int64), there, 2 * INNER, own_p * g, DIM, BD)
-
-
-@triton.jit(do_not_specialize=["tokens", "texts"])
-def _backward_keys(
-    gradient: tl.tensor,
-    weights: tl.tensor,
-    for_scores: tl.tensor,
-    qkv: tl.tensor,
-    rows: tl.tensor,
-    starts: tl.tensor,
-    for_qkv: tl.tensor,
-    tokens: tl.tensor,
-    texts: tl.tensor,
-    HAS_ROWS: tl.constexpr,
-    HAS_OWN: tl.constexpr,
-    HEADS: tl.constexpr,
-    DIM: tl.constexpr,
-    WINDOW: tl.constexpr,
-    BT: tl.constexpr,
-    BD: tl.constexpr,
-) -> None:
-    """What lies with the token that is looked at: its key and value, from all that look at it."""
-    INNER: tl.constexpr = HEADS * DIM
-    WIDTH: tl.constexpr = 2 * WINDOW + 3
-    token = tl.program_id(0) * BT + tl.arange(0, BT)
-    head = tl.program_id(1)
-    there = token < tokens
-    text = text_of(token, starts, texts)
-    first, end = tl.load(starts + text), tl.load(starts + text + 1)
-    for_k = tl.zeros([BT, BD], qkv.dtype.element_ty)
-    for_v = tl.zeros([BT, BD], qkv.dtype.element_ty)
-    # The last turn is the token that looks at itself, where its own vectors are the satellites'.
-    for j in range(2 * WINDOW + 1 if HAS_OWN else 2 * WINDOW + 2):
-        other = token + tl.where(j <= 2 * WINDOW, WINDOW - j, 0)
-        looks = there & (other >= first) & (other < end)
-        at = (other.to(tl.int64) * HEADS + head) * WIDTH + j
-        s = tl.load(for_scores + at, mask=looks, other=0.0)
-        p = tl.load(weights + at, mask=looks, other=0.0)
-        row = _row_of(other, looks, rows, HAS_ROWS)
-        for_k += s[:, None] * _head(qkv + head * DIM, row, looks, 3 * INNER, DIM, BD)
-        for_v += p[:, None] * _head(gradient + head * DIM, other.to(tl.int64), looks, INNER, DIM, BD)
-    _put(for_qkv + INNER + head * DIM, token.to(tl.int64), there, 3 * INNER, for_k, DIM, BD)
-    _put(for_qkv + 2 * INNER + head * DIM, token.to(tl.int64), there, 3 * INNER, for_v, DIM, BD)
-
-
-@triton.jit
-def _backward_relay(
-    gradient: tl.tensor,
-    weights: tl.tensor,
-    for_scores: tl.tensor,
-    qkv: tl.tensor,
-    rows: tl.tensor,
-    starts: tl.tensor,
-    for_relay: tl.tensor,
-    HAS_ROWS: tl.constexpr,
-    HEADS: tl.constexpr,
-    DIM: tl.constexpr,
-    WINDOW: tl.constexpr,
-    BT: tl.constexpr,
-    BD: tl.constexpr,
-) -> None:
-    """The relay's key and value, from all tokens of its text."""
-    INNER: tl.constexpr = HEADS * DIM
-    WIDTH: tl.constexpr = 2 * WINDOW + 3
-    text, head = tl.program_id(0), tl.program_id(1)
-    first, end = tl.load(starts + text), tl.load(starts + text + 1)
-    for_k = tl.zeros([BD], qkv.dtype.element_ty)
-    for_v = tl.zeros([BD], qkv.dtype.element_ty)
-    for start in range(first, end, BT):
-        token = start + tl.arange(0, BT).to(tl.int64)
-        there = token < end
-        at = (token * HEADS + head) * WIDTH + (WIDTH - 1)
-        s = tl.load(for_scores + at, mask=there, other=0.0)
-        p = tl.load(weights + at, mask=there, other=0.0)
-        row = _row_of(token, there, rows, HAS_ROWS)
-        q = _head(qkv + head * DIM, row, there, 3 * INNER, DIM, BD)
-        g = _head(gradient + head * DIM, token, there, INNER, DIM, BD)
-        for_k += tl.sum(s[:, None] * q, 0)
-        for_v += tl.sum(p[:, None] * g, 0)
-    d = tl.arange(0, BD)
-    at_relay = text.to(tl.int64) * (2 * INNER) + head * DIM + d
-    tl.store(for_relay + at_relay, for_k, mask=d < DIM)
-    tl.store(for_relay + at_relay + INNER, for_v, mask=d < DIM)
-
-
-def _sizes(qkv: Tensor, alpha: Tensor, window: int) -> dict[str, Any]:
+def ring_sizes(qkv: Tensor, alpha: Tensor, window: int) -> dict[str, Any]:
+    """The constants that all kernels of the ring are compiled for."""
     heads = len(alpha)
     dim = qkv.shape[1] // (3 * heads)
     columns = triton.next_power_of_2(dim)
@@ -291,7 +127,7 @@ def _sizes(qkv: Tensor, alpha: Tensor, window: int) -> dict[str, Any]:
     return {"HEADS": heads, "DIM": dim, "WINDOW": window, "BT": block, "BD": columns}
 
 
-def _given(
+def given_tables(
     rows: Tensor | None, own: Tensor | None, own_rows: Tensor | None, other: Tensor
 ) -> tuple[tuple[Tensor, ...], dict[str, bool]]:
     """Tensors for the kernel, where what is not given is any tensor that stays unread, and what is given."""
@@ -316,10 +152,10 @@ def ring_forward(
     """See `RawKernels.ring_forward`."""
     qkv, relay, alpha = qkv.contiguous(), relay.contiguous(), alpha.contiguous()
     tokens, texts, heads = len(qkv) if rows is None else len(rows), len(relay), len(alpha)
-    sizes = _sizes(qkv, alpha, window)
+    sizes = ring_sizes(qkv, alpha, window)
     width = 2 * window + 3
     context, weights = qkv.new_empty(tokens, qkv.shape[1] // 3), qkv.new_empty(tokens, heads, width)
-    tables, given = _given(rows, own, own_rows, qkv)
+    tables, given = given_tables(rows, own, own_rows, qkv)
     grid = (triton.cdiv(tokens, sizes["BT"]), heads)
     columns = triton.next_power_of_2(width)
     steps = steps_of(qkv.dtype)
@@ -339,39 +175,3 @@ def ring_forward(
         **steps,
     )
     return context, weights
-
-
-def ring_backward(
-    gradient: Tensor,
-    weights: Tensor,
-    qkv: Tensor,
-    rows: Tensor | None,
-    own: Tensor | None,
-    own_rows: Tensor | None,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    window: int,
-) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
-    """See `RawKernels.ring_backward`."""
-    qkv, relay, alpha, gradient = (x.contiguous() for x in (qkv, relay, alpha, gradient))
-    tokens, texts, heads = len(weights), len(relay), len(alpha)
-    sizes = _sizes(qkv, alpha, window)
-    blocks = triton.cdiv(tokens, sizes["BT"])
-    for_scores, for_relay = torch.empty_like(weights), torch.empty_like(relay)
-    for_qkv, for_alpha = qkv.new_empty(tokens, qkv.shape[1]), qkv.new_empty(blocks, heads)
-    for_own = None if own is None else own.new_empty(tokens, own.shape[1])
-    tables, given = _given(rows, own, own_rows, qkv)
-    answers = (for_scores, for_qkv, qkv if for_own is None else for_own, for_alpha)
-    columns, tiny = triton.next_power_of_2(2 * window + 3), tiny_of(qkv.dtype)
-    _backward_queries[(blocks, heads)](
-        gradient, weights, qkv, *tables, relay, starts, alpha, *answers, tokens, texts,
-        BW=columns, TINY=tiny, **given, **sizes,
-    )  # fmt: skip
-    seen = (gradient, weights, for_scores, qkv, tables[0], starts)
-    has_rows, has_own = given["HAS_ROWS"], given["HAS_OWN"]
-    _backward_keys[(blocks, heads)](
-        *seen, for_qkv, tokens, texts, HAS_ROWS=has_rows, HAS_OWN=has_own, **sizes
-    )
-    _backward_relay[(texts, heads)](*seen, for_relay, HAS_ROWS=has_rows, **sizes)
-    return for_qkv, for_own, for_relay, for_alpha.sum(0)

@@ -19,14 +19,13 @@ _TOKENS = 32
 _COLUMNS = 32
 
 
-@triton.jit(do_not_specialize=["tokens", "texts"])
+@triton.jit(do_not_specialize=["texts"])
 def _products(
     x: tl.tensor,
     per_text: tl.tensor,
     shift: tl.tensor,
     starts: tl.tensor,
     output: tl.tensor,
-    tokens: tl.tensor,
     texts: tl.tensor,
     HAS_SHIFT: tl.constexpr,
     HEADS: tl.constexpr,
@@ -38,9 +37,8 @@ def _products(
     """output[token, h] = x[token] · per_text[h, text] (+ shift[text, h]) for a block of tokens."""
     token = tl.program_id(0) * BT + tl.arange(0, BT)
     head = tl.arange(0, BH)
-    # Scalars: the texts that this block touches.
-    at_first, at_last = tl.program_id(0) * BT, tl.minimum(tl.program_id(0) * BT + BT, tokens) - 1
-    for text in range(text_of(at_first, starts, texts), text_of(at_last, starts, texts) + 1):
+    touched = text_of(token, starts, texts)
+    for text in range(tl.min(touched, 0), tl.max(touched, 0) + 1):
         mine = (token >= tl.load(starts + text)) & (token < tl.load(starts + text + 1))
         total = tl.zeros([BT, BH], x.dtype.element_ty)
         for d0 in range(0, D, BD):
@@ -114,7 +112,7 @@ def _mixtures(
         tl.store(where + text.to(tl.int64) * D + d, best_at, mask=d < D)
 
 
-@triton.jit(do_not_specialize=["tokens", "texts"])
+@triton.jit(do_not_specialize=["texts"])
 def _spread(
     weights: tl.tensor,
     gradient: tl.tensor,
@@ -124,7 +122,6 @@ def _spread(
     where: tl.tensor,
     starts: tl.tensor,
     output: tl.tensor,
-    tokens: tl.tensor,
     texts: tl.tensor,
     HAS_FOLDED: tl.constexpr,
     HEADS: tl.constexpr,
@@ -138,8 +135,8 @@ def _spread(
     d = tl.program_id(1) * BD + tl.arange(0, BD)
     head = tl.arange(0, BH)
     of_head, of_d = head < HEADS, d < D
-    at_first, at_last = tl.program_id(0) * BT, tl.minimum(tl.program_id(0) * BT + BT, tokens) - 1
-    for text in range(text_of(at_first, starts, texts), text_of(at_last, starts, texts) + 1):
+    touched = text_of(token, starts, texts)
+    for text in range(tl.min(touched, 0), tl.max(touched, 0) + 1):
         mine = (token >= tl.load(starts + text)) & (token < tl.load(starts + text + 1))
         at = token.to(tl.int64)[:, None] * HEADS + head[None, :]
         at_text = (head.to(tl.int64) * texts + text)[:, None] * D + d[None, :]
@@ -232,7 +229,7 @@ def _token_products(
     some = per_text if shift is None else shift.contiguous()
     grid = (triton.cdiv(len(x), sizes["BT"]),)
     texts = len(starts) - 1
-    _products[grid](x, per_text, some, starts, output, len(x), texts, HAS_SHIFT=shift is not None, **sizes)
+    _products[grid](x, per_text, some, starts, output, texts, HAS_SHIFT=shift is not None, **sizes)
     return output
 
 
@@ -317,7 +314,7 @@ def star_backward(
         )  # fmt: skip
     _spread[(triton.cdiv(tokens, sizes["BT"]), columns)](
         weights, gradient, for_scores, gradient if folded is None else folded,
-        maximum_gradient.contiguous(), where, starts, for_satellites, tokens, texts,
+        maximum_gradient.contiguous(), where, starts, for_satellites, texts,
         HAS_FOLDED=folded is not None, **sizes,
     )  # fmt: skip
     return for_satellites, for_relay, for_folded, for_scores, for_own, for_alpha.sum(0)
