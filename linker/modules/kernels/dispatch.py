@@ -41,13 +41,15 @@ def kernels_for(x: Tensor) -> Kernels:
     """The kernels for tensors of this device.
 
     Raises:
-        LinkerError: LINKER_KERNELS names kernels that do not exist or are not installed.
+        LinkerError: LINKER_KERNELS names kernels that do not exist, are not installed, or are not for this device.
     """
     choice = _forced[-1] if _forced else os.environ.get(VARIABLE, "auto")
     if choice not in CHOICES:
         raise LinkerError(f"{VARIABLE} is {choice!r}; it can be {', '.join(CHOICES)}")
     if choice == "plain":
         return PLAIN
+    if choice == "native" and x.device.type != "cpu":
+        raise LinkerError(f"{VARIABLE} is 'native', but the tensors are on {x.device}, not on the CPU")
     wanted = choice if choice != "auto" else ("native" if x.device.type == "cpu" else "triton")
     found, problem = available(wanted)
     if found is not None:

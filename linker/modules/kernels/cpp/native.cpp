@@ -1,6 +1,9 @@
 // Linker's CPU kernels behind a plain C interface: no header of torch or Python is needed, so one binary serves every
 // version of both. What the functions compute is written in plain.py and fused.py beside this folder.
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -20,8 +23,8 @@
 #define SHUFFLE __builtin_shufflevector
 #endif
 #endif
-#ifndef SHUFFLE
-#error "a compiler with __builtin_shufflevector is needed: GCC 12 or clang"
+#ifndef SHUFFLE // GCC before 12; wherever it is used, T is the type of the numbers
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, Ints<T>{__VA_ARGS__})
 #endif
 
 namespace {
@@ -50,14 +53,23 @@ namespace avx2 {
 #endif
 #endif
 
-bool has_avx2() {
 #ifdef HAS_AVX2
-    static const bool found = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return found;
-#else
-    return false;
-#endif
+// By hand: __builtin_cpu_supports needs a runtime that not every toolchain links into a shared library.
+bool find_avx2() {
+    unsigned a, b, c, d, low, high;
+    if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
+    const unsigned needed = bit_FMA | bit_OSXSAVE | bit_AVX;
+    if ((c & needed) != needed) return false;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0)); // does the system save the registers?
+    return (low & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2);
 }
+bool has_avx2() {
+    static const bool found = find_avx2();
+    return found;
+}
+#else
+bool has_avx2() { return false; }
+#endif
 
 using GompParallel = void (*)(void (*)(void *), void *, unsigned, unsigned);
 GompParallel gomp_parallel = nullptr;
