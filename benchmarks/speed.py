@@ -29,6 +29,7 @@ from speed_work import (
     NATIVE,
     ORIGINAL,
     PLAIN,
+    PLAIN_EVERY,
     SAME_FUNCTION,
     Texts,
     Training,
@@ -93,6 +94,9 @@ class Benchmark:
         who = {name: contender(name, self.words) for name in self.names}
         articles = self.articles[: self.amounts.encoded_articles]
         posts = self.posts[: self.amounts.encoded_posts]
+        vectors = [torch.as_tensor(who[name].encode([*articles[:8], *posts[:8]])) for name in self.same]
+        self.results.difference = max(float((other - vectors[0]).abs().max()) for other in vectors[1:])
+        say(f"vectors of the same function differ by {self.results.difference:.1e} at most")
         for label, texts in (("articles", articles), ("posts", posts)):
             tasks = {name: lambda _, w=w, t=texts: w.encode(t) for name, w in who.items()}
             setattr(self.results, label, in_turn(f"encoding {label}", tasks, self.amounts.repeats))
@@ -127,12 +131,15 @@ class Benchmark:
         if not self.amounts.quick:
             say("peak memory of encoding articles")
             articles = self.articles[: self.amounts.encoded_articles]
-            self.results.memory_of_encoding = memory_of("encode", names, self.words, articles, [])
+            self.results.memory_of_encoding = memory_of(
+                "encode", (ORIGINAL, *self.ours), self.words, articles, []
+            )
 
     def growth(self) -> None:
         """Time by the length of texts, and, for the star transformers, memory."""
-        who = {name: contender(name, self.words) for name in (ORIGINAL, *self.ours, FULL, BIGRU, CNN)}
-        training = {name: Training(contender(name, self.words)) for name in self.ours}
+        stars = tuple(name for name in self.same if name != PLAIN_EVERY)
+        who = {name: contender(name, self.words) for name in (*stars, FULL, BIGRU, CNN)}
+        training = {name: Training(contender(name, self.words)) for name in stars if name != ORIGINAL}
         half = self.amounts.growth_texts // 2
         for length in self.amounts.lengths:
             texts = zipf_texts(2 * half, length, self.words, length)
@@ -145,7 +152,7 @@ class Benchmark:
             if length >= 512:
                 say(f"peak memory of a training step on {label}")
                 self.results.memory_by_length[length] = memory_of(
-                    "step", (ORIGINAL, *self.ours), self.words, texts[:half], texts[half:]
+                    "step", stars, self.words, texts[:half], texts[half:]
                 )
 
 

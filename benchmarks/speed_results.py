@@ -27,7 +27,10 @@ QUICK = Amounts(1, 4, 64, (128, 512, 1024), 4, 4, quick=True)
 
 @dataclass
 class Results:
-    """Everything that the report is made of. Shares are of 1, memory is in bytes, the rest in seconds."""
+    """Everything that the report is made of. Shares are of 1, memory is in bytes, times are in seconds.
+
+    `difference` is the largest between the vectors of those that compute the same function.
+    """
 
     machine: str
     command: str
@@ -49,4 +52,5 @@ class Results:
     end_to_end: dict[str, Seconds] = field(default_factory=dict)
     end_to_end_counts: dict[str, int] = field(default_factory=dict)
     unknown_words: float = 0.0
+    difference: float = 0.0
     minilm_problem: str = ""

@@ -150,7 +150,8 @@ def floor(texts: list[EncodedText], words: int, training: bool, repeats: int) ->
     distinct = len(collate(texts, words).words)
     tokens, count = sum(lengths), len(texts)
     once = 3 if training else 1
-    ring, star = 5 * 4 * inner, 4 * HEADS * DIM
+    # Ring: four different keys and values; star: scores and mixture.
+    ring, star = 4 * 4 * inner, 4 * HEADS * DIM
     # The word vectors are frozen: their projections have one product in the backward pass, all others two.
     flop = distinct * 6 * DIM * inner * min(once, 2) + once * (
         tokens * (2 * inner * DIM + ring + star) + count * 12 * inner * DIM
