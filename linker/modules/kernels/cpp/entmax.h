@@ -145,7 +145,9 @@ template <class T> INLINE void derivatives(Vec<T> p, T epsilon, Vec<T> &slope, V
     Vec<T> x = log * -epsilon;
     Vec<T> grown = exponential_minus_1(x);
     a = epsilon > 0 ? grown / epsilon : -log;
-    Vec<T> series = x * (x * (x * T(1. / 120) + T(1. / 24)) + T(1. / 6)) + T(0.5);
+    Vec<T> series = x * T(1. / 8) + T(1);
+    for (int k = 7; k >= 4; --k) series = series * x * (T(1) / T(k)) + T(1);
+    series = series * x * T(1. / 6) + T(0.5);
     Ints<T> large = x > T(0.05);
     Vec<T> safe = large ? x : splat(T(1));
     b = log * log * (large ? (grown - x) / (safe * safe) : series);
