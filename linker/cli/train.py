@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +20,15 @@ def train(
     override: Overrides = None,
     ext_var: ExtVars = None,
     include_package: Packages = None,
+    devices: Annotated[
+        int | None,
+        typer.Option(
+            "--devices",
+            min=1,
+            help="Train with so many processes on this machine, each on a GPU of its own where there are some.",
+            show_default=False,
+        ),
+    ] = None,
     resume: Annotated[
         bool,
         typer.Option(
@@ -38,6 +49,9 @@ def train(
     from linker.config import EXPERIMENT, build, resolve
     from linker.errors import LinkerError
     from linker.progress import stderr
+    from linker.training.group import joined
+    from linker.training.launching import launch
+    from linker.training.place import place_in
     from linker.training.resuming import refuse_to_replace
 
     resolved = resolve(EXPERIMENT, read_config(config, override, ext_var, include_package))
@@ -45,9 +59,17 @@ def train(
         raise LinkerError("--resume goes on with a run, --overwrite begins it anew: give one of them")
     if changed_config and not resume:
         raise LinkerError("--changed-config says how to --resume: give both, or neither")
-    if not resume and not overwrite:
-        refuse_to_replace(out)
-    result = build(EXPERIMENT, resolved).run(out, resolved, resume, changed_config)
+    place = place_in(os.environ)
+    if place is None and (devices or 1) > 1:
+        raise typer.Exit(launch(sys.argv[1:], devices or 1))
+    if place is not None and devices not in (None, place.size):
+        raise LinkerError(
+            f"--devices {devices}, but {place.size} processes were started: leave --devices out"
+        )
+    with joined() as workers:
+        if workers.first and not resume and not overwrite:
+            refuse_to_replace(out)
+        result = build(EXPERIMENT, resolved).run(out, resolved, resume, changed_config, workers)
     if result.interrupted:
         stderr.print(
             f"stopped after {len(result.epochs)} whole epochs; go on with --resume",

@@ -21,6 +21,7 @@ from linker.modules.mining import Miner
 from linker.progress import stderr
 from linker.training.card import model_card
 from linker.training.checkpoints import Checkpoint, Checkpoints
+from linker.training.group import device_for
 from linker.training.randomness import seed_everything
 from linker.training.resuming import check_data, checkpoints_of, find_checkpoint, fingerprint, log_dir_of
 from linker.training.saving import Keeping, TrainingResult
@@ -69,7 +70,7 @@ class Experiment:
         Raises:
             LinkerError: see `Trainer.train` and `find_checkpoint`.
         """
-        workers = workers or Workers()
+        workers = workers or Workers(device_for(0))
         checkpoints = checkpoints_of(out)
         checkpoint, same_config = None, True
         if workers.first:

@@ -10,6 +10,7 @@ import torch
 
 from linker.errors import LinkerError
 from linker.training.batches import PairBatch
+from linker.training.workers import LostContact
 
 if TYPE_CHECKING:
     from linker.training.run import Run
@@ -34,6 +35,8 @@ def told(run: Run, batch: PairBatch) -> Iterator[None]:
     run.workers.doing(f"step {run.step + 1}; {articles}")
     try:
         yield
+    except LostContact:
+        raise
     except LinkerError as error:
         raise LinkerError(f"{where}{error}; {articles}") from error
     except Exception as error:

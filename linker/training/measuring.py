@@ -8,7 +8,7 @@ import torch
 from linker.data.types import LinkedPosts
 from linker.data.vocabulary import EncodedText
 from linker.evaluation.protocol import evaluate
-from linker.models.siamese import SiameseModel, length_buckets
+from linker.models.siamese import SiameseModel
 from linker.training.workers import Workers
 
 
@@ -25,14 +25,7 @@ def dev_metrics(model: SiameseModel, dev: LinkedPosts | None, workers: Workers) 
 
 
 def _encode(model: SiameseModel, texts: list[EncodedText], workers: Workers) -> np.ndarray:
-    """Unit vectors: float32, texts × output_dim. In the very batches of one process, so that no bit differs."""
-    batches = list(length_buckets([len(text.ids) for text in texts]))
-    shares: list[list[int]] = [[] for _ in range(workers.size)]
-    for number, batch in enumerate(batches):
-        shares[number % workers.size] += batch
-    own = np.zeros((len(shares[workers.rank]), model.encoder.output_dim), dtype=np.float32)
-    done = 0
-    for batch in batches[workers.rank :: workers.size]:
-        own[done : done + len(batch)] = model.encode([texts[i] for i in batch])
-        done += len(batch)
+    """Unit vectors: float32, texts × output_dim."""
+    shares = workers.shares([len(text.ids) for text in texts])
+    own = model.encode([texts[i] for i in shares[workers.rank]])
     return workers.gather(torch.from_numpy(own).to(workers.device), shares).cpu().numpy()

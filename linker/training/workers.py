@@ -9,6 +9,10 @@ import torch
 from torch import Tensor, nn
 
 
+class LostContact(Exception):  # noqa: N818
+    """Another process did not answer; why is for `Watch` to find out."""
+
+
 class Workers:
     """This process alone; `linker.training.group` has several of them.
 
@@ -69,9 +73,6 @@ class Workers:
     def all_of(self, value: Any) -> list[Any]:
         """Every process's value, by rank; JSON values."""
         return [value]
-
-    def wait(self) -> None:
-        """Until all are here."""
 
     def doing(self, what: str) -> None:
         """Note what this process is about to do, for whoever has to tell why it ended."""

@@ -50,10 +50,13 @@ _PRELOADED = [
     "linker.modules.embedders.word_vectors",
     "torch._dynamo",
     "_jsonnet",
+    "linker.training.group",
+    "torch.distributed",
     "tests.training.killing",
+    "tests.training.grouping",
 ]
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(_PRELOADED)
+context = multiprocessing.get_context("forkserver")
+context.set_forkserver_preload(_PRELOADED)
 
 
 def write_workplace(folder: Path) -> Path:
@@ -76,7 +79,7 @@ def start(
     folder: Path, *arguments: str, prepare: Callable[[], None] | None = None
 ) -> multiprocessing.process.BaseProcess:
     """Begin `linker ARGUMENTS` in `folder`; its stderr goes to the file `stderr` there."""
-    process = _context.Process(target=_child, args=(str(folder), arguments, prepare))
+    process = context.Process(target=_child, args=(str(folder), arguments, prepare))
     process.start()
     return process
 
