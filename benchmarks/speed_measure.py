@@ -17,6 +17,7 @@ import torch
 from linker.data.vocabulary import EncodedText
 
 Seconds = dict[str, list[float]]
+PATIENCE = 20.0
 
 
 def say(text: str) -> None:
@@ -26,17 +27,24 @@ def say(text: str) -> None:
 def in_turn(label: str, tasks: Mapping[str, Callable[[int], object]], repeats: int) -> Seconds:
     """Seconds of every task in every round; the tasks take turns, so that a slow moment meets all of them.
 
-    A task is given the number of its round; round 0 warms up and does not count.
+    A task is given the number of its round; round 0 warms up and does not count. Who took longer than `PATIENCE` then
+    has one round only.
     """
     say(label)
     seconds: Seconds = {name: [] for name in tasks}
     names = list(tasks)
+    slow = set()
     for number in range(repeats + 1):
         for name in names[number % len(names) :] + names[: number % len(names)]:
+            if number > 1 and name in slow:
+                continue
             start = time.perf_counter()
             tasks[name](number)
+            taken = time.perf_counter() - start
             if number:
-                seconds[name].append(time.perf_counter() - start)
+                seconds[name].append(taken)
+            elif taken > PATIENCE:
+                slow.add(name)
     for name, found in seconds.items():
         say(f"    {name:28} {1000 * statistics.median(found):10.1f} ms")
     return seconds

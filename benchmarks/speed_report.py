@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from speed_end_to_end import MINILM
-from speed_measure import Seconds, exponent
+from speed_measure import PATIENCE, Seconds, exponent
 from speed_pictures import bars, curves
 from speed_results import Results
 from speed_stages import ENTMAX, RING, STAGES, STAR
@@ -178,7 +178,8 @@ def _steps(r: Results, first: Path) -> list[str]:
         "The original algorithm as `speed_opponents.py` states it: padded batches (articles and posts apart; sorted by",
         "length when encoding), 1 × 1 convolutions, unfolded windows, relay and own token projected once per token, 50",
         "halvings for entmax; padding masked. A step mines triplets and ends with Adam. Memory: highest resident set",
-        "during the work (VmHWM) minus the resident set before it, in a fresh process each.",
+        "during the work (VmHWM) minus the resident set before it, in a fresh process each. Who took longer than "
+        f"{PATIENCE:.0f} s was timed once.",
         "",
         f"![ratios]({first.name})",
     ]
@@ -220,9 +221,7 @@ def _stages(r: Results) -> list[str]:
         }
         lines += ["", *_table(titles.get(work, work), list(found), columns)]
     if r.native_entmax:
-        shares = ", ".join(
-            f"{100 * share:.1f} % of {titles[work]}" for work, share in r.native_entmax.items()
-        )
+        shares = ", ".join(f"{titles[work]} {100 * share:.1f} %" for work, share in r.native_entmax.items())
         lines += [
             "",
             f"Entmax inside the native kernels, by a clock around its calls, on one thread: {shares}.",
