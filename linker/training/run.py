@@ -21,6 +21,7 @@ from linker.progress import progress_bar
 from linker.training.batches import PairBatch
 from linker.training.failure import told
 from linker.training.gradients import EncodedBatch
+from linker.training.memory import RememberedPosts
 from linker.training.workers import Workers
 
 if TYPE_CHECKING:
@@ -60,8 +61,14 @@ class Run:
             raise ConfigError(
                 "the model has nothing to train: its encoder has no weights and its embedder is frozen"
             )
+        self._lower = None if trainer.precision == "float32" else getattr(torch, trainer.precision)
+        if trainer.precision == "float16" and workers.device.type == "cpu":
+            raise ConfigError("trainer.precision: float16 needs a GPU; on a CPU use bfloat16 or float32")
         self.optimizer = trainer.optimizer.build(self.parameters)
         self.scheduler = trainer.schedule.build(self.optimizer, self.steps * trainer.epochs)
+        self.memory = trainer.memory
+        self.remembered = RememberedPosts(self.memory.posts if self.memory else 0)
+        self.scaler = torch.amp.GradScaler(workers.device.type, enabled=trainer.precision == "float16")
         self.step = self.batch = 0
         self.loss_sum = self.triplet_sum = 0.0
 
@@ -89,9 +96,11 @@ class Run:
         with told(self, batch):
             started = time.monotonic()
             loss, triplets = self._gradients(batch)
+            self.scaler.unscale_(self.optimizer)
             self._clip()
             rate = self.optimizer.param_groups[0]["lr"]
-            self.optimizer.step()
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
             self.scheduler.step()
             seconds = time.monotonic() - started
         return {"loss": loss, "triplets": triplets, "lr": rate, "seconds": seconds}
@@ -108,38 +117,46 @@ class Run:
         own = EncodedBatch(self._encode, [texts[i] for i in mine], self.trainer.chunk_tokens)
         vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()
         count = len(batch.articles)
-        articles, posts = vectors[:count], vectors[count:]
-        pairs = self.miner(articles, posts, self._relevance(batch).to(vectors.device))
+        articles, posts, rows = vectors[:count], vectors[count:], batch.posts
+        if self.memory is not None and self.step >= self.memory.after_steps:
+            earlier, remembered = self.remembered.besides(rows)
+            if remembered is not None:
+                posts, rows = torch.cat([posts, remembered]), rows + earlier
+        pairs = self.miner(articles, posts, self._relevance(batch.articles, rows).to(vectors.device))
         loss = self.loss(articles, posts, pairs)
         value = loss.item()
         if not math.isfinite(value):
             raise LinkerError(f"the loss is {value}")
         self.optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        self.scaler.scale(loss).backward()
         assert vectors.grad is not None
         own.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
+        if self.memory is not None:
+            self.remembered.remember(batch.posts, vectors[count:])
         return value, float(pairs.triplets)
 
     def _encode(self, texts: Any) -> Tensor:
         if not texts:  # fewer texts than processes
             dtype = next(self.model.parameters()).dtype
             return torch.zeros(0, self.model.encoder.output_dim, dtype=dtype, device=self.model.device)
-        return self.model(texts)
+        with torch.autocast(self.workers.device.type, self._lower, enabled=self._lower is not None):
+            vectors = self.model(texts)
+        # Miner and loss add up many small numbers.
+        return vectors if vectors.dtype == torch.float64 else vectors.float()
 
     def _clip(self) -> None:
         if self.trainer.clip_norm is not None:
             norm = nn.utils.clip_grad_norm_(self.parameters, self.trainer.clip_norm).item()
-            if not math.isfinite(norm):
+            # A gradient too large for float16 makes the scaler leave out the step and scale less.
+            if not math.isfinite(norm) and not self.scaler.is_enabled():
                 raise LinkerError(f"the loss is a number, but its gradient is {norm}")
 
-    def _relevance(self, batch: PairBatch) -> Tensor:
-        """bool, articles × posts of the batch."""
-        row = {article: i for i, article in enumerate(batch.articles)}
-        links = [
-            (row[a], j) for j, post in enumerate(batch.posts) for a in self._articles_of[post] if a in row
-        ]
-        relevance = torch.zeros(len(batch.articles), len(batch.posts), dtype=torch.bool)
+    def _relevance(self, articles: list[int], posts: list[int]) -> Tensor:
+        """bool, articles × posts, both given by their rows in the training set."""
+        row = {article: i for i, article in enumerate(articles)}
+        links = [(row[a], j) for j, post in enumerate(posts) for a in self._articles_of[post] if a in row]
+        relevance = torch.zeros(len(articles), len(posts), dtype=torch.bool)
         if links:
             relevance[tuple(torch.tensor(links).T)] = True
         return relevance
@@ -160,7 +177,9 @@ class Run:
         schedule = {
             name: value for name, value in self.scheduler.state_dict().items() if name != "lr_lambdas"
         }
+        tensors.update({f"memory/{name}": tensor for name, tensor in self.remembered.state().items()})
         facts = {
+            "scaler": self.scaler.state_dict(),
             "step": self.step,
             "batch": self.batch,
             "steps_in_epoch": self.steps,
@@ -175,7 +194,7 @@ class Run:
         """Go on from what `state` gave.
 
         Args:
-            parts: gives the tensors of `model`, `loss`, `miner` and `optimizer` by name.
+            parts: gives the tensors of `model`, `loss`, `miner`, `memory` and `optimizer` by name.
             facts: the JSON values.
             same: the config is that of the state; otherwise learning rates and the like are those of the new config.
 
@@ -185,6 +204,9 @@ class Run:
         try:
             for part, module in self._modules().items():
                 module.load_state_dict(parts(part))
+            self.remembered.restore(parts("memory"), self.workers.device)
+            if facts["scaler"] and self.scaler.is_enabled():
+                self.scaler.load_state_dict(facts["scaler"])
             _load_optimizer(self.optimizer, parts("optimizer"), facts["optimizer"], same)
         except (RuntimeError, ValueError, KeyError) as error:
             raise LinkerError(f"the checkpoint does not fit the config: {error}") from error

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Literal
 
 from torch import nn
 
@@ -21,6 +22,7 @@ from linker.progress import stderr
 from linker.training.batches import PairBatches
 from linker.training.callbacks import Callback
 from linker.training.measuring import dev_metrics
+from linker.training.memory import CrossBatchMemory
 from linker.training.optimizers import Optimizer, Schedule
 from linker.training.run import Run
 from linker.training.saving import Keeping, Saver, TrainingResult, restore, seed_rank
@@ -43,6 +45,8 @@ class Trainer:
         checkpoint_seconds: how much time may pass between two checkpoints; the end of an epoch always makes one.
         chunk_tokens: encode at most so many tokens at a time, at the price of encoding everything twice: the same
             gradients in memory bounded by the chunk. Null encodes a batch at once.
+        memory: compare articles with posts of earlier batches too.
+        precision: of what the encoder computes; weights, mining and loss are always float32. float16 needs a GPU.
     """
 
     def __init__(
@@ -57,6 +61,8 @@ class Trainer:
         callbacks: list[Callback] | None = None,
         checkpoint_seconds: float = 600.0,
         chunk_tokens: int | None = None,
+        memory: CrossBatchMemory | None = None,
+        precision: Literal["float32", "bfloat16", "float16"] = "float32",
     ) -> None:
         at_least(0, epochs=epochs, checkpoint_seconds=checkpoint_seconds)
         at_least(1, patience=patience, chunk_tokens=chunk_tokens)
@@ -70,6 +76,7 @@ class Trainer:
         self.epochs, self.patience, self.metric, self.clip_norm = epochs, patience, metric, clip_norm
         self.callbacks = callbacks or []
         self.checkpoint_seconds, self.chunk_tokens = checkpoint_seconds, chunk_tokens
+        self.memory, self.precision = memory, precision
 
     def train(
         self,

@@ -1,0 +1,34 @@
+"""Lower precision: close to float32, with weights and loss kept in float32."""
+
+import pytest
+import torch
+
+from linker.errors import ConfigError
+from linker.training.run import Run
+from linker.training.workers import Workers
+from tests.training.grouping import ENCODERS, Setting, build_training
+
+
+def first_epoch(encoder, precision):
+    """Mean loss of an epoch, and the run."""
+    setting = Setting(encoder, torch.float32, trainer={"precision": precision})
+    trainer, model, miner, loss, data = build_training(setting)
+    seen = []
+    loss.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].dtype))
+    run = Run(trainer, model, miner, loss, data, 5, Workers())
+    run.epoch(1, lambda values: None)
+    assert set(seen) == {torch.float32}
+    assert {p.dtype for p in run.parameters} == {torch.float32}
+    return run.loss_sum / run.steps, run
+
+
+@pytest.mark.parametrize("encoder", [name for name in ENCODERS if name != "mean"])
+def test_bfloat16_is_near_float32_and_not_the_same(encoder):
+    exact, lower = (first_epoch(encoder, precision)[0] for precision in ("float32", "bfloat16"))
+    assert lower == pytest.approx(exact, rel=0.02)
+    assert lower != exact
+
+
+def test_float16_is_refused_on_a_cpu():
+    with pytest.raises(ConfigError, match="float16 needs a GPU"):
+        first_epoch("cnn", "float16")
