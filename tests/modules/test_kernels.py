@@ -23,6 +23,7 @@ if not torch.cuda.is_available():
 
 from linker.modules.kernels.dispatch import PLAIN, Kernels, available, use_kernels
 from linker.modules.kernels.dropout import draw_seed, kept
+from linker.modules.kernels.inputs import RingInput, StarInput
 
 Named = dict[str, Tensor]
 DTYPES = [torch.float32, torch.float64]
@@ -219,10 +220,14 @@ def obvious_ring(
     return torch.stack(answer)
 
 
+def star(path: str) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+    return lambda **inputs: kernels_of(path).star(StarInput(**inputs))
+
+
 def ring(path: str, case: Case) -> Callable[..., Tensor]:
     def function(**inputs: Tensor) -> Tensor:
         inputs = {"rows": None, "own": None, "own_rows": None, **inputs}  # type: ignore[dict-item]
-        return kernels_of(path).ring(**inputs, window=case.window)
+        return kernels_of(path).ring(RingInput(**inputs, window=case.window))
 
     return function
 
@@ -329,7 +334,7 @@ def expected_star(case: Case) -> Named:
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("case", STAR_TINY, ids=str)
 def test_star_equals_the_obvious_one(path, case, dtype):
-    found = run(kernels_of(path).star, star_inputs(case), dtype, device_of(path))
+    found = run(star(path), star_inputs(case), dtype, device_of(path))
     assert_same(found, expected_star(case), dtype)
 
 
@@ -337,14 +342,14 @@ def test_star_equals_the_obvious_one(path, case, dtype):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("case", STAR_SMALL + STAR_LARGE, ids=str)
 def test_star_in_more_cases_equals_the_obvious_one(path, case, dtype):
-    found = run(kernels_of(path).star, star_inputs(case), dtype, device_of(path))
+    found = run(star(path), star_inputs(case), dtype, device_of(path))
     assert_same(found, expected_star(case), dtype)
 
 
 @slow_for_triton
 def test_star_over_ten_thousand_tokens(path):
     case = Case((3, 10_000, 1), heads=2, dim=5, alpha="1.5", scored=True)
-    found = run(kernels_of(path).star, star_inputs(case), torch.float64, device_of(path))
+    found = run(star(path), star_inputs(case), torch.float64, device_of(path))
     assert_same(found, expected_star(case), torch.float64)
 
 
@@ -355,7 +360,7 @@ def test_tied_maxima_share_one_gradient(path, dtype):
     case = Case((4, 1, 6), scored=True, dim=5)
     inputs = dict(star_inputs(case))
     inputs["satellites"] = inputs["satellites"].round().clamp(-1, 1)
-    found = run(kernels_of(path).star, inputs, dtype, device_of(path))
+    found = run(star(path), inputs, dtype, device_of(path))
     expected = run(obvious_star, inputs, torch.float64)
     for answers in (found, expected):
         x = inputs["satellites"].double()
@@ -573,13 +578,13 @@ def encode(path: str, lengths: tuple[int, ...], order: list[int], dtype: torch.d
     alpha = torch.tensor([1.3, 1.8], dtype=dtype, device=device, requires_grad=True)
     starts = torch.tensor([0, *sizes]).cumsum(0).to(device)
     kernels = kernels_of(path)
-    context = kernels.ring(leaves["qkv"], None, None, None, leaves["relay"], starts, alpha, 1)
+    context = kernels.ring(RingInput(leaves["qkv"], None, None, None, leaves["relay"], starts, alpha, 1))
     weight = torch.linspace(0.5, 2, dim, dtype=dtype, device=device).requires_grad_()
     satellites = kernels.norm(context, weight, weight - 1, 0.0)
     folded = leaves["queries"].view(len(sizes), heads, dim).transpose(0, 1)
     shift = torch.zeros(len(sizes), heads, dtype=dtype, device=device)
     mixture, maximum, weights = kernels.star(
-        satellites, leaves["centre"], starts, alpha, folded=folded, shift=shift
+        StarInput(satellites, leaves["centre"], starts, alpha, folded=folded, shift=shift)
     )
     (mixture.square().sum() + (maximum**3).sum()).backward()
     found = {"mixture": mixture.transpose(0, 1), "maximum": maximum}

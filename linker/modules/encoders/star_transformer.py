@@ -13,6 +13,7 @@ from linker.bounds import at_least, between
 from linker.modules.attention import AttentionHeads, ScoreFunction
 from linker.modules.encoder import Encoder, offsets_of
 from linker.modules.kernels.dispatch import Kernels, kernels_for
+from linker.modules.kernels.inputs import RingInput, StarInput
 
 
 @Encoder.register("star_transformer")
@@ -151,7 +152,9 @@ class Cycle(nn.Module):
             qkv, own, own_rows = ring.queries_keys_values(satellites), ring.keys_values(words), rows
             rows = None
         relay_keys_values, alpha = ring.keys_values(relay), ring.alphas()
-        context = kernels.ring(qkv, rows, own, own_rows, relay_keys_values, starts, alpha, self.window)
+        context = kernels.ring(
+            RingInput(qkv, rows, own, own_rows, relay_keys_values, starts, alpha, self.window)
+        )
         dropout = self.dropout if self.training else 0.0
         satellites = kernels.norm(ring.output(context), self.norm.weight, self.norm.bias, dropout)
         return satellites, *self._star(kernels, satellites, relay, starts)
@@ -166,21 +169,20 @@ class Cycle(nn.Module):
         """
         star = self.star
         query = star.queries(relay)
-        alpha = star.alphas()
+        given = StarInput(satellites, relay, starts, star.alphas())
         if star.score == "dot":
             by_head = star.by_head(query)
-            folded = torch.bmm(by_head.transpose(0, 1), _by_head(star.key.weight, star))
-            shift = torch.einsum("thd,hd->th", by_head, star.key.bias.view(star.num_heads, -1))
-            mixture, maximum, weights = kernels.star(
-                satellites, relay, starts, alpha, folded=folded, shift=shift
+            given = given._replace(
+                folded=torch.bmm(by_head.transpose(0, 1), _by_head(star.key.weight, star)),
+                shift=torch.einsum("thd,hd->th", by_head, star.key.bias.view(star.num_heads, -1)),
             )
         else:
             per_token = query.repeat_interleave(starts.diff(), 0, output_size=len(satellites))
-            scores = star.by_head(star.keys(satellites) * per_token).sum(-1)
-            own_scores = star.by_head(star.keys(relay) * query).sum(-1)
-            mixture, maximum, weights = kernels.star(
-                satellites, relay, starts, alpha, scores=scores, own_scores=own_scores
+            given = given._replace(
+                scores=star.by_head(star.keys(satellites) * per_token).sum(-1),
+                own_scores=star.by_head(star.keys(relay) * query).sum(-1),
             )
+        mixture, maximum, weights = kernels.star(given)
         values = torch.bmm(mixture, _by_head(star.value.weight, star).transpose(1, 2))
         return star.output(values.transpose(0, 1).flatten(1) + star.value.bias), maximum, weights
 

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from linker.modules.kernels.dropout import draw_seed
+from linker.modules.kernels.inputs import RingInput, StarInput
 from linker.modules.kernels.precision import full_precision
 
 
@@ -30,14 +31,7 @@ class RawKernels(Protocol):
 
     def ring_forward(
         self,
-        qkv: Tensor,
-        rows: Tensor | None,
-        own: Tensor | None,
-        own_rows: Tensor | None,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        window: int,
+        ring: RingInput,
     ) -> tuple[Tensor, Tensor]:
         """Context, tokens × I, and what `ring_backward` needs of the weights, in a layout of its own."""
         ...
@@ -46,14 +40,7 @@ class RawKernels(Protocol):
         self,
         gradient: Tensor,
         weights: Tensor,
-        qkv: Tensor,
-        rows: Tensor | None,
-        own: Tensor | None,
-        own_rows: Tensor | None,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        window: int,
+        ring: RingInput,
     ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
         """Per token gradients of qkv (tokens × 3I) and own (tokens × 2I), of relay (texts × 2I), of α (H)."""
         ...
@@ -79,14 +66,7 @@ class RawKernels(Protocol):
 
     def star_forward(
         self,
-        satellites: Tensor,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        folded: Tensor | None,
-        shift: Tensor | None,
-        scores: Tensor | None,
-        own_scores: Tensor | None,
+        star: StarInput,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Mixture (H × texts × D), weights (tokens × H), the relay's own (texts × H), maximum, and where it is.
 
@@ -101,11 +81,7 @@ class RawKernels(Protocol):
         where: Tensor,
         weights: Tensor,
         own_weights: Tensor,
-        satellites: Tensor,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        folded: Tensor | None,
+        star: StarInput,
     ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
         """Gradients of satellites, relay, folded (None without it), token scores, own scores, α."""
         ...
@@ -127,32 +103,22 @@ class _Entmax(torch.autograd.Function):
 
 class _Ring(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        raw: RawKernels,
-        qkv: Tensor,
-        rows: Tensor | None,
-        own: Tensor | None,
-        own_rows: Tensor | None,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        window: int,
-    ) -> Tensor:
-        context, weights = raw.ring_forward(qkv, rows, own, own_rows, relay, starts, alpha, window)
-        ctx.raw, ctx.window = raw, window
-        ctx.save_for_backward(weights, qkv, rows, own, own_rows, relay, starts, alpha)
+    def forward(ctx: Any, raw: RawKernels, *fields: Any) -> Tensor:
+        ring = RingInput(*fields)
+        context, weights = raw.ring_forward(ring)
+        ctx.raw, ctx.window = raw, ring.window
+        ctx.save_for_backward(weights, *ring[:-1])
         return context
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        weights, qkv, rows, own, own_rows, relay, starts, alpha = ctx.saved_tensors
-        for_qkv, for_own, for_relay, for_alpha = ctx.raw.ring_backward(
-            gradients[0].contiguous(), weights, qkv, rows, own, own_rows, relay, starts, alpha, ctx.window
-        )
-        for_qkv = _sum_by_row(for_qkv, rows, len(qkv))
-        if own is not None:
-            for_own = _sum_by_row(for_own, own_rows, len(own))
+        weights = ctx.saved_tensors[0]
+        ring = RingInput._make((*ctx.saved_tensors[1:], ctx.window))
+        found = ctx.raw.ring_backward(gradients[0].contiguous(), weights, ring)
+        for_qkv, for_own, for_relay, for_alpha = found
+        for_qkv = _sum_by_row(for_qkv, ring.rows, len(ring.qkv))
+        if ring.own is not None:
+            for_own = _sum_by_row(for_own, ring.own_rows, len(ring.own))
         return None, for_qkv, None, for_own, None, for_relay, None, for_alpha, None
 
 
@@ -184,36 +150,27 @@ class _Norm(torch.autograd.Function):
 
 class _Star(torch.autograd.Function):
     @staticmethod
-    def forward(
-        ctx: Any,
-        raw: RawKernels,
-        satellites: Tensor,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        folded: Tensor | None,
-        shift: Tensor | None,
-        scores: Tensor | None,
-        own_scores: Tensor | None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        mixture, weights, own_weights, maximum, where = raw.star_forward(
-            satellites, relay, starts, alpha, folded, shift, scores, own_scores
-        )
+    def forward(ctx: Any, raw: RawKernels, *fields: Any) -> tuple[Tensor, Tensor, Tensor]:
+        star = StarInput(*fields)
+        mixture, weights, own_weights, maximum, where = raw.star_forward(star)
         ctx.raw = raw
-        ctx.save_for_backward(where, weights, own_weights, satellites, relay, starts, alpha, folded)
+        # Scores are not needed any more.
+        ctx.save_for_backward(where, weights, own_weights, *fields[:5])
         ctx.mark_non_differentiable(weights)
         return mixture, maximum, weights
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
+        where, weights, own_weights, *tensors = ctx.saved_tensors
+        star = StarInput(*tensors)
         for_satellites, for_relay, for_folded, for_scores, for_own, for_alpha = ctx.raw.star_backward(
-            gradients[0].contiguous(), gradients[1].contiguous(), *ctx.saved_tensors
+            gradients[0].contiguous(), gradients[1].contiguous(), where, weights, own_weights, star
         )
         if for_folded is None:
             return None, for_satellites, for_relay, None, for_alpha, None, None, for_scores, for_own
         # The shift of a text is part of all its scores.
-        starts = ctx.saved_tensors[5]
-        for_shift = for_own + torch.segment_reduce(for_scores, "sum", lengths=starts.diff(), unsafe=True)
+        lengths = star.starts.diff()
+        for_shift = for_own + torch.segment_reduce(for_scores, "sum", lengths=lengths, unsafe=True)
         return None, for_satellites, for_relay, None, for_alpha, for_folded, for_shift, None, None
 
 
@@ -233,21 +190,9 @@ class FusedKernels:
         return _Entmax.apply(self._raw, flat, per_row).view(scores.shape)
 
     @full_precision
-    def ring(
-        self,
-        qkv: Tensor,
-        rows: Tensor | None,
-        own: Tensor | None,
-        own_rows: Tensor | None,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        window: int,
-    ) -> Tensor:
+    def ring(self, ring: RingInput) -> Tensor:
         """See `PlainKernels.ring`."""
-        own = own if own is None else own.contiguous()
-        tensors = qkv.contiguous(), rows, own, own_rows, relay.contiguous(), starts, alpha.contiguous()
-        return _Ring.apply(self._raw, *tensors, window)
+        return _Ring.apply(self._raw, *_contiguous(ring))
 
     @full_precision
     def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
@@ -255,17 +200,10 @@ class FusedKernels:
         return _Norm.apply(self._raw, x.contiguous(), weight, bias, dropout, draw_seed(dropout))
 
     @full_precision
-    def star(
-        self,
-        satellites: Tensor,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        folded: Tensor | None = None,
-        shift: Tensor | None = None,
-        scores: Tensor | None = None,
-        own_scores: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def star(self, star: StarInput) -> tuple[Tensor, Tensor, Tensor]:
         """See `PlainKernels.star`."""
-        tensors = [satellites, relay, starts, alpha, folded, shift, scores, own_scores]
-        return _Star.apply(self._raw, *(x if x is None else x.contiguous() for x in tensors))
+        return _Star.apply(self._raw, *_contiguous(star))
+
+
+def _contiguous(fields: tuple[Any, ...]) -> list[Any]:
+    return [x.contiguous() if isinstance(x, Tensor) else x for x in fields]

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from linker.modules.kernels import library
+from linker.modules.kernels.inputs import RingInput, StarInput
 from linker.modules.kernels.memory import keep_buffers
 
 # The most neighbours on each side that fit the kernel's registers.
@@ -38,47 +39,31 @@ def entmax_backward(weights: Tensor, gradient: Tensor, alpha: Tensor) -> tuple[T
     return by_scores, by_alpha
 
 
-def ring_forward(
-    qkv: Tensor,
-    rows: Tensor | None,
-    own: Tensor | None,
-    own_rows: Tensor | None,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    window: int,
-) -> tuple[Tensor, Tensor]:
+def ring_forward(ring: RingInput) -> tuple[Tensor, Tensor]:
     """See `fused.RawKernels`."""
-    heads, inner, tokens = len(alpha), qkv.shape[1] // 3, int(starts[-1])
+    *tensors, window = ring
+    qkv, starts = ring.qkv, ring.starts
+    heads, inner, tokens = len(ring.alpha), qkv.shape[1] // 3, int(starts[-1])
     context = qkv.new_empty(tokens, inner)
     # In blocks of eight tokens of a text; the satellite as its own neighbour and as own token is one entry.
-    entries = 2 * window + (2 if own is None else 3)
+    entries = 2 * window + (2 if ring.own is None else 3)
     weights = qkv.new_empty(int(((starts.diff() + 7) // 8).sum()), heads, entries, 8)
-    sizes = (len(relay), heads, inner // heads, window)
-    _call("ring_forward", qkv, rows, own, own_rows, relay, starts, alpha, *sizes, context, weights)
+    sizes = (len(ring.relay), heads, inner // heads, window)
+    _call("ring_forward", *tensors, *sizes, context, weights)
     return context, weights
 
 
 def ring_backward(
-    gradient: Tensor,
-    weights: Tensor,
-    qkv: Tensor,
-    rows: Tensor | None,
-    own: Tensor | None,
-    own_rows: Tensor | None,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    window: int,
+    gradient: Tensor, weights: Tensor, ring: RingInput
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
     """See `fused.RawKernels`."""
-    tokens, inner = gradient.shape
+    *tensors, window = ring
+    (tokens, inner), heads = gradient.shape, len(ring.alpha)
     by_qkv = gradient.new_empty(tokens, 3 * inner)
-    by_own = None if own is None else gradient.new_empty(tokens, 2 * inner)
-    by_relay, by_alpha = torch.empty_like(relay), torch.empty_like(alpha)
-    sizes = (len(relay), len(alpha), inner // len(alpha), window)
-    inputs = (qkv, rows, own, own_rows, relay, starts, alpha)
-    _call("ring_backward", *inputs, *sizes, gradient, weights, by_qkv, by_own, by_relay, by_alpha)
+    by_own = None if ring.own is None else gradient.new_empty(tokens, 2 * inner)
+    by_relay, by_alpha = torch.empty_like(ring.relay), torch.empty_like(ring.alpha)
+    sizes = (len(ring.relay), heads, inner // heads, window)
+    _call("ring_backward", *tensors, *sizes, gradient, weights, by_qkv, by_own, by_relay, by_alpha)
     return by_qkv, by_own, by_relay, by_alpha
 
 
@@ -99,25 +84,16 @@ def norm_backward(
     return by_x, by_weight, by_bias
 
 
-def star_forward(
-    satellites: Tensor,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    folded: Tensor | None,
-    shift: Tensor | None,
-    scores: Tensor | None,
-    own_scores: Tensor | None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def star_forward(star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """See `fused.RawKernels`."""
-    heads, (tokens, dim), texts = len(alpha), satellites.shape, len(relay)
+    satellites, heads, texts = star.satellites, len(star.alpha), len(star.relay)
+    tokens, dim = satellites.shape
     mixture = satellites.new_empty(heads, texts, dim)
     weights, own_weights = satellites.new_empty(tokens, heads), satellites.new_empty(texts, heads)
     maximum = satellites.new_empty(texts, dim)
     where = torch.empty(texts, dim, dtype=torch.int64)
-    inputs = (satellites, relay, starts, alpha, folded, shift, scores, own_scores)
     outputs = (mixture, weights, own_weights, maximum, where)
-    _call("star_forward", *inputs, texts, heads, dim, *outputs)
+    _call("star_forward", *star, texts, heads, dim, *outputs)
     return outputs
 
 
@@ -127,26 +103,18 @@ def star_backward(
     where: Tensor,
     weights: Tensor,
     own_weights: Tensor,
-    satellites: Tensor,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    folded: Tensor | None,
+    star: StarInput,
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
     """See `fused.RawKernels`."""
+    satellites, relay, starts, alpha, folded = star[:5]
     by_satellites, by_relay = torch.empty_like(satellites), torch.empty_like(relay)
     by_folded = None if folded is None else torch.empty_like(folded)
-    by_scores, by_own, by_alpha = (
-        torch.empty_like(weights),
-        torch.empty_like(own_weights),
-        torch.empty_like(alpha),
-    )
-    inputs = (satellites, relay, starts, alpha, folded, len(relay), len(alpha), satellites.shape[1])
+    by_scores, by_own, by_alpha = (torch.empty_like(x) for x in (weights, own_weights, alpha))
+    sizes = (len(relay), len(alpha), satellites.shape[1])
     incoming = (gradient, maximum_gradient, where, weights, own_weights)
-    _call(
-        "star_backward", *inputs, *incoming, by_satellites, by_relay, by_folded, by_scores, by_own, by_alpha
-    )
-    return by_satellites, by_relay, by_folded, by_scores, by_own, by_alpha
+    answers = (by_satellites, by_relay, by_folded, by_scores, by_own, by_alpha)
+    _call("star_backward", satellites, relay, starts, alpha, folded, *sizes, *incoming, *answers)
+    return answers
 
 
 def _call(name: str, *arguments: Tensor | int | float | None) -> None:

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from linker.modules.kernels.dropout import draw_seed, kept
+from linker.modules.kernels.inputs import RingInput, StarInput
 from linker.modules.kernels.newton import entmax_rows
 from linker.modules.kernels.precision import full_precision
 
@@ -15,7 +16,7 @@ RATIO = 2
 
 
 class PlainKernels:
-    """H heads of size d, I = H · d, D the size of satellites; texts lie one behind the other on the token axis."""
+    """The operations over `RingInput` and `StarInput`, which say what the letters stand for."""
 
     name = "plain"
     # Is the time a text takes independent of the longest text in its batch?
@@ -32,32 +33,13 @@ class PlainKernels:
         return entmax_rows(scores, alpha)
 
     @full_precision
-    def ring(
-        self,
-        qkv: Tensor,
-        rows: Tensor | None,
-        own: Tensor | None,
-        own_rows: Tensor | None,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        window: int,
-    ) -> Tensor:
-        """Every token attends to its neighbours, to its own token and to its text's relay.
-
-        Args:
-            qkv: float, n × 3I: queries (scaled), keys and values of the satellites.
-            rows: int64, tokens: the row of `qkv` that each token has; None where row i is token i.
-            own: float, m × 2I: keys and values of the tokens themselves; None where they are the satellites'.
-            own_rows: int64, tokens: the row of `own` that each token has; None as for `rows`.
-            relay: float, texts × 2I: keys and values of the relays.
-            starts: int64, texts + 1.
-            alpha: float, H.
-            window: neighbours on each side; those beyond a text's ends do not exist.
+    def ring(self, ring: RingInput) -> Tensor:
+        """The ring's attention.
 
         Returns:
             float, tokens × I: per head the values, weighed by the α-entmax of query · key.
         """
+        qkv, rows, own, own_rows, relay, starts, alpha, window = ring
         heads = len(alpha)
         lengths = starts.diff()
         text = torch.repeat_interleave(torch.arange(len(lengths), device=starts.device), lengths)
@@ -90,41 +72,15 @@ class PlainKernels:
         return F.leaky_relu(F.layer_norm(x, x.shape[-1:], weight, bias))
 
     @full_precision
-    def star(
-        self,
-        satellites: Tensor,
-        relay: Tensor,
-        starts: Tensor,
-        alpha: Tensor,
-        folded: Tensor | None = None,
-        shift: Tensor | None = None,
-        scores: Tensor | None = None,
-        own_scores: Tensor | None = None,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Every relay attends to itself and to the satellites of its text.
-
-        Either `folded` and `shift` are given, then the score of vector x for head h is folded_h · x + shift_h; or
-        `scores` and `own_scores` are.
-
-        Args:
-            satellites: float, tokens × D.
-            relay: float, texts × D.
-            starts: int64, texts + 1.
-            alpha: float, H.
-            folded: float, H × texts × D: the relay's queries times the heads' key matrices.
-            shift: float, texts × H: the relay's queries times the heads' key biases.
-            scores: float, tokens × H.
-            own_scores: float, texts × H: the relays' scores for themselves.
+    def star(self, star: StarInput) -> tuple[Tensor, Tensor, Tensor]:
+        """The star's attention.
 
         Returns:
             mixture, float, H × texts × D: relay and satellites of each text, weighed;
             maximum, float, texts × D: over the satellites of each text;
             weights, float, tokens × H: without gradient.
         """
-        pieces = [
-            self._star_of_group(group, satellites, relay, alpha, folded, shift, scores, own_scores)
-            for group in _groups(starts)
-        ]
+        pieces = [self._star_of_group(group, star) for group in _groups(star.starts)]
         mixtures, maxima, weights, texts, tokens = (list(column) for column in zip(*pieces))
         return (
             _in_order(mixtures, texts).transpose(0, 1),
@@ -132,30 +88,21 @@ class PlainKernels:
             _in_order(weights, tokens).detach(),
         )
 
-    def _star_of_group(
-        self,
-        group: _Group,
-        satellites: Tensor,
-        relay: Tensor,
-        alpha: Tensor,
-        folded: Tensor | None,
-        shift: Tensor | None,
-        scores: Tensor | None,
-        own_scores: Tensor | None,
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    def _star_of_group(self, group: _Group, star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """Mixture (texts × H × D), maximum and weights of texts of similar length, and which texts and tokens."""
-        padded, own = group.pad(satellites, 0), relay[group.texts]
-        if folded is not None:
-            assert shift is not None
-            keys = folded[:, group.texts].permute(1, 2, 0)
-            extra = shift[group.texts]
+        padded, own = group.pad(star.satellites, 0), star.relay[group.texts]
+        if star.folded is not None:
+            assert star.shift is not None
+            keys = star.folded[:, group.texts].permute(1, 2, 0)
+            extra = star.shift[group.texts]
             score = (padded @ keys + extra[:, None]).masked_fill(~group.mask[..., None], -torch.inf)
             own_score = (own[:, None] @ keys).squeeze(1) + extra
         else:
-            assert scores is not None
-            assert own_scores is not None
-            score, own_score = group.pad(scores, -torch.inf), own_scores[group.texts]
-        weights = self.entmax(torch.cat([own_score[:, None], score], 1).transpose(1, 2), alpha[:, None])
+            assert star.scores is not None
+            assert star.own_scores is not None
+            score, own_score = group.pad(star.scores, -torch.inf), star.own_scores[group.texts]
+        every = torch.cat([own_score[:, None], score], 1).transpose(1, 2)
+        weights = self.entmax(every, star.alpha[:, None])
         mixture = weights[..., 1:] @ padded + weights[..., :1] * own[:, None]
         maximum = padded.masked_fill(~group.mask[..., None], -torch.inf).amax(1)
         return mixture, maximum, weights[..., 1:].transpose(1, 2)[group.mask], group.texts, group.tokens

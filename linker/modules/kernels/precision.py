@@ -13,11 +13,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def full_precision(operation: F) -> F:
-    """Give a method float32 for its float16 and bfloat16 tensors, and switch autocast off within it."""
+    """Give a method of tensors, or tuples of them, float32 for float16 and bfloat16; within it autocast is off."""
 
     @wraps(operation)
     def run(self: object, *arguments: Any, **named: Any) -> Any:
-        device = next(x for x in (*arguments, *named.values()) if isinstance(x, Tensor)).device.type
+        first = next(iter((*arguments, *named.values())))
+        device = (first if isinstance(first, Tensor) else first[0]).device.type
         with torch.autocast(device, enabled=False):
             return operation(self, *map(_wide, arguments), **{key: _wide(x) for key, x in named.items()})
 
@@ -25,4 +26,6 @@ def full_precision(operation: F) -> F:
 
 
 def _wide(x: Any) -> Any:
+    if isinstance(x, tuple):
+        return type(x)(*map(_wide, x))
     return x.float() if isinstance(x, Tensor) and x.dtype in (torch.float16, torch.bfloat16) else x

@@ -8,6 +8,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from linker.modules.kernels.inputs import RingInput
 from linker.modules.kernels.triton_newton import solve_tile, steps_of
 from linker.modules.kernels.triton_texts import text_of
 
@@ -139,17 +140,9 @@ def given_tables(
     )
 
 
-def ring_forward(
-    qkv: Tensor,
-    rows: Tensor | None,
-    own: Tensor | None,
-    own_rows: Tensor | None,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    window: int,
-) -> tuple[Tensor, Tensor]:
+def ring_forward(ring: RingInput) -> tuple[Tensor, Tensor]:
     """See `RawKernels.ring_forward`."""
+    qkv, rows, own, own_rows, relay, starts, alpha, window = ring
     qkv, relay, alpha = qkv.contiguous(), relay.contiguous(), alpha.contiguous()
     tokens, texts, heads = len(qkv) if rows is None else len(rows), len(relay), len(alpha)
     sizes = ring_sizes(qkv, alpha, window)

@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from linker.modules.kernels.inputs import RingInput
 from linker.modules.kernels.triton_newton import gradient_tile, tiny_of
 from linker.modules.kernels.triton_ring import given_tables, head_of, put, ring_sizes, row_of
 from linker.modules.kernels.triton_texts import text_of
@@ -178,18 +179,10 @@ def _backward_relay(
 
 
 def ring_backward(
-    gradient: Tensor,
-    weights: Tensor,
-    qkv: Tensor,
-    rows: Tensor | None,
-    own: Tensor | None,
-    own_rows: Tensor | None,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    window: int,
+    gradient: Tensor, weights: Tensor, ring: RingInput
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
     """See `RawKernels.ring_backward`."""
+    qkv, rows, own, own_rows, relay, starts, alpha, window = ring
     qkv, relay, alpha, gradient = (x.contiguous() for x in (qkv, relay, alpha, gradient))
     tokens, texts, heads = len(weights), len(relay), len(alpha)
     sizes = ring_sizes(qkv, alpha, window)

@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from linker.modules.kernels.inputs import StarInput
 from linker.modules.kernels.triton_newton import gradient_row, solve_row, steps_of, tiny_of
 from linker.modules.kernels.triton_texts import text_of
 
@@ -238,17 +239,9 @@ def _relay_products(relay: Tensor, per_text: Tensor) -> Tensor:
     return (per_text * relay).sum(-1).t()
 
 
-def star_forward(
-    satellites: Tensor,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    folded: Tensor | None,
-    shift: Tensor | None,
-    scores: Tensor | None,
-    own_scores: Tensor | None,
-) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+def star_forward(star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """See `RawKernels.star_forward`."""
+    satellites, relay, starts, alpha, folded, shift, scores, own_scores = star
     satellites, relay, alpha = satellites.contiguous(), relay.contiguous(), alpha.contiguous()
     (tokens, dim), texts, heads = satellites.shape, len(relay), len(alpha)
     sizes = _sizes(heads, dim)
@@ -281,13 +274,10 @@ def star_backward(
     where: Tensor,
     weights: Tensor,
     own_weights: Tensor,
-    satellites: Tensor,
-    relay: Tensor,
-    starts: Tensor,
-    alpha: Tensor,
-    folded: Tensor | None,
+    star: StarInput,
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
     """See `RawKernels.star_backward`."""
+    satellites, relay, starts, alpha, folded = star[:5]
     satellites, relay, alpha, gradient = (x.contiguous() for x in (satellites, relay, alpha, gradient))
     (tokens, dim), texts, heads = satellites.shape, len(relay), len(alpha)
     sizes = _sizes(heads, dim)

@@ -1,0 +1,61 @@
+"""What the ring's and the star's attention take: texts lie one behind the other on the token axis.
+
+H heads of size d, I = H · d, D the size of satellites. All float tensors of a call have one dtype.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+
+class RingInput(NamedTuple):
+    """Every token attends to its neighbours, to its own token and to its text's relay.
+
+    Attributes:
+        qkv: float, n × 3I: queries (scaled), keys and values of the satellites.
+        rows: int64, tokens: the row of `qkv` that each token has; None where row i is token i.
+        own: float, m × 2I: keys and values of the tokens themselves; None where they are the satellites'.
+        own_rows: int64, tokens: the row of `own` that each token has; None as for `rows`.
+        relay: float, texts × 2I: keys and values of the relays.
+        starts: int64, texts + 1: where each text begins, and where the last one ends.
+        alpha: float, H.
+        window: neighbours on each side; those beyond a text's ends do not exist.
+    """
+
+    qkv: Tensor
+    rows: Tensor | None
+    own: Tensor | None
+    own_rows: Tensor | None
+    relay: Tensor
+    starts: Tensor
+    alpha: Tensor
+    window: int
+
+
+class StarInput(NamedTuple):
+    """Every relay attends to itself and to the satellites of its text.
+
+    Either `folded` and `shift` are given, then the score of vector x for head h is folded_h · x + shift_h; or
+    `scores` and `own_scores` are.
+
+    Attributes:
+        satellites: float, tokens × D.
+        relay: float, texts × D.
+        starts: int64, texts + 1.
+        alpha: float, H.
+        folded: float, H × texts × D: the relay's queries times the heads' key matrices.
+        shift: float, texts × H: the relay's queries times the heads' key biases.
+        scores: float, tokens × H.
+        own_scores: float, texts × H: the relays' scores for themselves.
+    """
+
+    satellites: Tensor
+    relay: Tensor
+    starts: Tensor
+    alpha: Tensor
+    folded: Tensor | None = None
+    shift: Tensor | None = None
+    scores: Tensor | None = None
+    own_scores: Tensor | None = None
