@@ -23,7 +23,15 @@ from linker.training.card import model_card
 from linker.training.checkpoints import Checkpoint, Checkpoints
 from linker.training.group import device_for
 from linker.training.randomness import seed_everything
-from linker.training.resuming import check_data, checkpoints_of, find_checkpoint, fingerprint, log_dir_of
+from linker.training.resuming import (
+    LAST,
+    check_data,
+    checkpoints_of,
+    find_checkpoint,
+    fingerprint,
+    log_dir_of,
+    remove_half_written,
+)
 from linker.training.saving import Keeping, TrainingResult
 from linker.training.trainer import Trainer
 from linker.training.workers import Workers
@@ -94,11 +102,11 @@ class Experiment:
         if workers.first:
             _describe(train, dev, model)
             checkpoints.lock()
+            remove_half_written(out)
             if checkpoint is None:
                 checkpoints.clear()
             else:
                 checkpoints.set_aside_after(checkpoint.step)
-                checkpoints.clean()
 
         def save_best(result: TrainingResult) -> None:
             """The model folder; the model holds the best weights."""
@@ -111,7 +119,7 @@ class Experiment:
                 # An epoch that is not the best so far leaves the model folder as it is.
                 if result.best_epoch in (0, len(result.epochs)):
                     save_best(result)
-                save_weights(model, out / "last.safetensors")
+                save_weights(model, out / LAST)
 
         facts = {
             "config": config,

@@ -10,10 +10,12 @@ from typing import Any
 
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
-from linker.models.siamese import SiameseModel
+from linker.models.folder import CARD, CONFIG, METRICS
+from linker.models.siamese import VOCABULARY, WEIGHTS, SiameseModel
 from linker.progress import stderr
 from linker.training.checkpoints import Checkpoint, Checkpoints
 
+LAST = "last.safetensors"
 # Differences shown when a config has changed.
 SHOWN = 20
 
@@ -105,6 +107,16 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
                 yield from differences(before[key], after[key], at)
     elif before != after:
         yield f"{path}: {json.dumps(before, ensure_ascii=False)} → {json.dumps(after, ensure_ascii=False)}"
+
+
+def remove_half_written(out: Path) -> None:
+    """Remove what a run that was killed left half written in its model folder and logs."""
+    names = (CONFIG, METRICS, CARD, VOCABULARY, WEIGHTS, LAST)
+    for folder, written in ((out, names), (log_dir_of(out), ("train.jsonl",))):
+        for name in written:
+            for path in folder.glob(f".{name}.*"):
+                path.unlink(missing_ok=True)
+    checkpoints_of(out).clean()
 
 
 def fingerprint(model: SiameseModel, train: LinkedPosts, dev: LinkedPosts | None) -> str:

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
+from textwrap import shorten
 
 from torch.distributed import TCPStore
 
@@ -16,6 +17,7 @@ from linker.training.place import Place
 LOOK_SECONDS = 0.5
 # A process that shows no sign of life for so long is given up.
 SILENCE_SECONDS = 40.0
+HALTED_SECONDS = 10.0
 # How long a process whose connection broke waits for others to say why.
 EXPLANATION_SECONDS = 5.0
 FAILURE = "linker/failure"
@@ -40,15 +42,19 @@ class Watch:
 
     def __init__(self, place: Place, store: TCPStore, doing: Callable[[], str]) -> None:
         self._place, self._store, self._doing = place, store, doing
+        self._answered = time.monotonic()
         self._claiming = threading.Lock()
         self._ended = threading.Event()
         self._lost = ""
         self._lost_since = 0.0
         self._thread = threading.Thread(target=self._look, name="watch", daemon=True)
+        self._guard = threading.Thread(target=self._look_at_store, name="watch the store", daemon=True)
 
     def start(self) -> None:
         """Begin to watch."""
+        self._answered = time.monotonic()
         self._thread.start()
+        self._guard.start()
 
     def stop(self) -> None:
         """The run is over in this process."""
@@ -66,20 +72,26 @@ class Watch:
 
     def wait_for_the_end(self, error: Exception) -> None:
         """The connection to another process broke: let the thread find out why, and end this process."""
-        self._lost, self._lost_since = str(error).splitlines()[0], time.monotonic()
+        self._lost, self._lost_since = _short(error), time.monotonic()
         self._thread.join()
 
     def _look(self) -> None:
         parent, other = os.getppid(), (self._place.rank + 1) % self._place.size
         beats, heard = -1, time.monotonic()
+        looked = heard
         while not self._ended.wait(LOOK_SECONDS):
+            # All were halted for a while, a virtual machine say: that is nobody's silence.
+            if time.monotonic() - looked > HALTED_SECONDS:
+                heard = time.monotonic()
+            looked = time.monotonic()
             if os.getppid() != parent:
                 os._exit(1)
             try:
                 self._store.add(f"linker/beat/{self._place.rank}", 1)
                 if self._store.check([FAILURE]):
                     self._leave()
-                now, count = time.monotonic(), self._store.add(f"linker/beat/{other}", 0)
+                count = self._store.add(f"linker/beat/{other}", 0)
+                now = self._answered = time.monotonic()
                 # Silence counts from the first sign of life on: a process may be slow to begin.
                 if count != beats or not count:
                     beats, heard = count, now
@@ -95,7 +107,20 @@ class Watch:
             except RuntimeError as error:
                 if self._ended.is_set():
                     return
-                self._end(f"the place where the processes meet is gone ({str(error).splitlines()[0]})")
+                self._end(f"the place where the processes meet is gone ({_short(error)})")
+
+    def _look_at_store(self) -> None:
+        """A store on a host that was cut off does not fail, it never answers."""
+        looked = time.monotonic()
+        while not self._ended.wait(LOOK_SECONDS):
+            if time.monotonic() - looked > HALTED_SECONDS:
+                self._answered = time.monotonic()
+            looked = time.monotonic()
+            if looked - self._answered > SILENCE_SECONDS:
+                self._tell(
+                    f"the place where the processes meet does not answer since {SILENCE_SECONDS:.0f} s"
+                )
+                os._exit(1)
 
     def _leave(self) -> None:
         """Another process tells, or this one is about to: give it the time to end by itself."""
@@ -112,15 +137,18 @@ class Watch:
 
     def _end(self, cause: str) -> None:
         if not self._ended.is_set() and self.claim(cause):
-            rank, size = self._place.rank, self._place.size
-            doing = self._doing()
-            print(
-                f"error: {cause}; process {rank} of {size} tells, in {doing}" if doing else f"error: {cause}",
-                file=sys.stderr,
-                flush=True,
-            )
+            self._tell(cause)
             self.linger()
         os._exit(1)
+
+    def _tell(self, cause: str) -> None:
+        doing = self._doing()
+        where = f"; process {self._place.rank} of {self._place.size} tells, in {doing}" if doing else ""
+        print(f"error: {cause}{where}", file=sys.stderr, flush=True)
+
+
+def _short(error: Exception) -> str:
+    return shorten(str(error), 150, placeholder=" …")
 
 
 def connect(place: Place, keep: bool) -> TCPStore:

@@ -96,19 +96,33 @@ def train(out: str, *more: str) -> list[str]:
     return ["train", "config.jsonnet", "--out", out, *more]
 
 
-def kill_at_random(folder: Path, out: str, rng: random.Random, longest: float, *more: str) -> int:
+def kill_at_random(folder: Path, out: str, rng: random.Random, longest: float) -> int:
     """Train and kill, again and again, until a run ends by itself; how often it was killed."""
     kills = 0
-    while True:
-        process = start(folder, *train(out, "--resume", *more))
-        process.join(rng.uniform(0, longest))
+    while kill_once(folder, out, rng.uniform(0, longest)) is not None:
+        kills += 1
+    return kills
+
+
+def kill_once(folder: Path, out: str, seconds: float, *more: str) -> str | None:
+    """Train, or train on, and kill after `seconds`: where that struck; None where the run had ended by itself."""
+    process = start(folder, *train(out, "--resume", *more))
+    process.join(seconds)
+    try:
         if process.exitcode is None:
             os.kill(process.pid, signal.SIGKILL)
-        process.join(60)
-        if process.exitcode == 0:
-            return kills
-        assert process.exitcode == -signal.SIGKILL, (folder / "stderr").read_text()
-        kills += 1
+    except ProcessLookupError:  # it has just ended by itself
+        pass
+    process.join(60)
+    if process.exitcode == 0:
+        return None
+    assert process.exitcode == -signal.SIGKILL, (folder / "stderr").read_text()
+    checkpoints = folder / f"{out}-log" / "checkpoints"
+    if checkpoints.is_dir() and any(path.name.startswith(".step-") for path in checkpoints.iterdir()):
+        return "while a checkpoint was being written"
+    if (folder / out).is_dir() and any(path.name.startswith(".") for path in (folder / out).iterdir()):
+        return "while the model folder was being written"
+    return "before the first checkpoint" if not any(checkpoints.glob("step-*")) else "at another moment"
 
 
 def outcome(folder: Path, out: str) -> dict[str, object]:

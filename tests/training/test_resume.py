@@ -74,10 +74,10 @@ class DieWhileSaving:
             fsync(descriptor)
 
         def renamed(source, target):
-            if "step-" not in str(target):
+            if ("step-" if self.point != "model" else "model.safetensors") not in str(target):
                 return replace(source, target)
             seen.append(1)
-            if len(seen) == self.nth and self.point == "before":
+            if len(seen) == self.nth and self.point in ("before", "model"):
                 die()
             replace(source, target)
             if len(seen) == self.nth and self.point == "after":
@@ -93,6 +93,7 @@ class DieWhileSaving:
     ("point", "nth"),
     [
         ("half", 5),
+        ("model", 1),
         pytest.param("before", 6, marks=pytest.mark.slow),
         pytest.param("after", 7, marks=pytest.mark.slow),
     ],
