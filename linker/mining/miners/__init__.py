@@ -1,0 +1,1 @@
+"""The ways to find pairs of tweets, one a file."""

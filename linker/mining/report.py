@@ -1,0 +1,68 @@
+"""What became of every line, link and pair: as JSON and as a table."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from linker.files import atomic_write
+
+
+@dataclass
+class Report:
+    """Counts of a run; in each section the parts add up to the first figure.
+
+    Attributes:
+        lines: what the lines were; they add up to the lines read.
+        links: by what was looked for ("quote", "reply"): what became of those found.
+        results: by what was made ("pairs", "dq"): what became of it.
+        damaged: archives that could not be read to their ends.
+    """
+
+    lines: Counter[str] = field(default_factory=Counter)
+    links: dict[str, Counter[str]] = field(default_factory=dict)
+    results: dict[str, Counter[str]] = field(default_factory=dict)
+    damaged: list[str] = field(default_factory=list)
+
+    def sections(self) -> dict[str, dict[str, int]]:
+        """Every section as it is shown: first the whole, then its parts, the largest first."""
+        whole = {"lines": _section("read", self.lines, self.lines.total())}
+        for child, counts in self.links.items():
+            rest = Counter({name.format(child): n for name, n in counts.items() if name != "found" and n})
+            whole[f"links to {_plural(child)}"] = _section("found", rest, counts["found"])
+        for name, counts in self.results.items():
+            rest = Counter({part: n for part, n in counts.items() if part != "made" and n})
+            whole[name] = _section("in all", rest, counts["made"])
+        return whole
+
+    def write(self, path: str | Path, settings: dict[str, Any]) -> None:
+        """Write the report and the settings of the run as JSON."""
+        with atomic_write(path) as file:
+            content = {"settings": settings, **self.sections(), "damaged archives": self.damaged}
+            json.dump(content, file, indent=2, ensure_ascii=False)
+            file.write("\n")
+
+    def table(self) -> Table:
+        """The report for people."""
+        table = Table(box=None, pad_edge=False)
+        for name, justify in (("", "left"), ("count", "right"), ("share", "right")):
+            table.add_column(name, justify=justify)  # type: ignore[arg-type]
+        for section, counts in self.sections().items():
+            whole = next(iter(counts.values()))
+            for i, (name, count) in enumerate(counts.items()):
+                label = f"{section} {name}" if i == 0 else f"  {name}"
+                table.add_row(label, f"{count:,}", "" if i == 0 or not whole else f"{count / whole:.1%}")
+        return table
+
+
+def _plural(word: str) -> str:
+    return word[:-1] + "ies" if word.endswith("y") else word + "s"
+
+
+def _section(name: str, parts: Counter[str], whole: int) -> dict[str, int]:
+    return {name: whole} | dict(sorted(parts.items(), key=lambda item: (-item[1], item[0])))

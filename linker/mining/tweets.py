@@ -1,0 +1,155 @@
+"""Tweets out of the JSON objects of Twitter's programming interfaces, versions 1.1 and 2."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+# Old clients cut a text at 140 characters and put a dot of dots behind it.
+_CUT_LENGTH = 135
+
+
+@dataclass(frozen=True, slots=True)
+class Tweet:
+    """A tweet, as far as mining needs it.
+
+    Attributes:
+        id: digits.
+        text: the full text where the object holds it, HTML entities resolved.
+        cut: there is more text than the object holds.
+        language: by Twitter's guess (`en`, `und`, …); None where the object does not say.
+        created_at: as it is in the object; it may be anything that a string can be.
+        quotes: the id of the tweet that it quotes.
+        replies_to: the id of the tweet that it answers.
+    """
+
+    id: str
+    text: str
+    cut: bool = False
+    language: str | None = None
+    created_at: str | None = None
+    quotes: str | None = None
+    replies_to: str | None = None
+
+
+def tweets_in(value: dict[str, Any]) -> list[Tweet]:
+    """Every tweet in one object, each once: the one it is, and those quoted, retweeted or included in it.
+
+    A retweet is no tweet of its own: the tweet that was retweeted stands for it. Of a retweet without its
+    original nothing is taken.
+
+    Args:
+        value: a v1.1 tweet; a v2 tweet; or a v2 answer with `data` (one tweet or a list) and `includes`.
+    """
+    found: dict[str, Tweet] = {}
+    for tweet in _from_v2(value) if _is_v2(value) else _from_v1(value):
+        known = found.get(tweet.id)
+        # The same tweet may be nested in several places, and shortened in some.
+        if known is None or (known.cut, -len(known.text)) > (tweet.cut, -len(tweet.text)):
+            found[tweet.id] = tweet
+    return list(found.values())
+
+
+def _is_v2(value: dict[str, Any]) -> bool:
+    return isinstance(value.get("data"), (dict, list)) or (
+        isinstance(value.get("id"), str) and "id_str" not in value and "user" not in value
+    )
+
+
+def _from_v1(value: dict[str, Any]) -> Iterator[Tweet]:
+    outer = value
+    if isinstance(value.get("retweeted_status"), dict):
+        value = value["retweeted_status"]
+    quoted = value.get("quoted_status")
+    if not isinstance(quoted, dict):
+        # Where the retweet is of a quote, some objects hold the quoted tweet beside the quote, not in it.
+        quoted = outer.get("quoted_status")
+    tweet = _v1_tweet(value)
+    parent = _v1_tweet(quoted) if isinstance(quoted, dict) else None
+    if tweet is not None:
+        yield replace(tweet, quotes=parent.id) if parent and not tweet.quotes else tweet
+    if parent is not None:
+        yield parent
+
+
+def _v1_tweet(value: dict[str, Any]) -> Tweet | None:
+    extended = value.get("extended_tweet")
+    full = _string(extended.get("full_text")) if isinstance(extended, dict) else None
+    full = full or _string(value.get("full_text"))
+    text = full or _string(value.get("text"))
+    number = _id(value, "id")
+    if number is None or text is None:
+        return None
+    text = html.unescape(text)
+    return Tweet(
+        number,
+        text,
+        cut=full is None and (value.get("truncated") is True or _looks_cut(text)),
+        language=_string(value.get("lang")),
+        created_at=_string(value.get("created_at")),
+        quotes=_id(value, "quoted_status_id"),
+        replies_to=_id(value, "in_reply_to_status_id"),
+    )
+
+
+def _from_v2(value: dict[str, Any]) -> Iterator[Tweet]:
+    data = value.get("data", value)
+    objects = list(data) if isinstance(data, list) else [data]
+    includes = value.get("includes")
+    included = includes.get("tweets") if isinstance(includes, dict) else None
+    objects += included if isinstance(included, list) else []
+    for one in objects:  # which grows meanwhile
+        if not isinstance(one, dict):
+            continue
+        references = one.get("referenced_tweets")
+        references = [r for r in references if isinstance(r, dict)] if isinstance(references, list) else []
+        # Flattened answers hold the tweets themselves where others refer to `includes`.
+        objects += [reference for reference in references if "text" in reference]
+        targets = {r["type"]: _id(r, "id") for r in references if isinstance(r.get("type"), str)}
+        if "retweeted" not in targets:
+            tweet = _v2_tweet(one, targets)
+            if tweet is not None:
+                yield tweet
+
+
+def _v2_tweet(value: dict[str, Any], targets: dict[str, str | None]) -> Tweet | None:
+    note = value.get("note_tweet")
+    full = _string(note.get("text")) if isinstance(note, dict) else None
+    text = full or _string(value.get("text"))
+    number = _id(value, "id")
+    if number is None or text is None:
+        return None
+    text = html.unescape(text)
+    return Tweet(
+        number,
+        text,
+        cut=full is None and _looks_cut(text),
+        language=_string(value.get("lang")),
+        created_at=_string(value.get("created_at")),
+        quotes=targets.get("quoted"),
+        replies_to=targets.get("replied_to"),
+    )
+
+
+def _looks_cut(text: str) -> bool:
+    if len(text) < _CUT_LENGTH or "…" not in text[-40:]:
+        return False
+    before_links = text.rstrip()
+    head, _, last = before_links.rpartition(" ")
+    return before_links.endswith("…") or (last.startswith("http") and head.rstrip().endswith("…"))
+
+
+def _id(value: dict[str, Any], name: str) -> str | None:
+    for number in (value.get(f"{name}_str"), value.get(name)):
+        # Whole numbers, not floats: those have lost digits of an id.
+        if isinstance(number, int) and not isinstance(number, bool) and 0 < number < 10**20:
+            return str(number)
+        if isinstance(number, str) and len(number) <= 20 and number.isascii() and number.isdigit():
+            return number
+    return None
+
+
+def _string(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
