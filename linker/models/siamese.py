@@ -1,10 +1,11 @@
-"""One encoder for articles and posts; relevance is the cosine of their vectors (Danovitch 2020, section 3.6)."""
+"""One encoder for articles and posts; relevance is how near their vectors lie (Danovitch 2020, section 3.6)."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from linker.ahead import ahead
 from linker.bounds import at_least
 from linker.config import Lazy
 from linker.data.batch import collate
+from linker.data.idf import idf_of
 from linker.data.tokenizer import Tokenizer
 from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vectors.file import Coverage, align, coverage
@@ -47,6 +49,8 @@ class SiameseModel(nn.Module, Model):
         min_count: without `vectors`, a training word has a row of its own from this many occurrences on.
         max_article_tokens: articles are cut here; the paper cuts at 1,000.
         max_post_tokens: posts are cut here.
+        similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative distance
+            of the vectors as they are.
     """
 
     vocabulary: Vocabulary
@@ -62,6 +66,7 @@ class SiameseModel(nn.Module, Model):
         min_count: int = 2,
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,
+        similarity: Literal["cosine", "euclidean"] = "cosine",
     ) -> None:
         at_least(
             1, min_count=min_count, max_article_tokens=max_article_tokens, max_post_tokens=max_post_tokens
@@ -70,6 +75,7 @@ class SiameseModel(nn.Module, Model):
         self._lazy_encoder, self._lazy_embedder = encoder, embedder
         self.tokenizer, self.vectors, self.min_count = tokenizer, vectors, min_count
         self.max_article_tokens, self.max_post_tokens = max_article_tokens, max_post_tokens
+        self.similarity = similarity
         self.coverage: Coverage | None = None
 
     def prepare(self, data: LinkedPosts) -> None:
@@ -81,21 +87,32 @@ class SiameseModel(nn.Module, Model):
             words = [
                 word for word, count in sorted(counts.items(), key=_by_frequency) if count >= self.min_count
             ]
-            self._build(Vocabulary(words), None)
+            vocabulary = Vocabulary(words)
+            self._build(vocabulary, None, idf=idf_of(vocabulary.words, texts))
         else:
             words, matrix = self.vectors.read(set(counts))
             vocabulary = Vocabulary(words)
             pretrained = torch.from_numpy(align(vocabulary, words, matrix))
-            self._build(vocabulary, pretrained, vocabulary.words)
+            self._build(vocabulary, pretrained, vocabulary.words, idf_of(vocabulary.words, texts))
         self.coverage = coverage(self.vocabulary, texts)
 
     def _build(
-        self, vocabulary: Vocabulary, pretrained: Tensor | None, words: list[str] | None = None
+        self,
+        vocabulary: Vocabulary,
+        pretrained: Tensor | None,
+        words: list[str] | None = None,
+        idf: np.ndarray | None = None,
     ) -> None:
-        """Make embedder and encoder; `words` fits the table of unknown words, which a saved model needs not."""
+        """Make embedder and encoder; `words` fits the table of unknown words, which a saved model needs not.
+
+        Nor does it need `idf`, which is among the weights of an embedder that uses it.
+        """
         self.vocabulary = vocabulary
         self.embedder = self._lazy_embedder.construct(
-            vocabulary_size=len(vocabulary), pretrained=pretrained, words=words
+            vocabulary_size=len(vocabulary),
+            pretrained=pretrained,
+            words=words,
+            idf=None if idf is None else torch.from_numpy(idf),
         )
         self.encoder = self._lazy_encoder.construct(input_dim=self.embedder.output_dim)
 
@@ -113,12 +130,12 @@ class SiameseModel(nn.Module, Model):
         return self.vocabulary.encode(self.tokenizer.tokenize(post.text)[: self.max_post_tokens])
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
-        """Unit vectors: float, texts × output_dim."""
+        """Vectors, of unit length for cosines: float, texts × output_dim."""
         ordered = _Ordered(texts, len(self.vocabulary))
         return self._vectors(ordered, None if self.encoder.any_lengths() else TOKENS_TOGETHER)
 
     def _vectors(self, ordered: _Ordered, budget: int | None) -> Tensor:
-        """Unit vectors in the texts' own order.
+        """Vectors in the texts' own order.
 
         Distinct words are embedded once; `budget` bounds the tokens that are encoded together.
         """
@@ -131,13 +148,15 @@ class SiameseModel(nn.Module, Model):
             sizes = [int(part.sum()) for part in ordered.batch.lengths.split(parts)]
             pieces = zip(batch.rows.split(sizes), batch.lengths.split(parts))
             vectors = torch.cat([self.encoder.encode(words, rows, lengths) for rows, lengths in pieces])
-        return nn.functional.normalize(vectors, dim=-1)[ordered.back.to(self.device)]
+        if self.similarity == "cosine":
+            vectors = nn.functional.normalize(vectors, dim=-1)
+        return vectors[ordered.back.to(self.device)]
 
     @torch.no_grad()
     def encode(
         self, texts: Iterable[EncodedText], description: str = "encoding", count: int | None = None
     ) -> np.ndarray:
-        """Unit vectors without gradients, in bounded memory and with progress.
+        """The vectors of `forward` without gradients, in bounded memory and with progress.
 
         Args:
             texts: a thread reads them ahead of the encoding, so that they may be tokenized on the way.
@@ -159,10 +178,16 @@ class SiameseModel(nn.Module, Model):
         return np.concatenate(vectors)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Cosines: float32, articles × posts."""
+        """Cosines or negative distances: float32, articles × posts."""
         article_vectors = self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
         post_vectors = self.encode(map(self.post_tokens, posts), "encoding posts", len(posts))
-        return article_vectors @ post_vectors.T
+        return self.similarities(article_vectors, post_vectors)
+
+    def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
+        """Scores from what `encode` gave: float32, articles × posts."""
+        if self.similarity == "cosine":
+            return articles @ posts.T
+        return -torch.cdist(torch.from_numpy(articles), torch.from_numpy(posts)).numpy()
 
     @torch.no_grad()
     def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[list[tuple[str, float]]] | None:
