@@ -15,7 +15,7 @@ from linker.errors import DataError
 from linker.mining.unpacking import DAMAGE, NotUnpacked, buffered, forwards, is_packed, unpacked
 
 # A stream archive has a file for every minute: few bytes each, so several make one unit.
-UNIT_BYTES = 32 << 20
+UNIT_BYTES = 16 << 20
 _ENDINGS = (
     ".json",
     ".jsonl",

@@ -103,8 +103,9 @@ def test_a_damaged_archive_stops_or_is_used_as_far_as_it_goes(folder: Path) -> N
     path = folder / "in" / "1.json.gz"
     path.write_bytes(path.read_bytes()[:-40])
     arguments = ([folder / "in"], PairMiner.by_name("quotes")(), folder / "out.jsonl")
-    with pytest.raises(DataError, match=r"1\.json\.gz: damaged or cut short.*--on-error skip"):
-        mine_pairs(*arguments)
+    for workers in (1, 2):
+        with pytest.raises(DataError, match=r"1\.json\.gz: damaged or cut short.*--on-error skip"):
+            mine_pairs(*arguments, workers=workers, unit_bytes=1)
     report = mine_pairs(*arguments, on_error="skip")
     assert len(report.damaged) == 1
     assert "1.json.gz" in report.damaged[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +214,20 @@ def test_linkers_own_reader_reads_them(tmp_path: Path, way: str) -> None:
 
 def test_the_ways_can_be_found_by_name() -> None:
     assert PairMiner.available() == sorted(WAYS)
+
+
+def test_the_miner_of_the_docs(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "components" / "pair-miners.md"
+    code = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    names: dict[str, Any] = {"__name__": "a_module_of_ones_own"}
+    exec(re.sub(r"^@PairMiner.*\n", "", code, flags=re.MULTILINE), names)  # not known to other tests
+    texts = ["#a speaks of #B here", "and #b of #A over there", "but only #a here, it seems"]
+    path = write(tmp_path / "a.json", [v1(n, text) for n, text in enumerate(texts, 1)])
+    report = mine_pairs([path], names["SameHashtags"](), tmp_path / "pairs.jsonl")
+    assert report.sections()["pairs"] == {"in all": 1, "written": 1}
+    (pair,) = read_pairs(tmp_path / "pairs.jsonl")
+    assert {pair["anchor_id"], pair["id"]} == {"1", "2"}
+    assert pair["parent_id"] == "#a #b"
 
 
 TEXTS = st.sampled_from(["tiny", "a text of more than twenty letters", "another such text, also long enough"])
