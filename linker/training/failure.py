@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import torch
 
 from linker.errors import LinkerError
-from linker.training.batches import PairBatch
-from linker.training.workers import LostContact
-
-if TYPE_CHECKING:
-    from linker.training.run import Run
+from linker.training.workers import LostContact, Workers
 
 
 class StepError(Exception):
@@ -21,18 +16,17 @@ class StepError(Exception):
 
 
 @contextmanager
-def told(run: Run, batch: PairBatch) -> Iterator[None]:
-    """Name process, step and articles with whatever is raised in the block.
+def told(workers: Workers, step: int, article_ids: Iterable[str]) -> Iterator[None]:
+    """Name process, step (from 1) and the batch's articles with whatever is raised in the block.
 
     Raises:
         LinkerError: the input, or the memory, is at fault.
         StepError: anything else is.
     """
-    who = f"process {run.workers.rank} of {run.workers.size}: " if run.workers.size > 1 else ""
-    ids = ", ".join(run.data.articles[i].id for i in batch.articles)
-    where = f"{who}step {run.step + 1}: "
-    articles = f"articles of the batch: {ids}"
-    run.workers.doing(f"step {run.step + 1}; {articles}")
+    who = f"process {workers.rank} of {workers.size}: " if workers.size > 1 else ""
+    where = f"{who}step {step}: "
+    articles = f"articles of the batch: {', '.join(article_ids)}"
+    workers.doing(f"step {step}; {articles}")
     try:
         yield
     except LostContact:

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -18,14 +18,25 @@ from linker.models.siamese import SiameseModel
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import progress_bar
-from linker.training.batches import PairBatch
+from linker.training.batches import PairBatch, PairBatches
 from linker.training.failure import told
 from linker.training.gradients import EncodedBatch
-from linker.training.memory import RememberedPosts
+from linker.training.memory import CrossBatchMemory, RememberedPosts
+from linker.training.optimizers import Optimizer, Schedule
 from linker.training.workers import Workers
 
-if TYPE_CHECKING:
-    from linker.training.trainer import Trainer
+
+class Settings(Protocol):
+    """What of a trainer the steps follow; `Trainer` tells what each means."""
+
+    batches: PairBatches
+    optimizer: Optimizer
+    schedule: Schedule
+    epochs: int
+    precision: Literal["float32", "bfloat16", "float16"]
+    chunk_tokens: int | None
+    clip_norm: float | None
+    memory: CrossBatchMemory | None
 
 
 class Run:
@@ -39,7 +50,7 @@ class Run:
 
     def __init__(
         self,
-        trainer: Trainer,
+        trainer: Settings,
         model: SiameseModel,
         miner: Miner,
         loss: Loss,
@@ -93,7 +104,7 @@ class Run:
         self.batch, self.loss_sum, self.triplet_sum = 0, 0.0, 0.0
 
     def _step(self, batch: PairBatch) -> dict[str, float]:
-        with told(self, batch):
+        with told(self.workers, self.step + 1, [self.data.articles[i].id for i in batch.articles]):
             started = time.monotonic()
             loss, triplets = self._gradients(batch)
             self.scaler.unscale_(self.optimizer)
