@@ -20,12 +20,12 @@ def dev_metrics(model: SiameseModel, dev: LinkedPosts | None, workers: Workers) 
         return evaluate(model.score(dev.articles, dev.posts), dev)
     articles = _encode(model, [model.article_tokens(article) for article in dev.articles], workers)
     posts = _encode(model, [model.post_tokens(post) for post in dev.posts], workers)
-    metrics = evaluate(articles @ posts.T, dev) if workers.first else {}
+    metrics = evaluate(model.similarities(articles, posts), dev) if workers.first else {}
     return workers.all_of(metrics)[0]
 
 
 def _encode(model: SiameseModel, texts: list[EncodedText], workers: Workers) -> np.ndarray:
-    """Unit vectors: float32, texts × output_dim."""
+    """What `SiameseModel.encode` gives: float32, texts × output_dim."""
     shares = workers.shares([len(text.ids) for text in texts])
     own = model.encode([texts[i] for i in shares[workers.rank]])
     return workers.gather(torch.from_numpy(own).to(workers.device), shares).cpu().numpy()
