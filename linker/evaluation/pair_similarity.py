@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.spatial.distance import jensenshannon
 
 from linker.errors import LinkerError
 from linker.files import atomic_write
@@ -60,14 +61,8 @@ def jensen_shannon(distances: PairDistances, bins: int = BINS) -> float:
     edges = np.histogram_bin_edges(np.concatenate([distances.related, distances.unrelated]), bins)
     p = np.histogram(distances.related, edges)[0] / len(distances.related)
     q = np.histogram(distances.unrelated, edges)[0] / len(distances.unrelated)
-    middle = (p + q) / 2
-    return (_divergence(p, middle) + _divergence(q, middle)) / 2
-
-
-def _divergence(p: np.ndarray, q: np.ndarray) -> float:
-    """Kullback–Leibler divergence in bits."""
-    there = p > 0
-    return float((p[there] * np.log2(p[there] / q[there])).sum())
+    # scipy gives the root of it.
+    return float(jensenshannon(p, q, base=2)) ** 2
 
 
 def draw_distances(path: Path, panels: dict[str, PairDistances], thresholds: dict[str, float]) -> None:

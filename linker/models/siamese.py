@@ -87,13 +87,13 @@ class SiameseModel(nn.Module, Model):
             words = [
                 word for word, count in sorted(counts.items(), key=_by_frequency) if count >= self.min_count
             ]
-            vocabulary = Vocabulary(words)
-            self._build(vocabulary, None, idf=idf_of(vocabulary.words, texts))
+            vocabulary, pretrained, known = Vocabulary(words), None, None
         else:
             words, matrix = self.vectors.read(set(counts))
             vocabulary = Vocabulary(words)
             pretrained = torch.from_numpy(align(vocabulary, words, matrix))
-            self._build(vocabulary, pretrained, vocabulary.words, idf_of(vocabulary.words, texts))
+            known = vocabulary.words
+        self._build(vocabulary, pretrained, known, idf_of(vocabulary.words, texts))
         self.coverage = coverage(self.vocabulary, texts)
 
     def _build(

@@ -19,7 +19,10 @@ from linker.modules.kernels.precision import full_precision
 
 
 class RawKernels(Protocol):
-    """Forward and backward passes. H heads of size d, I = H · d, D the size of satellites."""
+    """Forward and backward passes. H heads of size d, I = H · d, D the size of satellites.
+
+    All tensors are contiguous.
+    """
 
     def entmax_forward(self, scores: Tensor, alpha: Tensor) -> Tensor:
         """Rows × K scores (−inf where masked) and one α per row to weights; rows without any entry are zero."""
@@ -197,7 +200,7 @@ class FusedKernels:
     @full_precision
     def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
         """See `PlainKernels.norm`."""
-        return _Norm.apply(self._raw, x.contiguous(), weight, bias, dropout, draw_seed(dropout))
+        return _Norm.apply(self._raw, *_contiguous((x, weight, bias)), dropout, draw_seed(dropout))
 
     @full_precision
     def star(self, star: StarInput) -> tuple[Tensor, Tensor, Tensor]:

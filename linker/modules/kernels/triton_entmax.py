@@ -112,7 +112,6 @@ def _tile(size: int) -> tuple[int, int]:
 
 def entmax_forward(scores: Tensor, alpha: Tensor) -> Tensor:
     """See `RawKernels.entmax_forward`."""
-    scores, alpha = scores.contiguous(), alpha.contiguous()
     rows, size = scores.shape
     weights = torch.empty_like(scores)
     if not scores.numel():
@@ -129,7 +128,6 @@ def entmax_forward(scores: Tensor, alpha: Tensor) -> Tensor:
 
 def entmax_backward(weights: Tensor, gradient: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
     """See `RawKernels.entmax_backward`."""
-    weights, gradient, alpha = weights.contiguous(), gradient.contiguous(), alpha.contiguous()
     rows, size = weights.shape
     for_scores, for_alpha = torch.empty_like(weights), torch.zeros_like(alpha)
     if not weights.numel():

@@ -130,11 +130,10 @@ def _sizes(dim: int, dropout: float) -> dict[str, float]:
 
 def norm_forward(x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int) -> tuple[Tensor, Tensor]:
     """See `RawKernels.norm_forward`."""
-    x = x.contiguous()
     output, statistics = torch.empty_like(x), x.new_empty(len(x), 2)
     sizes = _sizes(x.shape[1], dropout)
     grid = (triton.cdiv(len(x), sizes["ROWS"]),)
-    _forward[grid](x, weight.contiguous(), bias.contiguous(), output, statistics, len(x), seed, **sizes)
+    _forward[grid](x, weight, bias, output, statistics, len(x), seed, **sizes)
     return output, statistics
 
 
@@ -148,16 +147,15 @@ def norm_backward(
     seed: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """See `RawKernels.norm_backward`."""
-    x = x.contiguous()
     strips = triton.cdiv(len(x), _STRIP)
     for_x = torch.empty_like(x)
     for_weight, for_bias = x.new_empty(strips, x.shape[1]), x.new_empty(strips, x.shape[1])
     _backward[(strips,)](
-        gradient.contiguous(),
+        gradient,
         output,
         x,
         statistics,
-        weight.contiguous(),
+        weight,
         for_x,
         for_weight,
         for_bias,

@@ -135,7 +135,7 @@ def given_tables(
     given = (rows, own, own_rows)
     names = ("HAS_ROWS", "HAS_OWN", "HAS_OWN_ROWS")
     return (
-        tuple(other if x is None else x.contiguous() for x in given),
+        tuple(other if x is None else x for x in given),
         {name: x is not None for name, x in zip(names, given)},
     )
 
@@ -143,7 +143,6 @@ def given_tables(
 def ring_forward(ring: RingInput) -> tuple[Tensor, Tensor]:
     """See `RawKernels.ring_forward`."""
     qkv, rows, own, own_rows, relay, starts, alpha, window = ring
-    qkv, relay, alpha = qkv.contiguous(), relay.contiguous(), alpha.contiguous()
     tokens, texts, heads = len(qkv) if rows is None else len(rows), len(relay), len(alpha)
     sizes = ring_sizes(qkv, alpha, window)
     width = 2 * window + 3

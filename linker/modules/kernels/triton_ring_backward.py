@@ -183,7 +183,6 @@ def ring_backward(
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
     """See `RawKernels.ring_backward`."""
     qkv, rows, own, own_rows, relay, starts, alpha, window = ring
-    qkv, relay, alpha, gradient = (x.contiguous() for x in (qkv, relay, alpha, gradient))
     tokens, texts, heads = len(weights), len(relay), len(alpha)
     sizes = ring_sizes(qkv, alpha, window)
     blocks = triton.cdiv(tokens, sizes["BT"])

@@ -227,7 +227,7 @@ def _token_products(
     x: Tensor, per_text: Tensor, shift: Tensor | None, starts: Tensor, sizes: dict[str, int]
 ) -> Tensor:
     output = x.new_empty(len(x), sizes["HEADS"])
-    some = per_text if shift is None else shift.contiguous()
+    some = per_text if shift is None else shift
     grid = (triton.cdiv(len(x), sizes["BT"]),)
     texts = len(starts) - 1
     _products[grid](x, per_text, some, starts, output, texts, HAS_SHIFT=shift is not None, **sizes)
@@ -242,17 +242,15 @@ def _relay_products(relay: Tensor, per_text: Tensor) -> Tensor:
 def star_forward(star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """See `RawKernels.star_forward`."""
     satellites, relay, starts, alpha, folded, shift, scores, own_scores = star
-    satellites, relay, alpha = satellites.contiguous(), relay.contiguous(), alpha.contiguous()
     (tokens, dim), texts, heads = satellites.shape, len(relay), len(alpha)
     sizes = _sizes(heads, dim)
     if folded is not None:
         assert shift is not None
-        folded = folded.contiguous()
         scores = _token_products(satellites, folded, shift, starts, sizes)
         own_scores = _relay_products(relay, folded) + shift
     assert scores is not None
     assert own_scores is not None
-    scores, own_scores = scores.contiguous(), own_scores.contiguous()
+    own_scores = own_scores.contiguous()
     weights, own_weights = torch.empty_like(scores), torch.empty_like(own_scores)
     block, warps = _row_block(tokens, texts)
     _solve[(texts, heads)](
@@ -278,7 +276,6 @@ def star_backward(
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
     """See `RawKernels.star_backward`."""
     satellites, relay, starts, alpha, folded = star[:5]
-    satellites, relay, alpha, gradient = (x.contiguous() for x in (satellites, relay, alpha, gradient))
     (tokens, dim), texts, heads = satellites.shape, len(relay), len(alpha)
     sizes = _sizes(heads, dim)
     for_weights = _token_products(satellites, gradient, None, starts, sizes)
@@ -295,7 +292,6 @@ def star_backward(
     for_folded = None
     columns = triton.cdiv(dim, sizes["BD"])
     if folded is not None:
-        folded = folded.contiguous()
         for_relay += (for_own.t()[..., None] * folded).sum(0)
         for_folded = torch.empty_like(folded)
         _mixtures[(texts, columns)](
@@ -304,7 +300,7 @@ def star_backward(
         )  # fmt: skip
     _spread[(triton.cdiv(tokens, sizes["BT"]), columns)](
         weights, gradient, for_scores, gradient if folded is None else folded,
-        maximum_gradient.contiguous(), where, starts, for_satellites, texts,
+        maximum_gradient, where, starts, for_satellites, texts,
         HAS_FOLDED=folded is not None, **sizes,
     )  # fmt: skip
     return for_satellites, for_relay, for_folded, for_scores, for_own, for_alpha.sum(0)
