@@ -21,6 +21,14 @@ class Model(Registrable):
         """float32, articles × posts."""
         raise NotImplementedError
 
+    def article_vectors(self, articles: Sequence[Article]) -> np.ndarray | None:
+        """float32, articles × dim, that `score` compares; None where a model scores without vectors."""
+        return None
+
+    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray | None:
+        """float32, posts × dim, that `score` compares; None where a model scores without vectors."""
+        return None
+
     def save_state(self, folder: Path) -> None:
         """Write what the config does not hold (weights, vocabulary). Nothing by default."""
 

@@ -41,8 +41,15 @@ class SentenceTransformerModel(Model):
         Raises:
             ModelError: sentence-transformers is not installed, or `path` holds no model of its kind.
         """
-        article_vectors = self._encode([article.full_text for article in articles])
-        return article_vectors @ self._encode([post.text for post in posts]).T
+        return self.article_vectors(articles) @ self.post_vectors(posts).T
+
+    def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
+        """Of unit length: float32, articles × dim."""
+        return self._encode([article.full_text for article in articles])
+
+    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
+        """Of unit length: float32, posts × dim."""
+        return self._encode([post.text for post in posts])
 
     def _encode(self, texts: list[str]) -> np.ndarray:
         if self._encoder is None:

@@ -179,9 +179,15 @@ class SiameseModel(nn.Module, Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Cosines or negative distances: float32, articles × posts."""
-        article_vectors = self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
-        post_vectors = self.encode(map(self.post_tokens, posts), "encoding posts", len(posts))
-        return self.similarities(article_vectors, post_vectors)
+        return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
+
+    def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
+        """Of unit length for cosines: float32, articles × output_dim."""
+        return self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
+
+    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
+        """Of unit length for cosines: float32, posts × output_dim."""
+        return self.encode(map(self.post_tokens, posts), "encoding posts", len(posts))
 
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
         """Scores from what `encode` gave: float32, articles × posts."""
