@@ -22,8 +22,10 @@
     schedule: 'constant',
     // 50 related pairs a batch, and 50 unrelated ones that the miner makes of them.
     batches: { articles: 50, posts_per_article: 1, neighbours: 1 },
-    epochs: 10,
-    patience: 3,
+    // The rate falls to a tenth after the first epoch whose loss rose; then the run ends when the loss hardly falls.
+    loss_rule: { factor: 0.1, least_fall: 0.0005 },
+    epochs: 30,
+    patience: null,
     metric: 'AUC',
     clip_norm: null,
     callbacks: ['json_lines'],

@@ -78,6 +78,16 @@ class Schedule(Registrable):
         return LambdaLR(optimizer, lambda step: self.factor(min(step / max(steps, 1), 1.0)))
 
 
+def scale_rate(scheduler: LambdaLR, factor: float) -> bool:
+    """Let a run go on at `factor` times the learning rate that its schedule gives; was it another before?"""
+    before = scheduler.base_lrs
+    groups = scheduler.optimizer.param_groups
+    scheduler.base_lrs = [group["initial_lr"] * factor for group in groups]
+    for group, rate, scale in zip(groups, scheduler.base_lrs, scheduler.lr_lambdas, strict=True):
+        group["lr"] = rate * scale(scheduler.last_epoch)
+    return scheduler.base_lrs != before
+
+
 @Schedule.register("constant")
 class Constant(Schedule):
     """The same learning rate throughout."""

@@ -24,12 +24,14 @@ class TrainingResult:
 
     Attributes:
         epochs: the dev metrics after each epoch, in order; empty dictionaries without a dev set.
+        losses: the mean training loss of each epoch.
         best_epoch: counted from 1; 0 where nothing was trained.
         best_state: the weights after the best epoch.
         stopped_by: the signal that ended the run early (SIGINT for Ctrl-C), 0 if none did.
     """
 
     epochs: list[dict[str, float]] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
     best_epoch: int = 0
     best_state: dict[str, Tensor] = field(default_factory=dict)
     stopped_by: int = 0
@@ -129,6 +131,7 @@ class Saver:
         facts |= {
             "finished": finished,
             "epochs": self.result.epochs,
+            "losses": self.result.losses,
             "best_epoch": self.result.best_epoch,
             "chance": chance,
             **self.keeping.facts,
@@ -147,6 +150,7 @@ def restore(run: Run, result: TrainingResult, keeping: Keeping) -> bool:
     parts, facts = keeping.checkpoint.part, keeping.checkpoint.facts
     run.restore(parts, facts, keeping.same_config)
     result.epochs, result.best_epoch = facts["epochs"], facts["best_epoch"]
+    result.losses = facts.get("losses", [])  # older checkpoints have none
     if result.best_epoch:
         now = {name: tensor.detach().clone() for name, tensor in run.model.state_dict().items()}
         best = parts("best")

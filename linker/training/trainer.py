@@ -21,9 +21,10 @@ from linker.modules.mining import Miner
 from linker.progress import stderr
 from linker.training.batches import PairBatches
 from linker.training.callbacks import Callback
+from linker.training.loss_rule import LossRule
 from linker.training.measuring import dev_metrics
 from linker.training.memory import CrossBatchMemory
-from linker.training.optimizers import Optimizer, Schedule
+from linker.training.optimizers import Optimizer, Schedule, scale_rate
 from linker.training.run import Run
 from linker.training.saving import Keeping, Saver, TrainingResult, restore, seed_rank
 from linker.training.stopping import Stopped, StopSignals
@@ -46,6 +47,7 @@ class Trainer:
         chunk_tokens: encode at most so many tokens at a time, at the price of encoding everything twice: the same
             gradients in memory bounded by the chunk. Null encodes a batch at once.
         memory: compare articles with posts of earlier batches too.
+        loss_rule: lowers the learning rate and ends the run by the training loss, beside `patience`.
         precision: of what the encoder computes; weights, mining and loss are always float32. float16 needs a GPU.
     """
 
@@ -62,6 +64,7 @@ class Trainer:
         checkpoint_seconds: float = 600.0,
         chunk_tokens: int | None = None,
         memory: CrossBatchMemory | None = None,
+        loss_rule: LossRule | None = None,
         precision: Literal["float32", "bfloat16", "float16"] = "float32",
     ) -> None:
         at_least(0, epochs=epochs, checkpoint_seconds=checkpoint_seconds)
@@ -76,7 +79,7 @@ class Trainer:
         self.epochs, self.patience, self.metric, self.clip_norm = epochs, patience, metric, clip_norm
         self.callbacks = callbacks or []
         self.checkpoint_seconds, self.chunk_tokens = checkpoint_seconds, chunk_tokens
-        self.memory, self.precision = memory, precision
+        self.memory, self.loss_rule, self.precision = memory, loss_rule, precision
 
     def train(
         self,
@@ -120,6 +123,7 @@ class Trainer:
         run = Run(self, model, miner, loss, train, seed, workers)
         seed_rank(seed, workers.rank)
         resumed = keeping is not None and restore(run, result, keeping)
+        self._follow_loss(run, result)
         callbacks = self.callbacks if workers.first else []
         with StopSignals() as signals:
             saver = Saver(run, result, keeping, self.checkpoint_seconds, signals)
@@ -160,22 +164,41 @@ class Trainer:
         with saver.signals.breakable() if run.workers.size == 1 else nullcontext():
             metrics = dev_metrics(run.model, dev, run.workers)
         self._record(result, number, metrics, run.model)
+        result.losses.append(run.workers.all_of(run.loss_sum / run.steps)[0])
         if run.workers.first:
             on_epoch(result)
             _report(number, self.epochs, run, metrics, self.metric, result, time.monotonic() - started)
         for callback in callbacks:
             callback.epoch(number, metrics)
         run.next_epoch()
+        self._follow_loss(run, result)
         finished = self._done(result, dev)
         if finished and number < self.epochs and run.workers.first:
-            stderr.print(f"no better {self.metric} for {self.patience} epochs: stopping early")
+            stderr.print(f"{self._why_done(result)}: stopping early")
         saver.save_or_warn(finished)
 
     def _done(self, result: TrainingResult, dev: LinkedPosts | None) -> bool:
-        """Are the epochs or the patience used up?"""
+        """Are the epochs or the patience used up, or does the training loss hardly fall?"""
         behind = len(result.epochs) - result.best_epoch
         impatient = dev is not None and self.patience is not None and behind >= self.patience
-        return len(result.epochs) >= self.epochs or (impatient and bool(result.epochs))
+        used_up = len(result.epochs) >= self.epochs or (impatient and bool(result.epochs))
+        return used_up or self._loss_stays(result)
+
+    def _loss_stays(self, result: TrainingResult) -> bool:
+        return self.loss_rule is not None and self.loss_rule.after(result.losses)[1]
+
+    def _why_done(self, result: TrainingResult) -> str:
+        if self._loss_stays(result):
+            return "the training loss hardly falls"
+        return f"no better {self.metric} for {self.patience} epochs"
+
+    def _follow_loss(self, run: Run, result: TrainingResult) -> None:
+        """Set the learning rate that the rule asks for after the epochs so far."""
+        if self.loss_rule is None:
+            return
+        factor, stop = self.loss_rule.after(result.losses)
+        if scale_rate(run.scheduler, factor) and run.workers.first and not stop:
+            stderr.print(f"the training loss rose: learning rate × {factor:g} from here on", highlight=False)
 
     def _record(
         self, result: TrainingResult, number: int, metrics: dict[str, float], model: nn.Module

@@ -7,6 +7,8 @@ from linker.modules.encoders.cnn import CnnEncoder
 from linker.modules.encoders.gru import BiGruEncoder, GruEncoder
 from linker.modules.encoders.mean import MeanEncoder
 from linker.modules.encoders.star_transformer import StarTransformerEncoder
+from linker.modules.encoders.word_pooling import WordPoolingEncoder
+from linker.modules.encoders.word_weights import WordWeightsEncoder
 
 ENCODERS = {
     "star_transformer": lambda: StarTransformerEncoder(num_heads=4, head_dim=5, cycles=2, input_dim=20),
@@ -17,6 +19,8 @@ ENCODERS = {
     "gru": lambda: GruEncoder(hidden_dim=20, input_dim=20),
     "bigru": lambda: BiGruEncoder(hidden_dim=20, input_dim=20),
     "mean": lambda: MeanEncoder(input_dim=20),
+    "word_weights": lambda: WordWeightsEncoder(places=12, input_dim=20),
+    "word_pooling": lambda: WordPoolingEncoder(pool="min_max", top=0.3, idf_weighted=True, input_dim=20),
 }
 
 
