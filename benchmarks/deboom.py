@@ -38,7 +38,7 @@ from linker.evaluation.pair_similarity import (
 )
 from linker.models.folder import load_model
 from linker.models.model import Model
-from linker.models.siamese import SiameseModel
+from linker.models.word_siamese import WordSiamese
 from linker.models.word_tfidf import WordTfidf
 from linker.modules.encoders.word_pooling import WordPoolingEncoder
 from linker.training.experiment import Experiment
@@ -137,7 +137,7 @@ def measured(distance: Distance, splits: Splits) -> Result:
     return Result(split_error(of["test"], threshold), jensen_shannon(of["test"]), of["test"], threshold)
 
 
-def vector_distance(model: SiameseModel) -> Distance:
+def vector_distance(model: WordSiamese) -> Distance:
     """Euclidean distance of a model's vectors."""
     known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
@@ -171,14 +171,14 @@ def config_of(options: argparse.Namespace, overrides: Sequence[str], vectors: Pa
     return load_config(ROOT / "configs" / "deboom.jsonnet", overrides=list(overrides), ext_vars=variables)
 
 
-def trained(options: argparse.Namespace, name: str, overrides: Sequence[str]) -> SiameseModel:
+def trained(options: argparse.Namespace, name: str, overrides: Sequence[str]) -> WordSiamese:
     """The model of a run, which is made if WORK has it not."""
     out = options.work / name
     if not (out / "config.json").is_file():
         config = config_of(options, overrides)
         build(Experiment, config).run(out, resolve(Experiment, config))
     model = load_model(out)
-    assert isinstance(model, SiameseModel)
+    assert isinstance(model, WordSiamese)
     return model
 
 
@@ -209,7 +209,7 @@ def compare(
     return results | pooled(plain, splits) | learned, splits, kappa
 
 
-def pooled(model: SiameseModel, splits: Splits) -> dict[str, Result]:
+def pooled(model: WordSiamese, splits: Splits) -> dict[str, Result]:
     """The baselines, in a model whose encoder they replace."""
     results = {}
     for name, settings in POOLINGS.items():
@@ -223,7 +223,7 @@ def carried(
 ) -> dict[str, Result]:
     """The weights learned with the first vectors, with other vectors."""
     model = build(Model, config_of(options, lengths, options.other)["model"])
-    assert isinstance(model, SiameseModel)
+    assert isinstance(model, WordSiamese)
     model.prepare(splits.train)
     results = {"tf-idf": measured(tfidf_distance(splits.train), splits)}
     learned = {}

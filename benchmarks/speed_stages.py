@@ -17,7 +17,7 @@ from speed_work import DIM, HEAD_DIM, HEADS
 from torch import nn
 from torch.profiler import profile, record_function
 
-import linker.models.siamese
+import linker.models.word_siamese
 from linker.data.batch import collate
 from linker.data.vocabulary import EncodedText
 from linker.modules.attention import AttentionHeads
@@ -36,7 +36,7 @@ STAGES = (GATHER, PROJECT, WINDOWS, RING, NORM, STAR, ENTMAX, LOSS, OPTIMIZER, R
 
 # Where a stage is called inside another, the inner one counts.
 PLACES: tuple[tuple[Any, str, str], ...] = (
-    (linker.models.siamese, "collate", GATHER),
+    (linker.models.word_siamese, "collate", GATHER),
     (WordVectorsEmbedder, "forward", GATHER),
     (nn.functional, "embedding", GATHER),
     (AttentionHeads, "queries_keys_values", PROJECT),

@@ -19,7 +19,7 @@ from linker.data import read_articles, read_posts
 from linker.data.tokenizers.social import SocialTokenizer
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText, Vocabulary
-from linker.models.siamese import SiameseModel
+from linker.models.word_siamese import WordSiamese
 from linker.modules.embedders.word_vectors import WordVectorsEmbedder
 from linker.modules.encoder import Encoder
 from linker.modules.encoders.cnn import CnnEncoder
@@ -132,7 +132,7 @@ class Linkers:
     """A model of linker with one of its encoders, on one path of kernels."""
 
     def __init__(self, encoder: Encoder, table: Tensor, kernels: str) -> None:
-        self.module: SiameseModel = siamese(encoder, Vocabulary(str(i) for i in range(1, len(table))), table)
+        self.module: WordSiamese = siamese(encoder, Vocabulary(str(i) for i in range(1, len(table))), table)
         self.kernels = kernels
 
     def learn_vectors(self, articles: list[EncodedText], posts: list[EncodedText]) -> tuple[Tensor, Tensor]:
@@ -182,10 +182,10 @@ class Original:
         return vectors
 
 
-def siamese(encoder: Encoder, vocabulary: Vocabulary, table: Tensor) -> SiameseModel:
+def siamese(encoder: Encoder, vocabulary: Vocabulary, table: Tensor) -> WordSiamese:
     """A model over these word vectors, built in memory."""
     embedder = WordVectorsEmbedder(dim=table.shape[1], vocabulary_size=len(table), pretrained=table)
-    model = SiameseModel(Lazy(lambda **_: encoder), Lazy(lambda **_: embedder), SocialTokenizer())
+    model = WordSiamese(Lazy(lambda **_: encoder), Lazy(lambda **_: embedder), SocialTokenizer())
     model.vocabulary, model.embedder, model.encoder = vocabulary, embedder, encoder
     return model
 

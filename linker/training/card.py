@@ -16,7 +16,7 @@ def model_card(
     model: SiameseModel,
 ) -> str:
     """Markdown that says what the model is, what it learned from, how good it is and where not to trust it."""
-    encoder = config["model"]["encoder"]
+    encoder = config["model"].get("encoder", config["model"]["type"])
     name = encoder["type"] if isinstance(encoder, dict) else encoder
     lines = [
         f"# An article–post linker with a `{name}` encoder",
@@ -33,7 +33,7 @@ def model_card(
         "## What it learned from",
         "",
         f"{len(train.articles):,} articles and {len(train.posts):,} posts; the readers and files are in `config.json`",
-        f"under `data`. Vocabulary: {len(model.vocabulary):,} words; {model.coverage}.",
+        f"under `data`. Vocabulary: {model.reading}.",
         "",
         "## How good it is",
         "",

@@ -92,7 +92,7 @@ class Experiment:
         model = self.model.construct()
         if not isinstance(model, SiameseModel):
             raise ConfigError(
-                "model.type: this model has no weights to train; use it directly, or set `siamese`"
+                "model.type: this model has no weights to train; use it directly, or set `siamese` or `transformer`"
             )
         model.prepare(train)
         model.to(workers.device)
@@ -164,4 +164,4 @@ def _describe(train: LinkedPosts, dev: LinkedPosts | None, model: SiameseModel) 
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     parts.append(f"{trained:,} trained weights")
     stderr.print("; ".join(parts), highlight=False, soft_wrap=True)
-    stderr.print(f"vocabulary: {model.coverage}", highlight=False, soft_wrap=True)
+    stderr.print(f"vocabulary: {model.reading}", highlight=False, soft_wrap=True)

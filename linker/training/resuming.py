@@ -11,7 +11,8 @@ from typing import Any
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.models.folder import CARD, CONFIG, METRICS
-from linker.models.siamese import VOCABULARY, WEIGHTS, SiameseModel
+from linker.models.siamese import SiameseModel
+from linker.models.word_siamese import VOCABULARY, WEIGHTS
 from linker.progress import stderr
 from linker.training.checkpoints import Checkpoint, Checkpoints
 
@@ -127,7 +128,7 @@ def fingerprint(model: SiameseModel, train: LinkedPosts, dev: LinkedPosts | None
             digest.update(repr((article.id, article.full_text, article.story)).encode("utf-8", "replace"))
         for post in part.posts:
             digest.update(repr((post.id, post.text, post.article_ids)).encode("utf-8", "replace"))
-    digest.update("\n".join(model.vocabulary.words).encode("utf-8", "replace"))
+    digest.update("\n".join(model.words).encode("utf-8", "replace"))
     return digest.hexdigest()
 
 

@@ -150,7 +150,7 @@ class Run:
     def _encode(self, texts: Any) -> Tensor:
         if not texts:  # fewer texts than processes
             dtype = next(self.model.parameters()).dtype
-            return torch.zeros(0, self.model.encoder.output_dim, dtype=dtype, device=self.model.device)
+            return torch.zeros(0, self.model.output_dim, dtype=dtype, device=self.model.device)
         with torch.autocast(self.workers.device.type, self._lower, enabled=self._lower is not None):
             vectors = self.model(texts)
         # Miner and loss add up many small numbers.
