@@ -44,8 +44,10 @@ class Wrong(PlainKernels):
     def __init__(self, factor: float, where: str = "forward") -> None:
         self.factor, self.where = factor, where
 
-    def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
-        right = super().norm(x, weight, bias, dropout)
+    def norm(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, numbers: Tensor | None = None
+    ) -> Tensor:
+        right = super().norm(x, weight, bias, dropout, numbers)
         wrong = right * self.factor
         return wrong if self.where == "forward" else right.detach() + wrong - wrong.detach()
 

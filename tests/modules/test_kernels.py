@@ -393,14 +393,21 @@ def obvious_norm(x: Tensor, weight: Tensor, bias: Tensor, dropout: float, mask: 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("dropout", [0.0, 0.05, 0.5])
 @pytest.mark.parametrize(("tokens", "dim"), [(1, 1), (5, 2), (37, 30), (3, 300), (70, 33)])
-def test_norm_equals_the_obvious_one(path, tokens, dim, dropout, dtype):
+@pytest.mark.parametrize("numbered", [False, True], ids=["in order", "numbered"])
+def test_norm_equals_the_obvious_one(path, tokens, dim, dropout, dtype, numbered):
     g = torch.Generator().manual_seed(tokens)
     inputs = {"x": 3 * randn(g, tokens, dim), "weight": 1 + randn(g, dim), "bias": randn(g, dim)}
+    numbers = torch.randint(2**40, (tokens,), generator=g) if numbered else None
     torch.manual_seed(5)
-    mask = kept(tokens, dim, dropout, draw_seed(dropout), torch.device("cpu")) if dropout else None
+    device = torch.device("cpu")
+    mask = kept(tokens, dim, dropout, draw_seed(dropout), device, numbers) if dropout else None
     torch.manual_seed(5)
+    given = None if numbers is None else numbers.to(device_of(path))
     found = run(
-        lambda **inputs: kernels_of(path).norm(**inputs, dropout=dropout), inputs, dtype, device_of(path)
+        lambda **inputs: kernels_of(path).norm(**inputs, dropout=dropout, numbers=given),
+        inputs,
+        dtype,
+        device_of(path),
     )
     expected = run(lambda **inputs: obvious_norm(**inputs, dropout=dropout, mask=mask), inputs, torch.float64)
     assert_same(found, expected, dtype)
@@ -421,6 +428,8 @@ def test_the_mask_is_the_documented_hash():
         expected = [stays(place, seed, dropout) for place in range(2100 * 7)]
         assert mask.flatten().tolist() == expected
         assert abs(mask.float().mean() - (1 - dropout)) < 0.02
+        chosen = torch.tensor([2099, 3, 3, 700])
+        assert torch.equal(kept(4, 7, dropout, seed, torch.device("cpu"), chosen), mask[chosen])
 
 
 # -------------------------------------------------------------------------------------------------------------- entmax

@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from linker.bounds import at_least
 from linker.data.batch import TokenBatch
 from linker.errors import ConfigError
+from linker.modules.dropout import Dropout
 from linker.modules.embedder import Embedder
 from linker.modules.embedders.subwords import fit_subwords
 
@@ -82,7 +83,7 @@ class WordVectorsEmbedder(Embedder):
         elif unknown == "learned":
             self.unknown = nn.Parameter(torch.randn(1, dim) * scale)
         self._unknown = unknown
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, batch: TokenBatch) -> Tensor:
         """float, distinct words × dim; dropout leaves out the same of a word wherever it stands in the batch."""
@@ -91,7 +92,19 @@ class WordVectorsEmbedder(Embedder):
         vectors = self.words(batch.words[:known])
         if known < len(batch.words):
             vectors = torch.cat([vectors, self._outside(batch, batch.words[known:] - size)])
-        return self.dropout(vectors)
+        return self.dropout(vectors, self._identities(batch, known) if self.training else None)
+
+    def _identities(self, batch: TokenBatch, known: int) -> Tensor:
+        """int64: a number for each of the batch's words that is the same in every batch."""
+        if known == len(batch.words):
+            return batch.words
+        # A word's last hash is that of the whole word.
+        last = (
+            torch.cat([batch.subword_offsets[1:], batch.subword_offsets.new_tensor([len(batch.subwords)])])
+            - 1
+        )
+        numbers = batch.words[known:] - self.words.num_embeddings
+        return torch.cat([batch.words[:known], batch.subwords[last[numbers]]])
 
     def _outside(self, batch: TokenBatch, numbers: Tensor) -> Tensor:
         """Vectors of unknown words, given by their number in the batch."""

@@ -6,7 +6,9 @@ import torch
 from torch import Tensor, nn
 
 from linker.bounds import at_least
+from linker.modules.dropout import Dropout
 from linker.modules.encoder import Encoder, pad_tokens
+from linker.modules.kernels.dropout import text_numbers
 
 
 @Encoder.register("cnn")
@@ -41,7 +43,7 @@ class CnnEncoder(Encoder):
         self.input_dim, self.output_dim = input_dim, hidden_dim
         self.ngram_sizes = tuple(ngram_sizes)
         self.convolutions = nn.ModuleList(nn.Conv1d(input_dim, num_filters, n) for n in self.ngram_sizes)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
         self.output = nn.Linear(num_filters * len(self.ngram_sizes), hidden_dim)
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
@@ -55,4 +57,4 @@ class CnnEncoder(Encoder):
             inside = torch.arange(answers.shape[-1], device=lengths.device) < windows[:, None]
             # Answers are ≥ 0 after the ReLU, so 0 never wins over a real one.
             pooled.append((answers * inside[:, None]).amax(-1))
-        return self.output(self.dropout(torch.cat(pooled, -1)))
+        return self.output(self.dropout(torch.cat(pooled, -1), text_numbers(tokens.device)))

@@ -6,7 +6,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from linker.bounds import at_least
+from linker.modules.dropout import Dropout
 from linker.modules.encoder import Encoder, pad_tokens
+from linker.modules.kernels.dropout import text_numbers
 
 
 class _Recurrent(Encoder):
@@ -18,14 +20,14 @@ class _Recurrent(Encoder):
         self.input_dim, self.output_dim = input_dim, hidden_dim
         size = hidden_dim // 2 if bidirectional else hidden_dim
         self.gru = nn.GRU(input_dim, size, batch_first=True, bidirectional=bidirectional)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = Dropout(dropout)
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """float, texts × hidden_dim; see `Encoder.forward`."""
         padded, _ = pad_tokens(tokens, lengths)
         packed = pack_padded_sequence(padded, lengths.cpu(), batch_first=True, enforce_sorted=False)
         _, last = self.gru(packed)
-        return self.dropout(last.transpose(0, 1).flatten(1))
+        return self.dropout(last.transpose(0, 1).flatten(1), text_numbers(tokens.device))
 
 
 @Encoder.register("gru")

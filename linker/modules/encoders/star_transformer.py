@@ -13,6 +13,7 @@ from linker.bounds import at_least, between
 from linker.modules.attention import AttentionHeads, ScoreFunction
 from linker.modules.encoder import Encoder, offsets_of
 from linker.modules.kernels.dispatch import Kernels, kernels_for
+from linker.modules.kernels.dropout import token_numbers
 from linker.modules.kernels.inputs import RingInput, StarInput
 
 
@@ -99,8 +100,11 @@ class StarTransformerEncoder(Encoder):
         vectors, qkv = words
         relay = _mean(vectors, rows, starts)
         satellites = None
+        numbers = token_numbers(starts) if self.training else None
         for cycle in self.cycles:
-            satellites, relay, maximum, weights = cycle(satellites, vectors, qkv, rows, relay, starts)
+            satellites, relay, maximum, weights = cycle(
+                satellites, vectors, qkv, rows, relay, starts, numbers
+            )
         return (maximum + relay) / 2, weights
 
 
@@ -132,6 +136,7 @@ class Cycle(nn.Module):
         rows: Tensor | None,
         relay: Tensor,
         starts: Tensor,
+        numbers: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """One turn.
 
@@ -142,6 +147,7 @@ class Cycle(nn.Module):
             rows: int64, each token's row in `words` and `qkv`; None where row i is token i.
             relay: float, texts × dim.
             starts: int64, texts + 1.
+            numbers: int64, the tokens' numbers, on which dropout depends; None counts from 0.
 
         Returns:
             New satellites, new relay, the satellites' maximum (texts × dim), the relay's weights (tokens × heads).
@@ -156,7 +162,7 @@ class Cycle(nn.Module):
             RingInput(qkv, rows, own, own_rows, relay_keys_values, starts, alpha, self.window)
         )
         dropout = self.dropout if self.training else 0.0
-        satellites = kernels.norm(ring.output(context), self.norm.weight, self.norm.bias, dropout)
+        satellites = kernels.norm(ring.output(context), self.norm.weight, self.norm.bias, dropout, numbers)
         return satellites, *self._star(kernels, satellites, relay, starts)
 
     def _star(

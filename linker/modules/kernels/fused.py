@@ -49,7 +49,7 @@ class RawKernels(Protocol):
         ...
 
     def norm_forward(
-        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int
+        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int, numbers: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """LeakyReLU(LayerNorm(dropout(x))), and each row's mean and 1 / standard deviation, tokens × 2."""
         ...
@@ -63,6 +63,7 @@ class RawKernels(Protocol):
         weight: Tensor,
         dropout: float,
         seed: int,
+        numbers: Tensor | None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Gradients of x, weight and bias."""
         ...
@@ -135,20 +136,27 @@ def _sum_by_row(gradient: Tensor, rows: Tensor | None, count: int) -> Tensor:
 class _Norm(torch.autograd.Function):
     @staticmethod
     def forward(
-        ctx: Any, raw: RawKernels, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int
+        ctx: Any,
+        raw: RawKernels,
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor,
+        numbers: Tensor | None,
+        dropout: float,
+        seed: int,
     ) -> Tensor:
-        output, statistics = raw.norm_forward(x, weight, bias, dropout, seed)
+        output, statistics = raw.norm_forward(x, weight, bias, dropout, seed, numbers)
         ctx.raw, ctx.dropout, ctx.seed = raw, dropout, seed
-        ctx.save_for_backward(output, x, statistics, weight)
+        ctx.save_for_backward(output, x, statistics, weight, numbers)
         return output
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        output, x, statistics, weight = ctx.saved_tensors
+        output, x, statistics, weight, numbers = ctx.saved_tensors
         found = ctx.raw.norm_backward(
-            gradients[0].contiguous(), output, x, statistics, weight, ctx.dropout, ctx.seed
+            gradients[0].contiguous(), output, x, statistics, weight, ctx.dropout, ctx.seed, numbers
         )
-        return None, *found, None, None
+        return None, *found, None, None, None
 
 
 class _Star(torch.autograd.Function):
@@ -198,9 +206,11 @@ class FusedKernels:
         return _Ring.apply(self._raw, *_contiguous(ring))
 
     @full_precision
-    def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
+    def norm(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, numbers: Tensor | None = None
+    ) -> Tensor:
         """See `PlainKernels.norm`."""
-        return _Norm.apply(self._raw, *_contiguous((x, weight, bias)), dropout, draw_seed(dropout))
+        return _Norm.apply(self._raw, *_contiguous((x, weight, bias, numbers)), dropout, draw_seed(dropout))
 
     @full_precision
     def star(self, star: StarInput) -> tuple[Tensor, Tensor, Tensor]:

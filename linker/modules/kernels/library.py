@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 
 # What `linker_abi` of cpp/native.cpp answers; both change whenever the signature of an exported function does.
-ABI = 1
+ABI = 2
 PATH = Path(__file__).with_name("liblinker.dll" if sys.platform == "win32" else "liblinker.so")
 BUILD = "with a C++ compiler there, `pip install --force-reinstall --no-deps .` in linker's source folder builds it"
 

@@ -67,20 +67,29 @@ def ring_backward(
     return by_qkv, by_own, by_relay, by_alpha
 
 
-def norm_forward(x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int) -> tuple[Tensor, Tensor]:
+def norm_forward(
+    x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int, numbers: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """See `fused.RawKernels`."""
     output, statistics = torch.empty_like(x), x.new_empty(len(x), 2)
-    _call("norm_forward", x, weight, bias, *x.shape, dropout, seed, output, statistics)
+    _call("norm_forward", x, weight, bias, *x.shape, dropout, seed, numbers, output, statistics)
     return output, statistics
 
 
 def norm_backward(
-    gradient: Tensor, output: Tensor, x: Tensor, statistics: Tensor, weight: Tensor, dropout: float, seed: int
+    gradient: Tensor,
+    output: Tensor,
+    x: Tensor,
+    statistics: Tensor,
+    weight: Tensor,
+    dropout: float,
+    seed: int,
+    numbers: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """See `fused.RawKernels`."""
     by_x, by_weight, by_bias = torch.empty_like(x), torch.empty_like(weight), torch.empty_like(weight)
     inputs = (gradient, output, x, statistics, weight)
-    _call("norm_backward", *inputs, *x.shape, dropout, seed, by_x, by_weight, by_bias)
+    _call("norm_backward", *inputs, *x.shape, dropout, seed, numbers, by_x, by_weight, by_bias)
     return by_x, by_weight, by_bias
 
 

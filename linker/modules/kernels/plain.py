@@ -64,10 +64,19 @@ class PlainKernels:
         return context.flatten(1)
 
     @full_precision
-    def norm(self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float) -> Tensor:
-        """LeakyReLU(LayerNorm(dropout(x))) with torch's constants: float, tokens × D."""
+    def norm(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, numbers: Tensor | None = None
+    ) -> Tensor:
+        """LeakyReLU(LayerNorm(dropout(x))) with torch's constants: float, tokens × D.
+
+        Args:
+            x: float, tokens × D.
+            weight, bias: float, D.
+            dropout: share of the numbers that become 0.
+            numbers: int64, the tokens' numbers, on which the mask depends; None counts from 0.
+        """
         if dropout:
-            mask = kept(len(x), x.shape[1], dropout, draw_seed(dropout), x.device)
+            mask = kept(len(x), x.shape[1], dropout, draw_seed(dropout), x.device, numbers)
             x = torch.where(mask, x * (1 / (1 - dropout)), 0)
         return F.leaky_relu(F.layer_norm(x, x.shape[-1:], weight, bias))
 

@@ -8,6 +8,7 @@ import triton.language as tl
 from torch import Tensor
 
 from linker.modules.kernels import dropout as hashing
+from linker.modules.kernels.triton_ring import row_of
 
 SPREAD = tl.constexpr(hashing.SPREAD)
 FIRST = tl.constexpr(hashing.FIRST)
@@ -21,7 +22,7 @@ _STRIP = 64
 @triton.jit
 def _dropped(
     x: tl.tensor,
-    token: tl.tensor,
+    number: tl.tensor,
     column: tl.tensor,
     D: tl.constexpr,
     KEEP: tl.constexpr,
@@ -29,7 +30,7 @@ def _dropped(
     seed: tl.tensor,
 ) -> tl.tensor:
     """x / KEEP where the hash of the place, as `dropout.kept` has it, is at least LIMIT, else 0."""
-    place = token.to(tl.int64)[:, None] * D + column[None, :]
+    place = number[:, None] * D + column[None, :]
     bits = place.to(tl.uint32) * SPREAD + seed.to(tl.uint32)
     bits = (bits ^ (bits >> 16)) * FIRST
     bits = (bits ^ (bits >> 13)) * SECOND
@@ -46,9 +47,11 @@ def _forward(
     statistics: tl.tensor,
     tokens: tl.tensor,
     seed: tl.tensor,
+    numbers: tl.tensor,
     D: tl.constexpr,
     KEEP: tl.constexpr,
     LIMIT: tl.constexpr,
+    HAS_NUMBERS: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ) -> None:
@@ -58,7 +61,7 @@ def _forward(
     at = token.to(tl.int64)[:, None] * D + column[None, :]
     v = tl.load(x + at, mask=there[:, None] & inside, other=0.0)
     if LIMIT > 0:
-        v = _dropped(v, token, column, D, KEEP, LIMIT, seed)
+        v = _dropped(v, row_of(token, there, numbers, HAS_NUMBERS), column, D, KEEP, LIMIT, seed)
     mean = tl.sum(v, 1) / D
     centred = tl.where(inside, v - mean[:, None], 0.0)
     scale = 1 / tl.sqrt(tl.sum(centred * centred, 1) / D + 1e-5)
@@ -82,9 +85,11 @@ def _backward(
     for_bias: tl.tensor,
     tokens: tl.tensor,
     seed: tl.tensor,
+    numbers: tl.tensor,
     D: tl.constexpr,
     KEEP: tl.constexpr,
     LIMIT: tl.constexpr,
+    HAS_NUMBERS: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     STRIP: tl.constexpr,
@@ -102,7 +107,7 @@ def _backward(
         both = there[:, None] & inside
         v = tl.load(x + at, mask=both, other=0.0)
         if LIMIT > 0:
-            v = _dropped(v, token, column, D, KEEP, LIMIT, seed)
+            v = _dropped(v, row_of(token, there, numbers, HAS_NUMBERS), column, D, KEEP, LIMIT, seed)
         mean = tl.load(statistics + 2 * token, mask=there, other=0.0)
         scale = tl.load(statistics + 2 * token + 1, mask=there, other=0.0)[:, None]
         normed = tl.where(inside, (v - mean[:, None]) * scale, 0.0)
@@ -114,7 +119,7 @@ def _backward(
         g = g * w
         of_x = scale * (g - (tl.sum(g, 1) / D)[:, None] - normed * (tl.sum(g * normed, 1) / D)[:, None])
         if LIMIT > 0:
-            of_x = _dropped(of_x, token, column, D, KEEP, LIMIT, seed)
+            of_x = _dropped(of_x, row_of(token, there, numbers, HAS_NUMBERS), column, D, KEEP, LIMIT, seed)
         tl.store(for_x + at, of_x, mask=both)
     at_sum = tl.program_id(0).to(tl.int64) * D + column
     tl.store(for_weight + at_sum, weight_sum, mask=column < D)
@@ -128,12 +133,16 @@ def _sizes(dim: int, dropout: float) -> dict[str, float]:
     return {"D": dim, "KEEP": 1 - dropout, "LIMIT": limit, "ROWS": rows, "COLUMNS": columns}
 
 
-def norm_forward(x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int) -> tuple[Tensor, Tensor]:
+def norm_forward(
+    x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int, numbers: Tensor | None
+) -> tuple[Tensor, Tensor]:
     """See `RawKernels.norm_forward`."""
     output, statistics = torch.empty_like(x), x.new_empty(len(x), 2)
     sizes = _sizes(x.shape[1], dropout)
     grid = (triton.cdiv(len(x), sizes["ROWS"]),)
-    _forward[grid](x, weight, bias, output, statistics, len(x), seed, **sizes)
+    _forward[grid](
+        x, weight, bias, output, statistics, len(x), seed, numbers, HAS_NUMBERS=numbers is not None, **sizes
+    )
     return output, statistics
 
 
@@ -145,6 +154,7 @@ def norm_backward(
     weight: Tensor,
     dropout: float,
     seed: int,
+    numbers: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """See `RawKernels.norm_backward`."""
     strips = triton.cdiv(len(x), _STRIP)
@@ -161,6 +171,8 @@ def norm_backward(
         for_bias,
         len(x),
         seed,
+        numbers,
+        HAS_NUMBERS=numbers is not None,
         STRIP=_STRIP,
         **_sizes(x.shape[1], dropout),
     )

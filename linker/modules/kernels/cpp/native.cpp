@@ -185,22 +185,24 @@ void star_backward(const T *satellites, const T *relay, const int64_t *starts, c
 
 template <class T>
 void norm_forward(const T *x, const T *weight, const T *bias, int64_t tokens, int64_t dim, double share, int64_t seed,
-                  T *output, T *statistics, int64_t threads) {
+                  const int64_t *numbers, T *output, T *statistics, int64_t threads) {
     for_each((tokens + TOKENS_PER_ITEM - 1) / TOKENS_PER_ITEM, threads, [&](int64_t item) {
         const int64_t first = item * TOKENS_PER_ITEM, end = first + TOKENS_PER_ITEM;
-        CALL(norm_forward, x, weight, bias, first, end < tokens ? end : tokens, dim, share, seed, output, statistics);
+        CALL(norm_forward, x, weight, bias, first, end < tokens ? end : tokens, dim, share, seed, numbers, output,
+             statistics);
     });
 }
 
 template <class T>
 void norm_backward(const T *gradient, const T *output, const T *x, const T *statistics, const T *weight, int64_t tokens,
-                   int64_t dim, double share, int64_t seed, T *by_x, T *by_weight, T *by_bias, int64_t threads) {
+                   int64_t dim, double share, int64_t seed, const int64_t *numbers, T *by_x, T *by_weight, T *by_bias,
+                   int64_t threads) {
     const int64_t items = (tokens + TOKENS_PER_ITEM - 1) / TOKENS_PER_ITEM;
     std::vector<T> weights(items * dim), biases(items * dim);
     for_each(items, threads, [&](int64_t item) {
         const int64_t first = item * TOKENS_PER_ITEM, end = first + TOKENS_PER_ITEM;
         CALL(norm_backward, gradient, output, x, statistics, weight, first, end < tokens ? end : tokens, dim, share,
-             seed, by_x, &weights[item * dim], &biases[item * dim]);
+             seed, numbers, by_x, &weights[item * dim], &biases[item * dim]);
     });
     add_up(weights, dim, by_weight);
     add_up(biases, dim, by_bias);
@@ -225,7 +227,7 @@ void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_
 
 } // namespace
 
-EXPORT int linker_abi(void) { return 1; }
+EXPORT int linker_abi(void) { return 2; }
 EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
 EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
 
@@ -261,14 +263,16 @@ EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_ca
                          by_alpha, threads);                                                                           \
     }                                                                                                                  \
     EXPORT void linker_norm_forward_##suffix(const T *x, const T *weight, const T *bias, int64_t tokens, int64_t dim,  \
-                                             double share, int64_t seed, T *output, T *statistics, int64_t threads) {  \
-        norm_forward<T>(x, weight, bias, tokens, dim, share, seed, output, statistics, threads);                       \
+                                             double share, int64_t seed, const int64_t *numbers, T *output,            \
+                                             T *statistics, int64_t threads) {                                         \
+        norm_forward<T>(x, weight, bias, tokens, dim, share, seed, numbers, output, statistics, threads);              \
     }                                                                                                                  \
-    EXPORT void linker_norm_backward_##suffix(const T *gradient, const T *output, const T *x, const T *statistics,     \
-                                              const T *weight, int64_t tokens, int64_t dim, double share,              \
-                                              int64_t seed, T *by_x, T *by_weight, T *by_bias, int64_t threads) {      \
-        norm_backward<T>(gradient, output, x, statistics, weight, tokens, dim, share, seed, by_x, by_weight, by_bias,  \
-                         threads);                                                                                     \
+    EXPORT void linker_norm_backward_##suffix(                                                                         \
+        const T *gradient, const T *output, const T *x, const T *statistics, const T *weight, int64_t tokens,          \
+        int64_t dim, double share, int64_t seed, const int64_t *numbers, T *by_x, T *by_weight, T *by_bias,            \
+        int64_t threads) {                                                                                             \
+        norm_backward<T>(gradient, output, x, statistics, weight, tokens, dim, share, seed, numbers, by_x, by_weight,  \
+                         by_bias, threads);                                                                            \
     }                                                                                                                  \
     EXPORT void linker_entmax_forward_##suffix(const T *scores, const T *alpha, int64_t rows, int64_t count,           \
                                                T *weights, int64_t threads) {                                          \

@@ -1,4 +1,5 @@
-// Dropout, layer norm and leaky ReLU of each token, in one pass; the dropout mask is that of dropout.py.
+// Dropout, layer norm and leaky ReLU of each token, in one pass; the dropout mask is that of dropout.py, with the
+// tokens' `numbers` or, where there are none, their places.
 
 constexpr double NORM_EPSILON = 1e-5, LEAK = 0.01;
 
@@ -24,16 +25,17 @@ template <class T> struct Dropout {
 
 template <class T>
 void norm_forward(const T *x, const T *weight, const T *bias, int64_t first, int64_t last, int64_t dim, double share,
-                  int64_t seed, T *output, T *statistics) {
+                  int64_t seed, const int64_t *numbers, T *output, T *statistics) {
     const Dropout<T> dropout(share, seed);
     std::vector<T> held(dim + N);
     for (int64_t token = first; token < last; ++token) {
         const T *from = x + token * dim;
         T *to = output + token * dim;
+        const uint64_t place = uint64_t(numbers ? numbers[token] : token) * dim;
         Vec<T> total = splat(T(0));
         for (int64_t i = 0; i < dim; i += N) {
             Vec<T> v = load_some(from + i, int(dim - i < N ? dim - i : N));
-            if (share > 0) v = dropout.apply(v, uint64_t(token) * dim + i);
+            if (share > 0) v = dropout.apply(v, place + i);
             store(&held[i], v);
             total += v;
         }
@@ -60,17 +62,19 @@ void norm_forward(const T *x, const T *weight, const T *bias, int64_t first, int
 // `by_weight` and `by_bias` are added to.
 template <class T>
 void norm_backward(const T *gradient, const T *output, const T *x, const T *statistics, const T *weight, int64_t first,
-                   int64_t last, int64_t dim, double share, int64_t seed, T *by_x, T *by_weight, T *by_bias) {
+                   int64_t last, int64_t dim, double share, int64_t seed, const int64_t *numbers, T *by_x, T *by_weight,
+                   T *by_bias) {
     const Dropout<T> dropout(share, seed);
     std::vector<T> centred(dim + N), inner(dim + N), added(2 * (dim + N));
     T *weight_sums = added.data(), *bias_sums = weight_sums + dim + N;
     for (int64_t token = first; token < last; ++token) {
         const T mean = statistics[2 * token], rate = statistics[2 * token + 1];
+        const uint64_t place = uint64_t(numbers ? numbers[token] : token) * dim;
         Vec<T> total = splat(T(0)), along = splat(T(0));
         for (int64_t i = 0; i < dim; i += N) {
             int count = int(dim - i < N ? dim - i : N);
             Vec<T> v = load_some(x + token * dim + i, count);
-            if (share > 0) v = dropout.apply(v, uint64_t(token) * dim + i);
+            if (share > 0) v = dropout.apply(v, place + i);
             Vec<T> unit = (v - mean) * rate;
             Vec<T> out = load_some(output + token * dim + i, count), g = load_some(gradient + token * dim + i, count);
             g = out > T(0) ? g : g * T(LEAK);
@@ -86,7 +90,7 @@ void norm_backward(const T *gradient, const T *output, const T *x, const T *stat
         const T mean_g = sum<T>(total) / dim, mean_along = sum<T>(along) / dim;
         for (int64_t i = 0; i < dim; i += N) {
             Vec<T> d = rate * (load(&inner[i]) - mean_g - load(&centred[i]) * mean_along);
-            if (share > 0) d = dropout.apply(d, uint64_t(token) * dim + i);
+            if (share > 0) d = dropout.apply(d, place + i);
             store_some(by_x + token * dim + i, d, int(dim - i < N ? dim - i : N));
         }
     }
