@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.models.folder import CARD, CONFIG, METRICS
 from linker.models.siamese import SiameseModel
+from linker.models.transformer import FOLDER as NETWORK
 from linker.models.word_siamese import VOCABULARY, WEIGHTS
 from linker.progress import stderr
 from linker.training.checkpoints import Checkpoint, Checkpoints
@@ -112,11 +114,14 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
 
 def remove_half_written(out: Path) -> None:
     """Remove what a run that was killed left half written in its model folder and logs."""
-    names = (CONFIG, METRICS, CARD, VOCABULARY, WEIGHTS, LAST)
+    names = (CONFIG, METRICS, CARD, VOCABULARY, WEIGHTS, NETWORK, LAST)
     for folder, written in ((out, names), (log_dir_of(out), ("train.jsonl",))):
         for name in written:
             for path in folder.glob(f".{name}.*"):
-                path.unlink(missing_ok=True)
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
     checkpoints_of(out).clean()
 
 
