@@ -89,6 +89,20 @@ def post_records(
     return unique_records(paths, columns, bad_lines, take)
 
 
+def post_stream(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
+    """The good posts of some files in memory that does not grow with them, so an id may come more than once."""
+    several = len(as_list(paths)) > 1
+    for path in as_list(paths):
+        shown = shown_name(path)
+        for file, known_columns, row in rows_of(path, columns, bad_lines):
+            try:
+                post = post_of(row.values, known_columns, f"{shown}:{row.line}" if several else str(row.line))
+            except LineError as error:
+                file.bad(row.line, error, row.raw)
+            else:
+                yield post
+
+
 def article_of(values: Values, columns: Columns) -> Article:
     """The article in a row.
 

@@ -74,6 +74,11 @@ class BadLines:
         self._side_paths: set[Path] = set()
         self._stack = ExitStack()
 
+    @property
+    def total(self) -> int:
+        """How many there were so far."""
+        return self._total
+
     def file(self, path: str) -> InputFile:
         """Begin with another input."""
         self._files.append(InputFile(path, self))

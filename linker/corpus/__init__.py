@@ -1,0 +1,1 @@
+"""Posts encoded once, kept on disk, and ranked for any article."""

@@ -1,0 +1,123 @@
+"""Posts into the corpus: read, told from those that are there, encoded, appended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from linker.ahead import ahead
+from linker.corpus.keys import KeySet, keys_of
+from linker.corpus.matrix import ROWS_AT_ONCE, Matrix
+from linker.corpus.rows import table_of
+from linker.corpus.store import Store
+from linker.data.columns import PostColumns
+from linker.data.formats.bad_lines import BadLines, OnError
+from linker.data.records import post_stream
+from linker.data.types import Post
+from linker.errors import ModelError
+from linker.models.model import Model
+from linker.progress import progress_bar
+
+# What a kill costs at most: these posts are encoded again.
+POSTS_AT_ONCE = 50_000
+CHARACTERS_AT_ONCE = 50_000_000
+
+
+@dataclass
+class Added:
+    """What became of the posts that were read.
+
+    Attributes:
+        new: encoded and appended.
+        known: skipped, there under the same id with the same text.
+        conflicting: skipped, there under the same id with another text.
+    """
+
+    new: int = 0
+    known: int = 0
+    conflicting: int = 0
+
+
+def add_posts(
+    store: Store, model: Model, paths: Sequence[str], columns: PostColumns, on_error: OnError, errors_dir: str
+) -> Added:
+    """Append what is new in some files.
+
+    Every 50,000 posts are one append, so a killed run has lost none that was appended and goes on when it is
+    begun again: it skips what is there.
+
+    Raises:
+        DataError: a file that cannot be read, or a bad line in strict mode; what was appended before stays.
+        LinkerError: another process is writing to the corpus.
+        ModelError: the model gives vectors of another length.
+    """
+    added = Added()
+    with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
+        bar = progress.add_task("adding posts", total=None)
+        known = _Known(store)
+        matrix = Matrix(store.folder, store.facts.dim)
+        count = store.count()
+        for chunk in ahead(_chunks(post_stream(paths, columns, bad_lines))):
+            if on_error == "strict" and bad_lines.total:
+                break
+            posts = known.new_among(chunk, added)
+            if posts:
+                vectors = model.post_vectors(posts)
+                if vectors is None or vectors.shape[1] != store.facts.dim:
+                    raise ModelError(
+                        f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
+                    )
+                store.append(table_of(posts, vectors))
+                matrix.append(vectors, count)
+                count += len(posts)
+                added.new += len(posts)
+            progress.advance(bar, len(chunk))
+    return added
+
+
+class _Known:
+    """The ids that are there, and with which texts."""
+
+    def __init__(self, store: Store) -> None:
+        self._ids, self._pairs = KeySet(), KeySet()
+        dataset = store.dataset()
+        if dataset is not None:
+            for batch in dataset.to_batches(columns=["id", "text"], batch_size=ROWS_AT_ONCE):
+                self._add(batch.column("id").to_pylist(), batch.column("text").to_pylist())
+
+    def _add(self, ids: Sequence[str], texts: Sequence[str]) -> None:
+        self._ids.add(keys_of(ids))
+        self._pairs.add(keys_of(_pairs(ids, texts)))
+
+    def new_among(self, posts: Sequence[Post], added: Added) -> list[Post]:
+        """The posts whose ids were never seen, which now they are; the others are counted."""
+        ids = [post.id for post in posts]
+        there = self._ids.contains(keys_of(ids))
+        same = self._pairs.contains(keys_of(_pairs(ids, [post.text for post in posts])))
+        new: dict[str, Post] = {}
+        for post, is_there, is_same in zip(posts, there, same):
+            if not is_there and post.id not in new:
+                new[post.id] = post
+            elif is_same or (not is_there and new[post.id].text == post.text):
+                added.known += 1
+            else:
+                added.conflicting += 1
+        self._add(list(new), [post.text for post in new.values()])
+        return list(new.values())
+
+
+def _pairs(ids: Iterable[str], texts: Iterable[str]) -> list[str]:
+    return [f"{len(id)}:{id}{text}" for id, text in zip(ids, texts)]
+
+
+def _chunks(posts: Iterable[Post]) -> Iterator[list[Post]]:
+    chunk: list[Post] = []
+    characters = 0
+    for post in posts:
+        chunk.append(post)
+        characters += len(post.text)
+        if len(chunk) == POSTS_AT_ONCE or characters > CHARACTERS_AT_ONCE:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk

@@ -1,0 +1,139 @@
+"""`Corpus`: posts encoded once, ranked for any article."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from linker.corpus.filters import Filter
+from linker.corpus.fingerprint import fingerprint
+from linker.corpus.matrix import Matrix
+from linker.corpus.rows import post_from
+from linker.corpus.store import Store
+from linker.data.types import Article, Post
+from linker.errors import DataError, ModelError
+from linker.models.model import Model
+from linker.ranking.linker import AnyArticle, RankedPost, as_articles, find_model
+
+_COLUMNS = ["id", "text", "created_at", "lang", "extra"]
+
+
+class Corpus:
+    """A corpus that is open for ranking; it sees the posts that were there when it was opened.
+
+    Args:
+        store: the folder.
+        model: what encoded it.
+    """
+
+    def __init__(self, store: Store, model: Model) -> None:
+        self.store, self.model = store, model
+        dataset = store.dataset()
+        if dataset is None:
+            raise DataError(f"{store.folder}: holds no posts yet; go on with `linker corpus add`")
+        self._dataset = dataset
+        self._vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
+
+    @classmethod
+    def open(cls, folder: str | Path, model: str | Path | None = None) -> Corpus:
+        """Open a corpus with the model that encoded it.
+
+        Args:
+            folder: the corpus.
+            model: where this model lies now, if no longer where it lay.
+
+        Raises:
+            DataError: there is no such corpus, or it is damaged.
+            ModelError: the model is not there, or another one.
+        """
+        store = Store.open(Path(folder))
+        given = str(model or store.facts.model)
+        try:
+            found = find_model(given)
+        except ModelError as error:
+            if model is not None:
+                raise
+            raise ModelError(
+                f"{folder}: the model that encoded it is no longer at {given}; say where it is with --model"
+            ) from error
+        if fingerprint(found.contender) != store.facts.fingerprint:
+            raise ModelError(
+                f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
+                "Give the right one, or build the corpus again"
+            )
+        return cls(store, found.load().model)
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def rank(
+        self,
+        article: AnyArticle | Sequence[AnyArticle],
+        top: int = 20,
+        offset: int = 0,
+        threshold: float | None = None,
+        filter: Filter = Filter(),
+    ) -> list[RankedPost]:
+        """The posts, best first, by exact search; equal scores in descending order of ids.
+
+        Args:
+            article: as for `Linker.rank`.
+            top: how many to return.
+            offset: how many of the best to leave out before.
+            threshold: leave out posts with a lower score.
+            filter: which posts to look at.
+
+        Raises:
+            LinkerError: an article that cannot be fetched or read, or a filter that cannot be understood.
+        """
+        scores = self.scores(as_articles(article))
+        places = filter.places(self._dataset)
+        if places is not None:
+            scores = scores[places]
+        chosen = self._best(scores, places, top + offset, threshold)[offset:]
+        posts = self._posts([place for place, _ in chosen])
+        return [
+            RankedPost(rank, float(str(score)), post)
+            for rank, ((_, score), post) in enumerate(zip(chosen, posts), start=offset + 1)
+        ]
+
+    def scores(self, articles: Sequence[Article]) -> np.ndarray:
+        """The mean score of every post over the articles: float32, one per post in the order of the store."""
+        queries = self.model.article_vectors(articles)
+        assert queries is not None  # the fingerprint says that it has vectors
+        if self.store.facts.similarity == "cosine":
+            # The mean of the cosines is the product with the mean vector.
+            return self._vectors @ queries.mean(axis=0)
+        squares = np.concatenate([(block**2).sum(axis=1) for block in _blocks(self._vectors)])
+        distances = [
+            np.sqrt(np.maximum(squares - 2 * (self._vectors @ query) + query @ query, 0)) for query in queries
+        ]
+        return -np.mean(distances, axis=0)
+
+    def _best(
+        self, scores: np.ndarray, places: np.ndarray | None, count: int, threshold: float | None
+    ) -> list[tuple[int, np.float32]]:
+        """Places and scores of the best, in order; where the last score is shared, ids decide who is in."""
+        count = min(count, len(scores))
+        if not count:
+            return []
+        last = np.partition(scores, len(scores) - count)[len(scores) - count]
+        if threshold is not None:
+            last = max(last, np.float32(threshold))
+        inside = np.flatnonzero(scores >= last)
+        at = inside if places is None else places[inside]
+        ids = self._dataset.take(at, columns=["id"]).column("id").to_pylist()
+        descending = sorted(range(len(at)), key=lambda i: ids[i], reverse=True)
+        descending.sort(key=lambda i: -scores[inside[i]])
+        return [(int(at[i]), scores[inside[i]]) for i in descending[:count]]
+
+    def _posts(self, places: Sequence[int]) -> list[Post]:
+        rows = self._dataset.take(list(places), columns=_COLUMNS).to_pylist() if places else []
+        return [post_from(row) for row in rows]
+
+
+def _blocks(vectors: np.ndarray, rows: int = 65_536) -> Iterator[np.ndarray]:
+    for start in range(0, len(vectors), rows):
+        yield vectors[start : start + rows]

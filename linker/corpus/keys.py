@@ -1,0 +1,56 @@
+"""Sets of ids and of texts that grow to billions: 16 bytes each, whatever their length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+import numpy as np
+
+
+def keys_of(texts: Sequence[str]) -> np.ndarray:
+    """BLAKE2b, 128 bits: uint64, texts × 2. Two different texts never share a key in practice."""
+    digests = b"".join(
+        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts
+    )
+    return np.frombuffer(digests, dtype=np.uint64).reshape(-1, 2)
+
+
+class KeySet:
+    """Keys in sorted runs; two runs become one when the later has grown to half the earlier.
+
+    Adding n keys in all so costs O(n log n), and there are never more than about 30 runs to look through.
+    """
+
+    def __init__(self) -> None:
+        self._runs: list[np.ndarray] = []
+
+    def __len__(self) -> int:
+        return sum(len(run) for run in self._runs)
+
+    def contains(self, keys: np.ndarray) -> np.ndarray:
+        """bool, one per key: is it in the set?"""
+        found = np.zeros(len(keys), dtype=bool)
+        for run in self._runs:
+            places = np.searchsorted(run[:, 0], keys[:, 0])
+            inside = places < len(run)
+            same = np.zeros(len(keys), dtype=bool)
+            same[inside] = run[places[inside], 0] == keys[inside, 0]
+            # Equal in the first half: the second decides, among all rows with that half.
+            for i in np.flatnonzero(same & ~found):
+                end = np.searchsorted(run[:, 0], keys[i, 0], side="right")
+                found[i] = bool((run[places[i] : end, 1] == keys[i, 1]).any())
+        return found
+
+    def add(self, keys: np.ndarray) -> None:
+        """Take in keys."""
+        if not len(keys):
+            return
+        self._runs.append(_sorted(keys))
+        while len(self._runs) > 1 and 2 * len(self._runs[-1]) > len(self._runs[-2]):
+            last = self._runs.pop()
+            self._runs[-1] = _sorted(np.concatenate([self._runs[-1], last]))
+
+
+def _sorted(keys: np.ndarray) -> np.ndarray:
+    return keys[np.argsort(keys[:, 0], kind="stable")]
