@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from linker.cli.options import Packages, include_packages
-from linker.errors import DataError, LinkerError
+from linker.cli.posts import post_columns, with_option
+from linker.errors import LinkerError
 
 if TYPE_CHECKING:
-    from linker.data.columns import PostColumns
     from linker.ranking.linker import RankedPost
 
 _TABLE_ROWS = 20
@@ -87,16 +87,14 @@ def rank(
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     _check_files(article, posts, out)
-    columns = _columns(column or [])
+    columns = post_columns(column)
     found = find_model(model or "bm25")
     format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
     articles = [one for source in article for one in load_articles(source)]
     for one in articles:
         _say(f"article: {one.title or one.text[:60]!r}, {len(one.full_text.split())} words")
-    try:
+    with with_option():
         candidates = read_posts(posts, columns, on_error, str(errors_dir))
-    except DataError as error:
-        raise _with_option(error) from error
     if model is None:
         _say("no --model given: ranking by BM25, that is by shared words only")
     linker = found.load()
@@ -122,28 +120,6 @@ def _check_files(articles: list[str], posts: list[str], out: Path | None) -> Non
             raise LinkerError(f"{path}: {problem}; give a file of posts")
     if out is not None:
         check_writable(out, articles + posts)
-
-
-def _columns(given: list[str]) -> PostColumns:
-    """`text=body` as the columns of the posts; `id=` says that there is none."""
-    from linker.config import build
-    from linker.data.columns import PostColumns
-
-    names: dict[str, list[str]] = {}
-    for text in given:
-        ours, equals, theirs = text.partition("=")
-        if not equals or not ours:
-            raise LinkerError(f"--column {text}: expected OURS=THEIRS, such as text=body")
-        names.setdefault(ours, []).extend([theirs] if theirs else [])
-    config = {ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()}
-    return build(PostColumns, config)
-
-
-def _with_option(error: DataError) -> DataError:
-    """A complaint about columns, with how they are named on this command line."""
-    if "`columns`" not in str(error):
-        return error
-    return DataError(f"{error}\nHere: --column text=NAME; --column id= where posts have no ids.")
 
 
 def _report(ranking: list[RankedPost], threshold: float | None, explain: bool, name: str) -> None:

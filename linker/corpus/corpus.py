@@ -74,7 +74,7 @@ class Corpus:
         top: int = 20,
         offset: int = 0,
         threshold: float | None = None,
-        filter: Filter = Filter(),
+        filter: Filter | None = None,
     ) -> list[RankedPost]:
         """The posts, best first, by exact search; equal scores in descending order of ids.
 
@@ -89,7 +89,7 @@ class Corpus:
             LinkerError: an article that cannot be fetched or read, or a filter that cannot be understood.
         """
         scores = self.scores(as_articles(article))
-        places = filter.places(self._dataset)
+        places = filter.places(self._dataset) if filter else None
         if places is not None:
             scores = scores[places]
         chosen = self._best(scores, places, top + offset, threshold)[offset:]

@@ -1,0 +1,87 @@
+"""`linker corpus`: posts encoded once, to be ranked for any article."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from linker.cli.options import Packages, include_packages
+
+if TYPE_CHECKING:
+    from linker.corpus.building import Added
+
+app = typer.Typer(help="Encode posts once, and rank them for any article.", no_args_is_help=True)
+
+Folder = Annotated[Path, typer.Argument(help="The corpus.", show_default=False)]
+Posts = Annotated[
+    list[str],
+    typer.Argument(
+        help="Posts: JSON lines, CSV, TSV, Parquet, text, plain or packed, or -.", show_default=False
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
+        show_default=False,
+    ),
+]
+OnError = Annotated[
+    Literal["strict", "skip"],
+    typer.Option("--on-error", help="Bad lines: stop at the first, or set them aside and go on."),
+]
+ErrorsDir = Annotated[Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")]
+
+
+@app.command()
+def build(
+    posts: Posts,
+    model: Annotated[str, typer.Option("--model", help="The model folder.")],
+    out: Annotated[Path, typer.Option("--out", help="The folder of the corpus.")],
+    column: Columns = None,
+    on_error: OnError = "strict",
+    errors_dir: ErrorsDir = Path("."),
+    include_package: Packages = None,
+) -> None:
+    """Encode posts into a corpus. A build that was cut off goes on when the command is given again."""
+    from linker.cli.posts import post_columns, with_option
+    from linker.corpus.making import build_corpus
+
+    include_packages(include_package)
+    with with_option():
+        added = build_corpus(out, posts, model, post_columns(column), on_error, str(errors_dir))
+    _report(out, added)
+
+
+@app.command()
+def add(
+    corpus: Folder,
+    posts: Posts,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Where the corpus's model lies now, if it was moved.")
+    ] = None,
+    column: Columns = None,
+    on_error: OnError = "strict",
+    errors_dir: ErrorsDir = Path("."),
+    include_package: Packages = None,
+) -> None:
+    """Encode posts that are not yet in a corpus, and add them."""
+    from linker.cli.posts import post_columns, with_option
+    from linker.corpus.making import add_to_corpus
+
+    include_packages(include_package)
+    with with_option():
+        added = add_to_corpus(corpus, posts, model, post_columns(column), on_error, str(errors_dir))
+    _report(corpus, added)
+
+
+def _report(folder: Path, added: Added) -> None:
+    parts = [f"{added.new:,} posts added"]
+    if added.known:
+        parts.append(f"{added.known:,} were there already")
+    if added.conflicting:
+        parts.append(f"{added.conflicting:,} left out: their ids are there with other texts")
+    print(f"{folder}: {'; '.join(parts)}")

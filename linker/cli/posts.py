@@ -1,0 +1,45 @@
+"""What a command line says of files of posts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from linker.errors import DataError, LinkerError
+
+if TYPE_CHECKING:
+    from linker.data.columns import PostColumns
+
+
+def post_columns(given: list[str] | None) -> PostColumns:
+    """`text=body` as the columns of the posts; `id=` says that there is none.
+
+    Raises:
+        LinkerError: not of that form.
+        ConfigError: there is no such column of ours.
+    """
+    from linker.config import build
+    from linker.data.columns import PostColumns
+
+    names: dict[str, list[str]] = {}
+    for text in given or []:
+        ours, equals, theirs = text.partition("=")
+        if not equals or not ours:
+            raise LinkerError(f"--column {text}: expected OURS=THEIRS, such as text=body")
+        names.setdefault(ours, []).extend([theirs] if theirs else [])
+    config = {ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()}
+    return build(PostColumns, config)
+
+
+@contextmanager
+def with_option() -> Iterator[None]:
+    """A complaint about columns is told with how they are named on this command line."""
+    try:
+        yield
+    except DataError as error:
+        if "`columns`" not in str(error):
+            raise
+        raise DataError(
+            f"{error}\nHere: --column text=NAME; --column id= where posts have no ids."
+        ) from error

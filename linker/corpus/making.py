@@ -1,0 +1,71 @@
+"""Beginning a corpus, and going on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from linker.corpus.building import Added, add_posts
+from linker.corpus.fingerprint import fingerprint
+from linker.corpus.store import FACTS, Facts, Store
+from linker.data.columns import PostColumns
+from linker.data.formats.bad_lines import OnError
+from linker.errors import LinkerError, ModelError
+from linker.ranking.linker import find_model
+
+
+def build_corpus(
+    folder: Path,
+    posts: Sequence[str],
+    model: str,
+    columns: PostColumns,
+    on_error: OnError = "strict",
+    errors_dir: str = ".",
+) -> Added:
+    """Encode posts into a corpus; go on where an earlier build with the same model was cut off.
+
+    Args:
+        folder: the corpus.
+        posts: files (`-`: standard input).
+        model: a model folder, or the config of a model that needs no training.
+        columns: what the columns are called.
+        on_error: as for `read_posts`.
+        errors_dir: as for `read_posts`.
+
+    Raises:
+        LinkerError: no such model, or one without vectors; the folder holds something else; see `add_posts`.
+    """
+    found = find_model(model)
+    print_ = fingerprint(found.contender)
+    store = None
+    if (folder / FACTS).is_file():
+        store = Store.open(folder)
+        if store.facts.fingerprint != print_:
+            raise LinkerError(
+                f"{folder}: is a corpus that another model encoded ({store.facts.model}); give another folder"
+            )
+    loaded = found.load().model
+    if store is None:
+        vectors = loaded.post_vectors([])
+        if vectors is None:
+            raise ModelError(
+                f"{model}: gives no vectors that a corpus could keep; give a trained model folder"
+            )
+        facts = Facts(
+            str(Path(model).resolve()), print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
+        )
+        store = Store.create(folder, facts)
+    return add_posts(store, loaded, posts, columns, on_error, errors_dir)
+
+
+def add_to_corpus(
+    folder: Path,
+    posts: Sequence[str],
+    model: str | None,
+    columns: PostColumns,
+    on_error: OnError = "strict",
+    errors_dir: str = ".",
+) -> Added:
+    """`build_corpus` for a corpus that is there, with the model that it names."""
+    store = Store.open(folder)
+    return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir)
