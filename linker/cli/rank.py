@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,6 +16,8 @@ from linker.cli.posts import post_columns, with_option
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
+    from linker.corpus.filters import Filter
+    from linker.data.types import Article
     from linker.ranking.linker import RankedPost
 
 _TABLE_ROWS = 20
@@ -34,17 +38,43 @@ def rank(
         ),
     ],
     posts: Annotated[
-        list[str],
-        typer.Option("--posts", help="Posts: JSON lines, CSV, TSV, Parquet, text, or -; repeatable."),
-    ],
+        list[str] | None,
+        typer.Option(
+            "--posts",
+            help="Posts: JSON lines, CSV, TSV, Parquet, text, or -; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    corpus: Annotated[
+        Path | None, typer.Option("--corpus", help="Instead of --posts: a corpus of encoded posts.")
+    ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="A model folder, bm25 or tfidf.", show_default="bm25")
+        str | None,
+        typer.Option(
+            "--model", help="A model folder, bm25 or tfidf.", show_default="bm25, or the corpus's own"
+        ),
     ] = None,
     top: Annotated[
         int | None,
         typer.Option(
             "--top", min=1, help="How many posts.", show_default=f"{_TABLE_ROWS} in tables, else all"
         ),
+    ] = None,
+    offset: Annotated[
+        int, typer.Option("--offset", min=0, help="With --corpus: leave out so many of the best.")
+    ] = 0,
+    since: Annotated[
+        str | None, typer.Option("--since", help="With --corpus: posts of this day or time and later.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", help="With --corpus: posts before this day or time.")
+    ] = None,
+    lang: Annotated[
+        list[str] | None,
+        typer.Option("--lang", help="With --corpus: posts in this language; repeatable.", show_default=False),
+    ] = None,
+    where: Annotated[
+        str | None, typer.Option("--where", help="With --corpus: an SQL condition on the posts' fields.")
     ] = None,
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Leave out posts with a lower score.")
@@ -77,33 +107,106 @@ def rank(
     include_package: Packages = None,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
-    from linker.data.records import read_posts
     from linker.ranking.articles import load_articles
-    from linker.ranking.linker import find_model
     from linker.ranking.output import write_ranking
 
     # What can be wrong is found out before the work begins: names first, the model last.
     include_packages(include_package)
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
-    _check_files(article, posts, out)
-    columns = post_columns(column)
-    found = find_model(model or "bm25")
+    _check_files(article, posts or [], out)
     format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
+    if top is None and format_ == "table":
+        top = _TABLE_ROWS
+    ranker: Callable[[list[Article]], tuple[list[RankedPost], str]]
+    if corpus is not None:
+        if posts or column:
+            raise LinkerError("--corpus: the posts are in the corpus; leave out --posts and --column")
+        conditions = _conditions(since, until, lang, where)
+        ranker = _over_corpus(corpus, model, top, offset, threshold, explain, conditions)
+    else:
+        _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset)
+        if not posts:
+            raise LinkerError("give --posts FILE, or --corpus FOLDER")
+        ranker = _over_posts(posts, model, top, threshold, explain, column, on_error, errors_dir)
     articles = [one for source in article for one in load_articles(source)]
     for one in articles:
         _say(f"article: {one.title or one.text[:60]!r}, {len(one.full_text.split())} words")
-    with with_option():
-        candidates = read_posts(posts, columns, on_error, str(errors_dir))
-    if model is None:
-        _say("no --model given: ranking by BM25, that is by shared words only")
-    linker = found.load()
-    if top is None and format_ == "table":
-        top = _TABLE_ROWS
-    ranking = linker.rank(articles, candidates, top, threshold, explain)
-    _report(ranking, threshold, explain, linker.name)
+    ranking, name = ranker(articles)
+    _report(ranking, threshold, explain, name)
     query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
-    write_ranking(out, ranking, format_, query=query, tag=linker.name)
+    write_ranking(out, ranking, format_, query=query, tag=name)
+
+
+def _over_posts(
+    posts: list[str],
+    model: str | None,
+    top: int | None,
+    threshold: float | None,
+    explain: bool,
+    column: list[str] | None,
+    on_error: Literal["strict", "skip"],
+    errors_dir: Path,
+) -> Callable[[list[Article]], tuple[list[RankedPost], str]]:
+    from linker.data.records import read_posts
+    from linker.ranking.linker import find_model
+
+    columns = post_columns(column)
+    found = find_model(model or "bm25")
+
+    def ranked(articles: list[Article]) -> tuple[list[RankedPost], str]:
+        with with_option():
+            candidates = read_posts(posts, columns, on_error, str(errors_dir))
+        if model is None:
+            _say("no --model given: ranking by BM25, that is by shared words only")
+        linker = found.load()
+        return linker.rank(articles, candidates, top, threshold, explain), linker.name
+
+    return ranked
+
+
+def _over_corpus(
+    folder: Path,
+    model: str | None,
+    top: int | None,
+    offset: int,
+    threshold: float | None,
+    explain: bool,
+    conditions: Filter,
+) -> Callable[[list[Article]], tuple[list[RankedPost], str]]:
+    from linker.corpus.corpus import Corpus
+
+    corpus = Corpus.open(folder, model)
+
+    def ranked(articles: list[Article]) -> tuple[list[RankedPost], str]:
+        return corpus.rank(articles, top, offset, threshold, conditions, explain), corpus.name
+
+    return ranked
+
+
+def _conditions(since: str | None, until: str | None, lang: list[str] | None, where: str | None) -> Filter:
+    from linker.corpus.filters import Filter
+
+    return Filter(_date("--since", since), _date("--until", until), tuple(lang or ()), where)
+
+
+def _date(option: str, given: str | None) -> datetime | None:
+    from linker.data.dates import parse_date
+
+    if given is None:
+        return None
+    try:
+        return parse_date(given)
+    except ValueError as error:
+        raise LinkerError(f"{option} {given}: {error}; give a day or time such as 2014-08-01") from error
+
+
+def _only_with_corpus(**options: object) -> None:
+    for name, value in options.items():
+        if value:
+            raise LinkerError(
+                f"--{name}: only a corpus can be asked so; build one with `linker corpus build`"
+            )
 
 
 def _check_files(articles: list[str], posts: list[str], out: Path | None) -> None:

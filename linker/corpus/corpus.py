@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from linker.corpus.store import Store
 from linker.data.types import Article, Post
 from linker.errors import DataError, ModelError
 from linker.models.model import Model
+from linker.ranking.explanation import explain as explanations
 from linker.ranking.linker import AnyArticle, RankedPost, as_articles, find_model
 
 _COLUMNS = ["id", "text", "created_at", "lang", "extra"]
@@ -26,10 +28,11 @@ class Corpus:
     Args:
         store: the folder.
         model: what encoded it.
+        name: how messages and files call it.
     """
 
-    def __init__(self, store: Store, model: Model) -> None:
-        self.store, self.model = store, model
+    def __init__(self, store: Store, model: Model, name: str = "model") -> None:
+        self.store, self.model, self.name = store, model, name
         dataset = store.dataset()
         if dataset is None:
             raise DataError(f"{store.folder}: holds no posts yet; go on with `linker corpus add`")
@@ -63,7 +66,7 @@ class Corpus:
                 f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
                 "Give the right one, or build the corpus again"
             )
-        return cls(store, found.load().model)
+        return cls(store, found.load().model, found.contender.file_name)
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -71,32 +74,37 @@ class Corpus:
     def rank(
         self,
         article: AnyArticle | Sequence[AnyArticle],
-        top: int = 20,
+        top: int | None = 20,
         offset: int = 0,
         threshold: float | None = None,
         filter: Filter | None = None,
+        explain: bool = False,
     ) -> list[RankedPost]:
         """The posts, best first, by exact search; equal scores in descending order of ids.
 
         Args:
             article: as for `Linker.rank`.
-            top: how many to return.
+            top: how many to return; None: all.
             offset: how many of the best to leave out before.
             threshold: leave out posts with a lower score.
             filter: which posts to look at.
+            explain: fill `explanation`, as far as the model can tell.
 
         Raises:
             LinkerError: an article that cannot be fetched or read, or a filter that cannot be understood.
         """
-        scores = self.scores(as_articles(article))
+        queries = as_articles(article)
+        scores = self.scores(queries)
         places = filter.places(self._dataset) if filter else None
         if places is not None:
             scores = scores[places]
-        chosen = self._best(scores, places, top + offset, threshold)[offset:]
+        wanted = len(scores) if top is None else top + offset
+        chosen = self._best(scores, places, wanted, threshold)[offset:]
         posts = self._posts([place for place, _ in chosen])
+        marks = explanations(self.model, queries, posts, range(len(posts))) if explain and posts else None
         return [
-            RankedPost(rank, float(str(score)), post)
-            for rank, ((_, score), post) in enumerate(zip(chosen, posts), start=offset + 1)
+            RankedPost(rank, float(str(score)), post, marks[i] if marks else None)
+            for i, (rank, (_, score), post) in enumerate(zip(count(offset + 1), chosen, posts))
         ]
 
     def scores(self, articles: Sequence[Article]) -> np.ndarray:
