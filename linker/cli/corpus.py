@@ -78,6 +78,30 @@ def add(
     _report(corpus, added)
 
 
+@app.command()
+def info(corpus: Folder) -> None:
+    """Say what a corpus holds."""
+    from linker.corpus.store import Store
+    from linker.corpus.summary import summary
+
+    for name, value in summary(Store.open(corpus)).items():
+        print(f"{name:<12} {value}")
+
+
+@app.command()
+def verify(corpus: Folder) -> None:
+    """Read all of a corpus and name what is damaged; exit code 2 if anything is."""
+    from linker.corpus.store import Store
+    from linker.corpus.verifying import faults
+    from linker.errors import DataError
+
+    store = Store.open(corpus)
+    found = list(faults(store))
+    if found:
+        raise DataError("\n".join(f"{corpus / fault.file}: {fault.problem}" for fault in found))
+    print(f"{corpus}: whole; {store.count():,} posts")
+
+
 def _report(folder: Path, added: Added) -> None:
     parts = [f"{added.new:,} posts added"]
     if added.known:

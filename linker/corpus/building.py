@@ -9,6 +9,7 @@ from linker.ahead import ahead
 from linker.corpus.keys import KeySet, keys_of
 from linker.corpus.matrix import ROWS_AT_ONCE, Matrix
 from linker.corpus.rows import table_of
+from linker.corpus.sealing import seal
 from linker.corpus.store import Store
 from linker.data.columns import PostColumns
 from linker.data.formats.bad_lines import BadLines, OnError
@@ -68,6 +69,7 @@ def add_posts(
                         f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
                     )
                 store.append(table_of(posts, vectors))
+                seal(store)
                 matrix.append(vectors, count)
                 count += len(posts)
                 added.new += len(posts)
