@@ -7,24 +7,45 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from linker.bounds import at_least
+from linker.config import Registrable
 from linker.data.types import Article, LinkedPosts
 from linker.errors import DataError
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Rows of the training set that meet in one step: each article has a post, no row comes twice."""
+    """Rows of the training set that meet in one step."""
 
     articles: list[int]
     posts: list[int]
 
 
-class PairBatches:
+class Batches(Registrable):
+    """What an epoch is made of."""
+
+    default_component = "linked_posts"
+
+    def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
+        """The batches of one epoch; the same for the same seed.
+
+        Raises:
+            DataError: there is nothing to learn from.
+        """
+        raise NotImplementedError
+
+    def count(self, data: LinkedPosts) -> int:
+        """Batches in an epoch."""
+        raise NotImplementedError
+
+
+@Batches.register("linked_posts")
+class PairBatches(Batches):
     """Batches in which every article has a positive and hard negatives exist.
 
     In an epoch every linked post comes once with each of its articles. Articles that are neighbours (of one story, or
     of one day where no story is given) are put into a batch together, because their posts are the negatives that are
-    hard to tell apart; posts that belong to no article are spread over all batches as further negatives.
+    hard to tell apart; posts that belong to no article are spread over all batches as further negatives. No row comes
+    twice in a batch.
 
     Args:
         articles: articles in a batch.

@@ -18,7 +18,7 @@ from linker.models.siamese import SiameseModel
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import progress_bar
-from linker.training.batches import PairBatch, PairBatches
+from linker.training.batches import Batches, PairBatch
 from linker.training.failure import told
 from linker.training.gradients import EncodedBatch
 from linker.training.memory import CrossBatchMemory, RememberedPosts
@@ -29,7 +29,7 @@ from linker.training.workers import Workers
 class Settings(Protocol):
     """What of a trainer the steps follow; `Trainer` tells what each means."""
 
-    batches: PairBatches
+    batches: Batches
     optimizer: Optimizer
     schedule: Schedule
     epochs: int
@@ -64,7 +64,10 @@ class Run:
         self.articles = [model.article_tokens(article) for article in data.articles]
         self.posts = [model.post_tokens(post) for post in data.posts]
         row = {article.id: i for i, article in enumerate(data.articles)}
-        self._articles_of = [[row[a] for a in post.article_ids if a in row] for post in data.posts]
+        # Posts of one class share the ids of their articles.
+        ids = dict.fromkeys(post.article_ids for post in data.posts)
+        links = {own: frozenset(row[a] for a in own if a in row) for own in ids}
+        self._articles_of = [links[post.article_ids] for post in data.posts]
         self._model_parameters = [p for p in model.parameters() if p.requires_grad]
         self._loss_parameters = [p for p in loss.parameters() if p.requires_grad]
         self.parameters = self._model_parameters + self._loss_parameters
@@ -165,9 +168,16 @@ class Run:
 
     def _relevance(self, articles: list[int], posts: list[int]) -> Tensor:
         """bool, articles × posts, both given by their rows in the training set."""
-        row = {article: i for i, article in enumerate(articles)}
-        links = [(row[a], j) for j, post in enumerate(posts) for a in self._articles_of[post] if a in row]
+        rows: dict[int, list[int]] = {}
+        for i, article in enumerate(articles):
+            rows.setdefault(article, []).append(i)
         relevance = torch.zeros(len(articles), len(posts), dtype=torch.bool)
+        links = [
+            (i, j)
+            for j, post in enumerate(posts)
+            for a in rows.keys() & self._articles_of[post]
+            for i in rows[a]
+        ]
         if links:
             relevance[tuple(torch.tensor(links).T)] = True
         return relevance

@@ -19,7 +19,7 @@ from linker.models.siamese import SiameseModel
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import stderr
-from linker.training.batches import PairBatches
+from linker.training.batches import Batches
 from linker.training.callbacks import Callback
 from linker.training.loss_rule import LossRule
 from linker.training.measuring import dev_metrics
@@ -55,7 +55,7 @@ class Trainer:
         self,
         optimizer: Optimizer,
         schedule: Schedule,
-        batches: PairBatches,
+        batches: Batches,
         epochs: int = 10,
         patience: int | None = 5,
         metric: str = "mAP",
