@@ -34,6 +34,7 @@ class Setting:
     loss: Any = "triplet_margin"
     dropout: float = 0.0
     trainer: dict[str, Any] = field(default_factory=dict)
+    model: dict[str, Any] | None = None  # in place of the one with `encoder`
 
 
 def train_alone(setting: Setting, folder: Path) -> dict[str, Tensor]:
@@ -94,9 +95,9 @@ def build_training(setting: Setting) -> tuple[Any, ...]:
     embedder = {
         "type": "word_vectors", "dim": 8, "trainable": True, "buckets": 50, "dropout": setting.dropout,
     }  # fmt: skip
-    model = build(
-        Model, {"type": "siamese", "encoder": ENCODERS[setting.encoder], "embedder": embedder, "min_count": 2}
-    )
+    encoder = ENCODERS[setting.encoder]
+    siamese = {"type": "siamese", "encoder": encoder, "embedder": embedder, "min_count": 2}
+    model = build(Model, setting.model or siamese)
     model.prepare(data)
     settings = {
         "optimizer": {"type": "adam", "lr": 1e-3},

@@ -128,7 +128,9 @@ def kill_once(folder: Path, out: str, seconds: float, *more: str) -> str | None:
 def outcome(folder: Path, out: str) -> dict[str, object]:
     """All that must not depend on whether a run was killed: the model folder's bytes, the log without times."""
     digests: dict[str, object] = {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted((folder / out).iterdir())
+        str(path.relative_to(folder / out)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted((folder / out).rglob("*"))
+        if path.is_file()
     }
     lines = (folder / f"{out}-log" / "train.jsonl").read_text().splitlines()
     log = [json.loads(line) for line in lines]

@@ -1,0 +1,146 @@
+"""A transformer trains through the same trainer: alone, in chunks, by several processes, killed and gone on with."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from linker.config import build
+from linker.errors import LinkerError
+from linker.evaluation.protocol import evaluate
+from linker.models.folder import load_model
+from linker.training.callbacks import Callback
+from linker.training.experiment import Experiment
+from tests.conftest import toy_posts
+from tests.models.tiny_transformers import tiny
+from tests.training.grouping import Setting, same, train_alone, train_together
+from tests.training.killing import kill_at_random, outcome, run, train, write_workplace
+from tests.training.test_gradients import gradients
+
+
+def config_of(folder, path):
+    return {
+        "data": {
+            "reader": {
+                "type": "articles_and_posts",
+                "articles": str(folder / "articles.jsonl"),
+                "posts": str(folder / "posts.jsonl"),
+            }
+        },
+        "model": {"type": "transformer", "path": str(path)},
+        "loss": {"type": "nt_xent", "temperature": 0.05},
+        "miner": "all_pairs",
+        "trainer": {
+            "patience": None,
+            "optimizer": {"type": "adamw", "lr": 0.01},
+            "schedule": "linear",
+            "batches": {"articles": 6},
+            "epochs": 4,
+            "checkpoint_seconds": 0,
+        },
+    }
+
+
+def trained(config, out, **how):
+    resolved = dict(config)
+    return build(Experiment, config).run(out, resolved, **how)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_training_brings_together_what_belongs_together(kind, tmp_path):
+    write_workplace(tmp_path)
+    config = config_of(tmp_path, tiny(kind, tmp_path / kind, dropout=0.0))
+    trained(config | {"trainer": config["trainer"] | {"epochs": 0}}, tmp_path / "untrained")
+    trained(config | {"trainer": config["trainer"] | {"epochs": 12, "metric": "AUC"}}, tmp_path / "out")
+    splits = build(Experiment, config).data.load()
+    before, after = (
+        evaluate(load_model(tmp_path / out).score(splits.train.articles, splits.train.posts), splits.train)
+        for out in ("untrained", "out")
+    )
+    assert after["AUC"] > before["AUC"] + 0.15
+    assert "`transformer` encoder" in (tmp_path / "out" / "README.md").read_text()
+
+
+class StopAfter(Callback):
+    """Ends the run in the middle of a step's work, as a crash would."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def step(self, step, values):
+        if step == self.steps:
+            raise LinkerError("crash")
+
+
+def test_a_run_that_broke_off_ends_as_if_nothing_had_happened(tmp_path):
+    write_workplace(tmp_path)
+    config = config_of(tmp_path, tiny("bert", tmp_path / "bert"))
+    trained(config, tmp_path / "whole")
+    broken = build(Experiment, config)
+    broken.trainer.callbacks.append(StopAfter(5))
+    with pytest.raises(LinkerError, match="crash"):
+        broken.run(tmp_path / "out", dict(config))
+    assert trained(config, tmp_path / "out", resume=True).best_epoch
+    for name in ("transformer/model.safetensors", "last.safetensors", "metrics.json"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+def test_chunks_give_the_gradients_of_the_whole_and_drop_out_the_same(tmp_path):
+    data = toy_posts()
+    for dropout in (0.0, 0.1):
+        model = build(
+            Experiment, config_of(tmp_path, tiny("bert", tmp_path / str(dropout), dropout=dropout))
+        ).model.construct()
+        model.prepare(data)
+        model.train()
+        texts = [model.post_tokens(post) for post in data.posts]
+        if dropout:
+            torch.manual_seed(0)
+            first, _ = gradients(model, texts, 100)
+            torch.manual_seed(0)
+            second, _ = gradients(model, texts, 100)
+            assert torch.equal(first, second)
+            continue
+        whole_vectors, whole = gradients(model, texts, None)
+        vectors, chunked = gradients(model, texts, 100)
+        torch.testing.assert_close(vectors, whole_vectors, atol=1e-5, rtol=1e-5)
+        assert chunked.keys() == whole.keys()
+        for name, gradient in whole.items():
+            torch.testing.assert_close(chunked[name], gradient, atol=1e-4, rtol=1e-4, msg=name)
+
+
+def test_bfloat16_gives_nearly_the_same_vectors(tmp_path):
+    model = build(Experiment, config_of(tmp_path, tiny("roberta", tmp_path / "base"))).model.construct()
+    model.prepare(toy_posts())
+    model.eval()
+    posts = [model.post_tokens(post) for post in toy_posts().posts]
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        low = model(posts).float().numpy()
+    assert np.abs(low - model.encode(posts)).max() < 0.1
+    assert (low * model.encode(posts)).sum(1).min() > 0.99
+
+
+@pytest.mark.slow
+def test_two_processes_compute_what_one_does(tmp_path):
+    path = tiny("bert", tmp_path / "base", dropout=0.0)
+    setting = Setting(
+        dtype=torch.float32, model={"type": "transformer", "path": str(path)}, trainer={"epochs": 1}
+    )
+    alone = train_alone(setting, tmp_path)
+    for record in train_together(setting, tmp_path, 2):
+        assert same(alone, record, 1e-4) >= 3
+
+
+@pytest.mark.slow
+def test_random_kills_change_nothing(tmp_path):
+    folder = write_workplace(tmp_path)
+    path = tiny("bert", tmp_path / "base")
+    text = (folder / "config.jsonnet").read_text()
+    start, end = text.index("    type: 'siamese'"), text.index("  miner:")
+    model = f"    type: 'transformer', path: '{path}' }},\n"
+    (folder / "config.jsonnet").write_text(text[:start] + model + text[end:])
+    code, told = run(folder, *train("whole"))
+    assert code == 0, told
+    kill_at_random(folder, "killed", random.Random(2), 12.0)
+    assert outcome(folder, "killed") == outcome(folder, "whole")
