@@ -27,8 +27,11 @@ from linker.models.model import Model
 from linker.models.siamese import TOKENS_TOGETHER, SiameseModel, length_buckets, save_weights
 from linker.modules.embedder import Embedder
 from linker.modules.encoder import Encoder
+from linker.modules.kernels.dropout import drawing, masks_in_force
 
 WEIGHTS, VOCABULARY = "model.safetensors", "vocabulary.txt"
+# The parts of the model that draw what they drop out, each by itself.
+EMBEDDING, ENCODING = 1, 2
 
 
 @Model.register("siamese")
@@ -139,14 +142,19 @@ class WordSiamese(SiameseModel):
     def _vectors(self, laid_out: _Ordered, budget: int | None) -> Tensor:
         """Distinct words are embedded once; `budget` bounds the tokens that are encoded together."""
         batch = laid_out.batch.to(self.device)
-        words = self.encoder.per_word(self.embedder(batch))
-        if budget is None:
-            vectors = self.encoder.encode(words, batch.rows, batch.lengths)
-        else:
+        masks = masks_in_force()
+        with drawing(masks, EMBEDDING):
+            words = self.encoder.per_word(self.embedder(batch))
+        parts = [len(laid_out.order)]
+        if budget is not None:
             parts = [len(part) for part in length_buckets(laid_out.batch.lengths.tolist(), budget)]
-            sizes = [int(part.sum()) for part in laid_out.batch.lengths.split(parts)]
-            pieces = zip(batch.rows.split(sizes), batch.lengths.split(parts))
-            vectors = torch.cat([self.encoder.encode(words, rows, lengths) for rows, lengths in pieces])
+        sizes = [int(part.sum()) for part in laid_out.batch.lengths.split(parts)]
+        per_part = [None] * len(parts) if masks is None else masks.of(laid_out.order).split(parts)
+        pieces = []
+        for rows, lengths, own in zip(batch.rows.split(sizes), batch.lengths.split(parts), per_part):
+            with drawing(own, ENCODING):
+                pieces.append(self.encoder.encode(words, rows, lengths))
+        vectors = torch.cat(pieces)
         return self._scaled(vectors)[laid_out.back.to(self.device)]
 
     @torch.no_grad()
@@ -199,11 +207,11 @@ class _Ordered:
     """Texts by length, so that those that are encoded together lie together on the token axis."""
 
     def __init__(self, texts: Sequence[EncodedText], vocabulary_size: int) -> None:
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i].ids))
-        self.batch = collate([texts[i] for i in order], vocabulary_size)
+        self.order = sorted(range(len(texts)), key=lambda i: len(texts[i].ids))
+        self.batch = collate([texts[i] for i in self.order], vocabulary_size)
         # Where each text has come to lie.
-        self.back = torch.empty(len(order), dtype=torch.int64)
-        self.back[torch.tensor(order)] = torch.arange(len(order))
+        self.back = torch.empty(len(texts), dtype=torch.int64)
+        self.back[torch.tensor(self.order)] = torch.arange(len(texts))
 
 
 def _by_frequency(item: tuple[str, int]) -> tuple[int, str]:

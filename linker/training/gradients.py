@@ -9,6 +9,7 @@ from torch import Tensor
 
 from linker.data.vocabulary import EncodedText
 from linker.models.siamese import length_buckets
+from linker.modules.kernels.dropout import Masks, drawing
 from linker.training.randomness import random_state, set_random_state
 
 Encode = Callable[[Sequence[EncodedText]], Tensor]
@@ -24,22 +25,29 @@ class EncodedBatch:
         encode: from texts to vectors.
         texts: at least one.
         chunk_tokens: tokens encoded at a time, paddings counted; a longer text is a chunk of its own. None: all.
+        masks: what is dropped out of each text; None: drawn for each chunk.
     """
 
-    def __init__(self, encode: Encode, texts: Sequence[EncodedText], chunk_tokens: int | None) -> None:
-        self._encode, self._texts = encode, texts
+    def __init__(
+        self,
+        encode: Encode,
+        texts: Sequence[EncodedText],
+        chunk_tokens: int | None,
+        masks: Masks | None = None,
+    ) -> None:
+        self._encode, self._texts, self._masks = encode, texts, masks
         self._chunks = [list(range(len(texts)))]
         if chunk_tokens is not None:
             self._chunks = list(length_buckets([len(text.ids) for text in texts], chunk_tokens))
         self._states = []
         if len(self._chunks) == 1:
-            self.vectors = encode(texts)
+            self.vectors = self._vectors(list(range(len(texts))))
             return
         pieces = []
         with torch.no_grad():
             for chunk in self._chunks:
                 self._states.append(random_state())
-                pieces.append(encode([texts[i] for i in chunk]))
+                pieces.append(self._vectors(chunk))
         vectors = torch.cat(pieces)
         self.vectors = torch.empty_like(vectors)
         self.vectors[torch.tensor([i for chunk in self._chunks for i in chunk], device=vectors.device)] = (
@@ -55,7 +63,11 @@ class EncodedBatch:
         after = random_state()
         for chunk, state in zip(self._chunks, self._states):
             set_random_state(state)
-            vectors = self._encode([self._texts[i] for i in chunk])
+            vectors = self._vectors(chunk)
             if vectors.requires_grad:
                 vectors.backward(gradient[torch.tensor(chunk, device=gradient.device)])
         set_random_state(after)
+
+    def _vectors(self, chunk: list[int]) -> Tensor:
+        with drawing(None if self._masks is None else self._masks.of(chunk)):
+            return self._encode([self._texts[i] for i in chunk])

@@ -15,6 +15,7 @@ from torch.optim import Optimizer as TorchOptimizer
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.models.siamese import SiameseModel
+from linker.modules.kernels.dropout import Masks, mixed
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import progress_bar
@@ -126,9 +127,12 @@ class Run:
         vectors, and carries that of its own texts on to the weights. The sum over processes is the batch's gradient.
         """
         texts = [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
-        shares = self.workers.shares([len(text.ids) for text in texts])
+        lengths = [len(text.ids) for text in texts]
+        shares = self.workers.shares(lengths)
         mine = shares[self.workers.rank]
-        own = EncodedBatch(self._encode, [texts[i] for i in mine], self.trainer.chunk_tokens)
+        # Every process drops what a single one would.
+        masks = Masks.of_batch(mixed(self.seed, self.step), lengths).of(mine)
+        own = EncodedBatch(self._encode, [texts[i] for i in mine], self.trainer.chunk_tokens, masks)
         vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()
         count = len(batch.articles)
         articles, posts, rows = vectors[:count], vectors[count:], batch.posts

@@ -59,7 +59,7 @@ _current: ContextVar[_Drawing | None] = ContextVar("drawing", default=None)
 
 
 @contextmanager
-def drawing(masks: Masks | None, part: int) -> Iterator[None]:
+def drawing(masks: Masks | None, part: int = 0) -> Iterator[None]:
     """In this block what is dropped follows from `masks`; with None, seeds come from torch's generator as ever.
 
     Args:
@@ -71,6 +71,12 @@ def drawing(masks: Masks | None, part: int) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
+
+
+def masks_in_force() -> Masks | None:
+    """Those of the block this is called in; None outside."""
+    drawing = _current.get()
+    return None if drawing is None else drawing.masks
 
 
 def draw_seed(dropout: float) -> int:
