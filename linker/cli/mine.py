@@ -1,4 +1,4 @@
-"""`linker mine`: pairs of tweets and reranking sets out of archives of tweet objects."""
+"""`linker mine`: training data out of archives of tweet objects, and out of labelled texts."""
 
 from __future__ import annotations
 
@@ -109,6 +109,53 @@ def benchmarks(
     _check_folder(out, archives, train)
     numbers = (queries, positives, negatives, _processes(workers))
     _told(lambda: mine_benchmarks(archives, out, train, filter, *numbers, on_error))
+    print(out)
+
+
+@app.command()
+def augmented(
+    labels: Annotated[
+        Path, typer.Argument(help="File with tweet_id, topic, class, and text.", show_default=False)
+    ],
+    model: Annotated[
+        str,
+        typer.Option("--model", help="Folder or name of a Hugging Face model with its masked-LM head."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The file to write, such as augmented.jsonl.")],
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            "--texts", help="File with id and text, if the labels' file has none.", show_default=False
+        ),
+    ] = None,
+    keep_topic: Annotated[
+        list[str] | None,
+        typer.Option("--keep-topic", help="Leave its texts as they are; repeatable.", show_default=False),
+    ] = None,
+    share: Annotated[
+        float, typer.Option("--share", min=0, max=1, help="Of the words, how many are guessed anew.")
+    ] = 0.1,
+    seed: Annotated[int, typer.Option("--seed", help="Another seed, other words.")] = 0,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option("--on-error", help="Bad lines and labels without text: stop, or set them aside."),
+    ] = "strict",
+) -> None:
+    """Write labelled texts anew with other topics' words and names, and some words guessed by a model."""
+    from linker.data.readers.labelled_texts import LabelledTexts
+    from linker.files import check_writable
+    from linker.models.augmenting import augment
+    from linker.progress import stderr
+
+    check_writable(out, [labels, *([texts] if texts else [])])
+    reader = LabelledTexts(str(labels), str(texts) if texts else None, classes=None, on_error=on_error)
+    counts = augment(reader.read().posts, model, out, set(keep_topic or []), share, seed)
+    stderr.print(
+        f"{counts.texts:,} texts: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and "
+        f"mentions replaced, {counts.guessed:,} words guessed; {counts.kept:,} texts left as they are",
+        highlight=False,
+        soft_wrap=True,
+    )
     print(out)
 
 
