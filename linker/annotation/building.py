@@ -1,0 +1,75 @@
+"""A pool of posts to label, out of articles, posts and a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from linker.annotation.duplicates import duplicate_groups
+from linker.annotation.pool import Pool
+from linker.data.types import Article, Post
+from linker.errors import DataError
+from linker.models.lexical import BM25Model, lexical_words
+from linker.models.model import Model
+
+
+def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model) -> Pool:
+    """What there is to label for these articles, near-duplicates put together.
+
+    The first post of a group of near-duplicates stands for it; only these are scored.
+
+    Raises:
+        DataError: there is no article, or no post.
+    """
+    if not articles or not posts:
+        raise DataError(f"no {'post' if articles else 'article'} was given")
+    groups = duplicate_groups([post.text for post in posts])
+    copies: dict[int, list[Post]] = {}
+    for place, first in enumerate(groups.tolist()):
+        same = copies.setdefault(first, [])
+        if place != first:
+            same.append(posts[place])
+    distinct = [posts[place] for place in copies]
+    article_words, words = _tfidf(articles, distinct)
+    vectors, article_vectors = model.post_vectors(distinct), model.article_vectors(articles)
+    if vectors is None or article_vectors is None:
+        vectors = article_vectors = None
+        scores = model.score(articles, distinct)
+    else:
+        # Scoring would encode all posts a second time.
+        compare = getattr(model, "similarities", _cosines)
+        scores = compare(article_vectors, vectors)
+    return Pool(
+        list(articles),
+        distinct,
+        [tuple(same) for same in copies.values()],
+        _mean(scores),
+        _mean(BM25Model().score(articles, distinct)),
+        words,
+        article_words,
+        vectors,
+        article_vectors,
+    )
+
+
+def _tfidf(articles: Sequence[Article], posts: Sequence[Post]) -> tuple[csr_matrix, csr_matrix]:
+    """Of articles and of posts: sublinear TF-IDF over the words that stand in at least two of them."""
+    texts = [article.full_text for article in articles] + [post.text for post in posts]
+    vectorizer = TfidfVectorizer(analyzer=lexical_words, min_df=2, sublinear_tf=True, dtype=np.float32)
+    try:
+        matrix = csr_matrix(vectorizer.fit_transform(texts))
+    except ValueError:  # no word stands in two texts
+        matrix = csr_matrix((len(texts), 1), dtype=np.float32)
+    return matrix[: len(articles)], matrix[len(articles) :]
+
+
+def _cosines(articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
+    return articles @ posts.T
+
+
+def _mean(scores: np.ndarray) -> np.ndarray:
+    """The mean over the articles: float32, one per post."""
+    return scores.mean(axis=0, dtype=np.float64).astype(np.float32)

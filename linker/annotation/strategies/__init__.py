@@ -1,0 +1,1 @@
+"""Ordering strategies, one per file."""
