@@ -162,12 +162,13 @@ class History:
 
         None: nobody says.
         """
-        if self._is_resolved(place):
+        if self.is_resolved(place):
             return self.resolved[place].value == "relevant"
         said = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
         return 2 * sum(said) >= len(said) if said else None
 
-    def _is_resolved(self, place: int) -> bool:
+    def is_resolved(self, place: int) -> bool:
+        """Did somebody decide what holds?"""
         return place in self.resolved and self.resolved[place].value != "skip"
 
     def disputed(self) -> list[int]:
@@ -175,7 +176,7 @@ class History:
         places = []
         for place in self._several:
             said = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
-            if 2 * sum(said) == len(said) and not self._is_resolved(place):
+            if 2 * sum(said) == len(said) and not self.is_resolved(place):
                 places.append(place)
         return places
 

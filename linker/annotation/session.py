@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
+from linker.annotation.building import build_pool
 from linker.annotation.estimate import Estimate, estimate
 from linker.annotation.events import VALUES, Event, now
 from linker.annotation.folder import (
@@ -26,19 +24,23 @@ from linker.annotation.folder import (
     read_explanations,
     write_contents,
 )
+from linker.annotation.handing import Handing
 from linker.annotation.history import Handed, History
 from linker.annotation.journal import Journal
 from linker.annotation.ordering import OrderingStrategy
 from linker.annotation.orders import Orders
 from linker.annotation.pool import Pool
-from linker.annotation.provisional import build_pool, built, resolved
 from linker.annotation.records import Value
+from linker.annotation.status import Status, status_of
 from linker.annotation.stopping import Decision, StoppingRule
+from linker.config import build, resolve
 from linker.data.types import Article, Post
 from linker.errors import DataError, LinkerError
 from linker.ranking.explanation import Span, WordWeights, explain
 from linker.ranking.linker import find_model
 
+STRATEGY = "learning" if "learning" in OrderingStrategy.available() else "seed_similarity"
+RULE = "recall"
 _NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
 
 
@@ -67,39 +69,6 @@ class Suggestion:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Status:
-    """How far a session is.
-
-    Attributes:
-        posts: distinct posts; near-duplicates count once, here and below.
-        labelled: posts that somebody called relevant or not.
-        relevant: of these, those that are.
-        skipped: posts that were skipped and have no label.
-        copies_labelled: near-duplicates that took over a label.
-        estimate: how many relevant posts are left.
-        decision: what the stopping rule says.
-        curve: relevant posts found after each label.
-        annotators: how many posts each has labelled.
-        per_hour: labels of one annotator in an hour of work; None before there are two.
-        disputed: posts on which annotators disagree evenly, and nobody has resolved it; they count as relevant.
-        problem: why the order is older than it should be; None where it is not.
-    """
-
-    posts: int
-    labelled: int
-    relevant: int
-    skipped: int
-    copies_labelled: int
-    estimate: Estimate
-    decision: Decision
-    curve: list[int]
-    annotators: dict[str, int]
-    per_hour: float | None
-    disputed: int
-    problem: str | None = None
-
-
 class Session:
     """Made by `Session.create` or `Session.open`. Threads may share one."""
 
@@ -115,13 +84,12 @@ class Session:
         self._places = contents.places
         self._history = History(contents.places, len(contents.pool))
         self._journal = Journal(folder / JOURNAL)
-        self._rule: StoppingRule = built(StoppingRule, settings.rule)
-        strategy: OrderingStrategy = built(OrderingStrategy, settings.strategy)
+        self._rule: StoppingRule = build(StoppingRule, settings.rule)
+        strategy: OrderingStrategy = build(OrderingStrategy, settings.strategy)
         self._orders = Orders(folder / ORDER, contents.pool, strategy, settings.seed)
         self._background = background
         self._explanations: list[bytes] | None = None
-        chances = np.random.default_rng([settings.seed, len(contents.pool)]).random(len(contents.pool))
-        self._twice = chances < settings.overlap
+        self._handing = Handing(self._history, len(contents.pool), settings.overlap, settings.seed)
         self._decided: tuple[int, Decision] | None = None
         self._estimated: tuple[int, Estimate] | None = None
         self._guard = threading.RLock()
@@ -137,8 +105,8 @@ class Session:
         articles: Sequence[Article],
         posts: Sequence[Post],
         model: str = "bm25",
-        strategy: dict[str, Any] | str | None = None,
-        rule: dict[str, Any] | str | None = None,
+        strategy: dict[str, Any] | str = STRATEGY,
+        rule: dict[str, Any] | str = RULE,
         guidelines: str = "",
         seed: int = 13,
         overlap: float = 0.0,
@@ -168,8 +136,8 @@ class Session:
             raise DataError(f"no {'post' if articles else 'article'} was given")
         settings = Settings(
             model,
-            resolved(OrderingStrategy, strategy if strategy is not None else {}),
-            resolved(StoppingRule, rule if rule is not None else {}),
+            resolve(OrderingStrategy, strategy),
+            resolve(StoppingRule, rule),
             overlap,
             seed,
             guidelines,
@@ -238,33 +206,16 @@ class Session:
         annotator = _name(annotator)
         with self._guard:
             self._catch_up()
-            waiting = self._waiting(annotator)
+            waiting = self._handing.waiting(annotator)
             if len(waiting) < count:
                 if not self._background:
                     self._renew()
                 with self._journal.locked() as news:
                     self._take(news)
-                    waiting = self._waiting(annotator)
-                    time = now()
-                    handed = self._more(annotator, count - len(waiting), time)
-                    events = [
-                        Event(
-                            "hand",
-                            annotator,
-                            self.pool.posts[place].id,
-                            time,
-                            at_random=one.at_random,
-                            position=one.position,
-                        )
-                        for place, one in handed.items()
-                    ]
-                    if events:
-                        self._journal.add(events, durable=False)
-                        self._take(events)
-                waiting = self._waiting(annotator)
-            return [
-                self._suggestion(annotator, place, handed) for place, handed in list(waiting.items())[:count]
-            ]
+                    self._hand(annotator, count - len(self._handing.waiting(annotator)))
+                waiting = self._handing.waiting(annotator)
+            first = list(waiting.items())[:count]
+            return [self._suggestion(annotator, place, handed) for place, handed in first]
 
     def label(self, annotator: str, post_id: str, value: Value, note: str | None = None) -> None:
         """Label a post and its near-duplicates; a later label of the same annotator takes the place of an earlier one.
@@ -344,31 +295,8 @@ class Session:
         """
         with self._guard:
             self._catch_up()
-            history = self._history
-            labels = history.labels()
-            annotators = history.annotators
-            skipped = {
-                place
-                for one in annotators.values()
-                for place, given in one.given.items()
-                if given.value == "skip" and not history.taken[place]
-            }
-            work = sum(one.work.total_seconds() for one in annotators.values())
-            worked = sum(one.worked for one in annotators.values())
-            return Status(
-                posts=len(self.pool),
-                labelled=len(labels),
-                relevant=labels.found,
-                skipped=len(skipped),
-                copies_labelled=sum(len(self.pool.copies[place]) for place in labels.posts),
-                estimate=self._estimate(),
-                decision=self._decision(),
-                curve=np.cumsum(labels.relevant).tolist(),
-                annotators={name: len(one.given) for name, one in annotators.items() if one.given},
-                per_hour=round(3600 * worked / work, 1) if work else None,
-                disputed=len(history.disputed()),
-                problem=self._orders.problem,
-            )
+            decision, estimate = self._decision(), self._estimate()
+            return status_of(self._history, self.pool, estimate, decision, self._orders.problem)
 
     def _catch_up(self) -> None:
         self._take(self._journal.news())
@@ -389,6 +317,19 @@ class Session:
         self._journal.add(events)
         self._take(events)
 
+    def _hand(self, annotator: str, count: int) -> None:
+        order = self._orders.newest
+        assert order is not None
+        time, line = now(), self._journal.lines
+        handed = self._handing.more(annotator, count, order, self._decision().draw_at_random, time, line)
+        events = [
+            Event("hand", annotator, post.id, time, at_random=one.at_random, position=one.position)
+            for post, one in ((self.pool.posts[place], one) for place, one in handed.items())
+        ]
+        if events:
+            self._journal.add(events, durable=False)
+            self._take(events)
+
     def _renew(self) -> None:
         """For a process that does not stay: an order on the spot, more seldom the more labels there are."""
         known = self._orders.newest.revision if self._orders.newest else -1
@@ -406,42 +347,6 @@ class Session:
         if self._estimated is None or self._estimated[0] != revision:
             self._estimated = revision, estimate(self._history.labels(), len(self.pool))
         return self._estimated[1]
-
-    def _waiting(self, annotator: str) -> Mapping[int, Handed]:
-        """What lies before an annotator and still needs a label of theirs."""
-        handed = self._history.annotator(annotator).handed
-        return {place: one for place, one in handed.items() if self._wanted(place)}
-
-    def _wanted(self, place: int) -> bool:
-        return not self._history.taken[place] or (self._twice[place] and place in self._history.single)
-
-    def _more(self, annotator: str, count: int, time: datetime) -> dict[int, Handed]:
-        """Posts for an annotator beyond those that lie before them."""
-        history = self._history
-        seen = history.annotator(annotator).seen
-        held = history.held(time, annotator)
-        chosen: dict[int, Handed] = {}
-        for place in history.single if self._twice.any() else ():
-            if len(chosen) == count:
-                return chosen
-            if self._twice[place] and place not in seen and place not in held:
-                chosen[place] = Handed(time, False, 0)
-        assert self._orders.newest is not None
-        order = self._orders.newest.places
-        free = ~history.taken
-        free[list(seen | held | chosen.keys())] = False
-        free_in_order = order[free[order]]
-        if len(free_in_order) < np.count_nonzero(free):  # labels were taken back since
-            free_in_order = np.concatenate([np.setdiff1d(np.flatnonzero(free), free_in_order), free_in_order])
-        count = min(count - len(chosen), len(free_in_order))
-        if self._decision().draw_at_random:
-            generator = np.random.default_rng([self.settings.seed, history.revision, self._journal.lines])
-            picks, at_random = generator.choice(len(free_in_order), size=count, replace=False), True
-        else:
-            picks, at_random = np.arange(count), False
-        for pick in picks.tolist():
-            chosen[int(free_in_order[pick])] = Handed(time, at_random, pick + 1)
-        return chosen
 
     def _suggestion(self, annotator: str, place: int, handed: Handed) -> Suggestion:
         if self._explanations is None:
