@@ -40,6 +40,17 @@ class RandomDraws:
             pool_size - first.astype(float), known[first], last + 1.0 - first, known[last + 1] - known[first]
         )
 
+    def with_run(self, unlabelled: int, found: int) -> RandomDraws:
+        """These draws and a run that begins now and has no draws yet."""
+        now = ((self.unlabelled, unlabelled), (self.found, found), (self.drawn, 0), (self.hits, 0))
+        return RandomDraws(*(np.append(values, float(value)) for values, value in now))
+
+    def followed_by_misses(self, number: int) -> RandomDraws:
+        """These draws, the last run of them going on with so many posts that are not relevant."""
+        drawn = self.drawn.copy()
+        drawn[-1] += number
+        return RandomDraws(self.unlabelled, self.found, drawn, self.hits)
+
     @property
     def size(self) -> int:
         """How many posts were drawn."""

@@ -1,0 +1,1 @@
+"""Stopping rules, one a file."""
