@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal, get_args
 
 from linker.annotation.records import Value
+from linker.errors import LinkerError
 
 Kind = Literal["hand", "label", "undo", "note", "resolve"]
 VALUES: tuple[str, ...] = get_args(Value)
 
+_NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
 _KINDS = get_args(Kind)
 _CHECK = b',"check":"'
 
@@ -90,6 +93,19 @@ def event_of(line: bytes) -> Event:
     )
 
 
+def annotator_name(name: str) -> str:
+    """The name without white space around it.
+
+    Raises:
+        LinkerError: it is no name.
+    """
+    name = name.strip()
+    if not _NAME.fullmatch(name):
+        raise LinkerError(f"annotator {name[:120]!r}: give a name of 1 to 100 characters on one line")
+    return name
+
+
 def now() -> datetime:
-    """The time in UTC."""
-    return datetime.now(timezone.utc)
+    """The time in UTC, in milliseconds, as lines hold it."""
+    time = datetime.now(timezone.utc)
+    return time.replace(microsecond=time.microsecond // 1000 * 1000)

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
-from zipfile import BadZipFile
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -221,7 +220,7 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except (OSError, ValueError, BadZipFile, zlib.error) as error:
+    except Exception as error:  # damage shows in many ways
         raise DataError(f"{path}: damaged or not there ({error}); put back a copy of it") from error
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-import zlib
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -14,6 +13,9 @@ from linker.annotation.labels import Labels
 from linker.annotation.ordering import OrderingStrategy
 from linker.annotation.pool import Pool
 from linker.files import atomic_write
+
+_ABANDONED = 600.0
+"""Seconds after which nobody is still at a file."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,16 @@ class Orders:
 
     def _kept(self) -> Order | None:
         """What an earlier process left; what cannot be read is computed anew."""
+        for left in self.path.parent.glob(f".{self.path.name}.*"):  # half written by one that was killed
+            try:
+                if left.stat().st_mtime < time.time() - _ABANDONED:
+                    left.unlink()
+            except OSError:
+                pass
         try:
             with np.load(self.path, allow_pickle=False) as file:
                 order = Order(int(file["revision"]), file["places"])
-        except (OSError, ValueError, KeyError, BadZipFile, zlib.error):
+        except Exception:  # damage shows in many ways
             return None
         inside = order.places.ndim == 1 and order.places.dtype.kind == "i"
         return order if inside and np.all((order.places >= 0) & (order.places < len(self._pool))) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +11,12 @@ from typing import Any
 
 from linker.annotation.building import build_pool
 from linker.annotation.estimate import Estimate, estimate
-from linker.annotation.events import VALUES, Event, now
+from linker.annotation.events import VALUES, Event, annotator_name, now
+from linker.annotation.exchange import events_of, every_label, one_label_each
 from linker.annotation.folder import (
     JOURNAL,
     ORDER,
+    SETTINGS,
     Contents,
     Settings,
     check_new,
@@ -30,18 +31,17 @@ from linker.annotation.journal import Journal
 from linker.annotation.ordering import OrderingStrategy
 from linker.annotation.orders import Orders
 from linker.annotation.pool import Pool
-from linker.annotation.records import Value
+from linker.annotation.records import ImportedLabel, LabelledPost, Value
 from linker.annotation.status import Status, status_of
 from linker.annotation.stopping import Decision, StoppingRule
 from linker.config import build, resolve
 from linker.data.types import Article, Post
-from linker.errors import DataError, LinkerError
+from linker.errors import ConfigError, DataError, LinkerError
 from linker.ranking.explanation import Span, WordWeights, explain
 from linker.ranking.linker import find_model
 
 STRATEGY = "learning" if "learning" in OrderingStrategy.available() else "seed_similarity"
 RULE = "recall"
-_NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,11 @@ class Session:
         self._places = contents.places
         self._history = History(contents.places, len(contents.pool))
         self._journal = Journal(folder / JOURNAL)
-        self._rule: StoppingRule = build(StoppingRule, settings.rule)
-        strategy: OrderingStrategy = build(OrderingStrategy, settings.strategy)
+        try:
+            self._rule: StoppingRule = build(StoppingRule, settings.rule)
+            strategy: OrderingStrategy = build(OrderingStrategy, settings.strategy)
+        except ConfigError as error:
+            raise ConfigError(f"{folder / SETTINGS}: {error}") from error
         self._orders = Orders(folder / ORDER, contents.pool, strategy, settings.seed)
         self._background = background
         self._explanations: list[bytes] | None = None
@@ -143,6 +146,8 @@ class Session:
             guidelines,
             now().isoformat(timespec="seconds"),
         )
+        build(OrderingStrategy, settings.strategy)
+        build(StoppingRule, settings.rule)
         check_new(folder)
         scorer = find_model(model).load().model
         pool = build_pool(articles, posts, scorer)
@@ -203,7 +208,7 @@ class Session:
         Raises:
             LinkerError: a wrong name, or the journal cannot be read or written.
         """
-        annotator = _name(annotator)
+        annotator = annotator_name(annotator)
         with self._guard:
             self._catch_up()
             waiting = self._handing.waiting(annotator)
@@ -225,7 +230,7 @@ class Session:
         Raises:
             LinkerError: there is no such post or value, or the label cannot be written.
         """
-        annotator = _name(annotator)
+        annotator = annotator_name(annotator)
         place = self._place(post_id)
         _check_value(value)
         with self._guard, self._journal.locked() as news:
@@ -249,7 +254,7 @@ class Session:
         Raises:
             LinkerError: there is no such post, or the note cannot be written.
         """
-        annotator = _name(annotator)
+        annotator = annotator_name(annotator)
         self._place(post_id)
         with self._guard, self._journal.locked() as news:
             self._take(news)
@@ -264,7 +269,7 @@ class Session:
         Raises:
             LinkerError: it cannot be written.
         """
-        annotator = _name(annotator)
+        annotator = annotator_name(annotator)
         with self._guard, self._journal.locked() as news:
             self._take(news)
             steps = self._history.annotator(annotator).steps
@@ -280,12 +285,50 @@ class Session:
         Raises:
             LinkerError: there is no such post or value, or it cannot be written.
         """
-        annotator = _name(annotator)
+        annotator = annotator_name(annotator)
         self._place(post_id)
         _check_value(value)
         with self._guard, self._journal.locked() as news:
             self._take(news)
             self._add([Event("resolve", annotator, post_id, now(), value)])
+
+    def labelled(self, resolved: bool = False) -> list[LabelledPost]:
+        """What an export holds: all posts in their order, near-duplicates too, with the labels of everybody.
+
+        Args:
+            resolved: one record for each post, with the label that holds.
+
+        Raises:
+            DataError: the journal cannot be read.
+        """
+        with self._guard:
+            self._catch_up()
+            give = one_label_each if resolved else every_label
+            return give(self._history, self.pool, self.posts)
+
+    def import_labels(
+        self, labels: Sequence[ImportedLabel], annotator: str | None = None, source: str = "import"
+    ) -> int:
+        """Take over labels from a file; those that the session holds already are passed over.
+
+        Args:
+            labels: out of `linker.annotation.formats`.
+            annotator: for labels of which the file does not say whose they are.
+            source: what messages call the file.
+
+        Returns:
+            how many labels were new.
+
+        Raises:
+            DataError: a label for a post that is not in the session, or of nobody; none is imported then.
+            LinkerError: they cannot be written.
+        """
+        with self._guard, self._journal.locked() as news:
+            self._take(news)
+            events = events_of(labels, self._history, annotator, source)
+            if events:
+                self._add(events)
+            return len(events)
 
     def status(self) -> Status:
         """How far the session is.
@@ -367,13 +410,6 @@ class Session:
         if post_id not in self._places:
             raise LinkerError(f"{self.folder}: there is no post {post_id!r} in this session")
         return self._places[post_id]
-
-
-def _name(annotator: str) -> str:
-    name = annotator.strip()
-    if not _NAME.fullmatch(name):
-        raise LinkerError(f"annotator {annotator[:120]!r}: give a name of 1 to 100 characters on one line")
-    return name
 
 
 def _check_value(value: str) -> None:
