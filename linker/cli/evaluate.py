@@ -27,8 +27,34 @@ def evaluate(
             show_default=False,
         ),
     ],
-    articles: Annotated[Path, typer.Option("--articles", help="Articles: JSON lines, CSV, TSV or Parquet.")],
-    posts: Annotated[Path, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")],
+    articles: Annotated[
+        Path | None, typer.Option("--articles", help="Articles: JSON lines, CSV, TSV or Parquet.")
+    ] = None,
+    posts: Annotated[
+        Path | None, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")
+    ] = None,
+    reranking: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--reranking",
+            help="Instead of articles and posts: a set of `linker mine benchmarks`; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    similarity: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--similarity",
+            help="Instead of articles and posts: pairs with `text1, text2`, graded or labelled; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    grade: Annotated[
+        str | None, typer.Option("--grade", help="--similarity: the column of grades.", show_default=False)
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option("--label", help="--similarity: the column of labels.", show_default=False)
+    ] = None,
     split: Annotated[
         str | None, typer.Option("--split", help="Only articles and posts of this split.", show_default="all")
     ] = None,
@@ -57,15 +83,45 @@ def evaluate(
 ) -> None:
     """Rank all posts for every article, measure the rankings, and compare models.
 
+    Or, with --reranking and --similarity: rank each query's own candidates, score pairs of texts.
+
     BM25 and TF-IDF always stand beside the given models. Tables go to standard output.
     """
-    from linker.cli.evaluation_table import print_comparison
+    from linker.cli.evaluation_table import print_benchmarks, print_comparison
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
-    from linker.errors import DataError
+    from linker.errors import DataError, LinkerError
     from linker.evaluation.contenders import baseline_name, contenders
     from linker.evaluation.outputs import Outputs
 
     include_packages(include_package)
+    if reranking or similarity:
+        only = {"--articles": articles, "--posts": posts, "--split": split, "--baseline": baseline}
+        only |= {"--run": run, "--qrels": qrels, "--scores": scores}
+        for option, value in only.items():
+            if value is not None:
+                raise LinkerError(f"{option} does not go with --reranking and --similarity; leave it out")
+        if similarity and grade is None and label is None:
+            raise LinkerError(
+                "--similarity: say which column holds the grades (--grade), the labels (--label)"
+            )
+
+        from linker.evaluation.benchmarks import measure_benchmarks
+        from linker.evaluation.graded_pairs import PairColumns
+
+        columns = PairColumns(grade=grade, label=label)
+        print_benchmarks(
+            measure_benchmarks(
+                contenders(models), reranking or [], similarity or [], columns, json_file,
+                on_error.value, str(errors_dir),
+            )
+        )  # fmt: skip
+        return
+    if grade is not None or label is not None:
+        raise LinkerError("--grade and --label go with --similarity")
+    if articles is None or posts is None:
+        raise LinkerError(
+            "nothing to evaluate on: give --articles and --posts, or --reranking, or --similarity"
+        )
     for path in (articles, posts):
         if not path.is_file():
             raise DataError(f"{path}: no such file")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from linker.evaluation.benchmarks import Benchmark
     from linker.evaluation.comparison import Comparison, Difference
 
 _WIDE = 200
@@ -30,6 +31,23 @@ def print_comparison(comparison: Comparison, baseline: str) -> None:
     if differences:
         console.print()
         console.print(_differences(differences, baseline))
+
+
+def print_benchmarks(benchmarks: Sequence[Benchmark]) -> None:
+    """Print every benchmark's figures in percent, a column a model."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("%")
+    for name in benchmarks[0].models:
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    for benchmark in benchmarks:
+        table.add_section()
+        table.add_row(Text(f"{benchmark.name} ({benchmark.size})", style="italic"))
+        for metric in next(iter(benchmark.models.values())):
+            table.add_row(metric, *(_percent(own.get(metric)) for own in benchmark.models.values()))
+    console.print(table)
 
 
 def _metrics(comparison: Comparison, differences: Iterable[Difference]) -> Table:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from linker.config import Registrable
 from linker.data.types import Article, LinkedPosts, Post
+
+Text = TypeVar("Text", Article, Post)
 
 
 class Model(Registrable):
@@ -20,6 +23,12 @@ class Model(Registrable):
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """float32, articles × posts."""
         raise NotImplementedError
+
+    def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """The score of each article with the post at the same place: float32, one a pair."""
+        rows, columns = places(articles), places(posts)
+        scores = self.score(list(rows), list(columns))
+        return scores[[rows[one] for one in articles], [columns[one] for one in posts]]
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray | None:
         """float32, articles × dim, that `score` compares; None where a model scores without vectors."""
@@ -34,3 +43,8 @@ class Model(Registrable):
 
     def load_state(self, folder: Path) -> None:
         """Read what `save_state` wrote. Nothing by default."""
+
+
+def places(texts: Sequence[Text]) -> dict[Text, int]:
+    """Each distinct article or post and its place among them."""
+    return {text: place for place, text in enumerate(dict.fromkeys(texts))}

@@ -16,7 +16,7 @@ from linker.bounds import at_least
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.files import atomic_write
-from linker.models.model import Model
+from linker.models.model import Model, places
 from linker.progress import progress_bar
 
 # Few enough for the caches, enough for the matrix products to be fast.
@@ -116,6 +116,15 @@ class SiameseModel(nn.Module, Model):
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Cosines or negative distances: float32, articles × posts."""
         return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
+
+    def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Cosines or negative distances: float32, one a pair."""
+        rows, columns = places(articles), places(posts)
+        left = self.article_vectors(list(rows))[[rows[one] for one in articles]]
+        right = self.post_vectors(list(columns))[[columns[one] for one in posts]]
+        if self.similarity == "cosine":
+            return np.einsum("ij,ij->i", left, right)
+        return -np.linalg.norm(left - right, axis=1)
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Of unit length for cosines: float32, articles × output_dim."""
