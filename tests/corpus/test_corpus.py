@@ -1,0 +1,290 @@
+"""A corpus as its user meets it: built, added to, killed, damaged, asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linker
+from linker.corpus import building
+from linker.corpus.corpus import Corpus
+from linker.corpus.filters import Filter
+from linker.corpus.keys import KeySet, keys_of
+from linker.corpus.making import add_to_corpus, build_corpus
+from linker.corpus.matrix import VECTORS
+from linker.corpus.store import FACTS, Store
+from linker.corpus.verifying import faults
+from linker.data.columns import PostColumns
+from linker.errors import DataError, LinkerError, ModelError
+from tests.corpus.conftest import some_posts, write_model, write_posts
+
+ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
+
+
+@pytest.fixture
+def small_appends(monkeypatch):
+    monkeypatch.setattr(building, "POSTS_AT_ONCE", 40)
+
+
+@pytest.fixture
+def built(tmp_path, model_folder, small_appends):
+    posts = write_posts(tmp_path / "posts.jsonl", some_posts(150))
+    folder = tmp_path / "corpus"
+    added = build_corpus(folder, [posts], str(model_folder), PostColumns())
+    assert (added.new, added.known, added.conflicting) == (150, 0, 0)
+    return folder
+
+
+def ids(ranking):
+    return [ranked.post.id for ranked in ranking]
+
+
+def test_ranks_as_without_a_corpus(built, tmp_path, model_folder):
+    corpus = Corpus.open(built)
+    expected = linker.load(model_folder).rank([ARTICLE, "glacier1 w3"], tmp_path / "posts.jsonl")
+    got = corpus.rank([ARTICLE, "glacier1 w3"], top=None)
+    np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-6)
+    assert sorted(ids(got)) == sorted(ids(expected))
+    assert ids(got)[:5] == ids(expected)[:5]
+    assert got[0].post == expected[0].post
+    assert got[0].post.extra == expected[0].post.extra | {"lang": got[0].post.extra["lang"]}
+
+
+def test_pages_make_up_the_whole_even_with_ties(tmp_path, model_folder):
+    posts = [{"id": f"p{i}", "text": "harbour1 w1" if i % 2 else "orchard1 w2"} for i in range(30)]
+    folder = tmp_path / "corpus"
+    build_corpus(folder, [write_posts(tmp_path / "posts.jsonl", posts)], str(model_folder), PostColumns())
+    corpus = Corpus.open(folder)
+    whole = corpus.rank(ARTICLE, top=None)
+    assert len(whole) == 30
+    assert len({r.score for r in whole}) == 2
+    for same in (whole[:15], whole[15:]):
+        assert ids(same) == sorted(ids(same), reverse=True)
+    pages = [ranked for offset in range(0, 30, 7) for ranked in corpus.rank(ARTICLE, top=7, offset=offset)]
+    assert ids(pages) == ids(whole)
+    assert [r.rank for r in pages] == list(range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("conditions", "keeps"),
+    [
+        (Filter(languages=("de", "fr")), lambda p: p["lang"] in ("de", "fr")),
+        (
+            Filter(since=datetime(2031, 5, 20, tzinfo=timezone.utc)),
+            lambda p: int(p["created_at"][8:10]) >= 20,
+        ),
+        (
+            Filter(until=datetime(2031, 5, 3, 12, tzinfo=timezone.utc)),
+            lambda p: int(p["created_at"][8:10]) < 3,
+        ),
+        (Filter(where="json_get_int(extra, 'likes') > 140"), lambda p: p["likes"] > 140),
+        (Filter(languages=("it's",)), lambda p: False),
+    ],
+)
+def test_conditions(built, conditions, keeps):
+    found = Corpus.open(built).rank(ARTICLE, top=None, filter=conditions)
+    assert sorted(ids(found)) == [p["id"] for p in some_posts(150) if keeps(p)]
+
+
+def test_wrong_condition_is_told(built):
+    with pytest.raises(DataError, match="--where nonsense = 1: cannot be understood"):
+        Corpus.open(built).rank(ARTICLE, filter=Filter(where="nonsense = 1"))
+
+
+def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):
+    encoded = []
+    from linker.models.siamese import SiameseModel
+
+    original = SiameseModel.post_vectors
+    monkeypatch.setattr(
+        SiameseModel, "post_vectors", lambda self, posts: encoded.extend(posts) or original(self, posts)
+    )
+    more = some_posts(20, start=140)
+    more.append({"id": "p00003", "text": "quite another text"})
+    added = add_to_corpus(built, [write_posts(tmp_path / "more.jsonl", more)], None, PostColumns())
+    assert (added.new, added.known, added.conflicting) == (10, 10, 1)
+    assert [post.id for post in encoded] == [f"p{i:05d}" for i in range(150, 160)]
+    corpus = Corpus.open(built)
+    assert len(corpus) == 160
+    assert not list(faults(corpus.store))
+
+
+def test_ids_twice_in_one_input(tmp_path, model_folder, small_appends):
+    posts = [{"id": "a", "text": "w1"}, {"id": "a", "text": "w1"}, {"id": "a", "text": "w2"}]
+    posts += [{"id": f"b{i}", "text": "w3"} for i in range(60)] + [{"id": "b1", "text": "w4"}]
+    path = write_posts(tmp_path / "posts.jsonl", posts)
+    added = build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
+    assert (added.new, added.known, added.conflicting) == (61, 1, 2)
+
+
+_BUILD = """
+import sys
+from pathlib import Path
+from linker.corpus import building
+from linker.corpus.making import build_corpus
+from linker.data.columns import PostColumns
+building.POSTS_AT_ONCE = 25
+print("ready", flush=True)
+build_corpus(Path(sys.argv[1]), [sys.argv[2]], sys.argv[3], PostColumns())
+"""
+
+
+def test_a_killed_build_goes_on_without_loss_or_doubling(tmp_path, model_folder):
+    posts = write_posts(tmp_path / "posts.jsonl", some_posts(1_500))
+    command = [sys.executable, "-c", _BUILD, str(tmp_path / "corpus"), posts, str(model_folder)]
+    rng, counts = random.Random(7), []
+    for _ in range(6):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(rng.uniform(0.05, 0.8))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if (tmp_path / "corpus" / FACTS).is_file():
+            counts.append(Store.open(tmp_path / "corpus").count())
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    assert counts == sorted(counts)
+    corpus = Corpus.open(tmp_path / "corpus")
+    assert not list(faults(corpus.store))
+    found = corpus.rank(ARTICLE, top=None)
+    assert sorted(ids(found)) == [post["id"] for post in some_posts(1_500)]
+    expected = linker.load(model_folder).rank(ARTICLE, Path(posts))
+    assert {r.post.id: pytest.approx(r.score, abs=1e-6) for r in found} == {
+        r.post.id: r.score for r in expected
+    }
+
+
+@pytest.mark.parametrize("harm", ["missing", "short", "torn", "behind"])
+def test_the_matrix_is_made_up_for(built, harm):
+    path = built / VECTORS
+    whole = path.read_bytes()
+    content = {"missing": None, "short": whole[: 32 * 60], "torn": whole[: 32 * 60 + 5], "behind": b""}[harm]
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    Corpus.open(built)
+    assert path.read_bytes() == whole
+
+
+def test_only_one_writer(built, tmp_path):
+    path = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
+    with (
+        Store.open(built).writing(),
+        pytest.raises(LinkerError, match="another process is writing to this corpus"),
+    ):
+        add_to_corpus(built, [path], None, PostColumns())
+
+
+def test_another_model_is_refused(built, tmp_path):
+    other = write_model(tmp_path / "other", seed=5)
+    with pytest.raises(ModelError, match="is not the model that encoded"):
+        Corpus.open(built, other)
+    path = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
+    with pytest.raises(LinkerError, match="another model encoded"):
+        build_corpus(built, [path], str(other), PostColumns())
+
+
+def test_a_moved_model_is_found_again(tmp_path, small_appends):
+    model = write_model(tmp_path / "model", seed=1)
+    path = write_posts(tmp_path / "posts.jsonl", some_posts(5))
+    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
+    os.rename(model, tmp_path / "moved")
+    with pytest.raises(ModelError, match=r"no longer at .*model; say where it is with --model"):
+        Corpus.open(tmp_path / "corpus")
+    assert len(Corpus.open(tmp_path / "corpus", tmp_path / "moved")) == 5
+
+
+def test_every_flipped_byte_is_found_and_named(built):
+    store = Store.open(built)
+    assert not list(faults(store))
+    rng = random.Random(3)
+    for path in [*(built / "posts.lance" / "data").iterdir(), built / VECTORS]:
+        whole = path.read_bytes()
+        flipped = bytearray(whole)
+        flipped[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
+        path.write_bytes(flipped)
+        assert [fault.file for fault in faults(store)] == [str(path.relative_to(built))]
+        path.unlink()
+        if path.name != VECTORS:
+            assert [fault.file for fault in faults(store)] == [str(path.relative_to(built))]
+        path.write_bytes(whole)
+    assert not list(faults(store))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "damaged"),
+        (json.dumps({"format": 99, "linker_version": "9.9"}), "written by linker 9.9 in a newer format"),
+        (json.dumps({"format": 1}), "damaged"),
+    ],
+)
+def test_a_damaged_note(built, content, message):
+    (built / FACTS).write_text(content)
+    with pytest.raises(DataError, match=message):
+        Store.open(built)
+
+
+def test_what_is_no_corpus(tmp_path, model_folder):
+    with pytest.raises(DataError, match="there is no such corpus"):
+        Corpus.open(tmp_path / "none")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    with pytest.raises(DataError, match="not a corpus"):
+        Corpus.open(tmp_path / "other")
+    path = write_posts(tmp_path / "posts.jsonl", some_posts(3))
+    with pytest.raises(LinkerError, match="holds something else"):
+        build_corpus(tmp_path / "other", [path], str(model_folder), PostColumns())
+    with pytest.raises(ModelError, match="gives no vectors"):
+        build_corpus(tmp_path / "corpus", [path], "bm25", PostColumns())
+
+
+def test_odd_posts(tmp_path, model_folder):
+    posts = [
+        {"id": "long", "text": "harbour1 " * 12_500},
+        {"id": "odd", "text": "\u202eharbour\u0000 \U0001f9a6 e\u0301 \ufdfa"},
+        {"id": "ключ", "text": "harbour1"},
+    ]
+    path = write_posts(tmp_path / "posts.jsonl", posts)
+    with pytest.raises(DataError, match=r"posts\.jsonl, line 4: empty text"):
+        build_corpus(
+            tmp_path / "corpus",
+            [write_posts(tmp_path / "posts.jsonl", [*posts, {"id": "e", "text": " "}])],
+            str(model_folder),
+            PostColumns(),
+        )
+    path = write_posts(tmp_path / "posts.jsonl", posts)
+    build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
+    found = {r.post.id: r.post.text for r in Corpus.open(tmp_path / "corpus").rank(ARTICLE)}
+    assert found == {post["id"]: post["text"] for post in posts}
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.lists(st.integers(0, 60), max_size=30), max_size=12), st.lists(st.integers(0, 80)))
+def test_key_sets_are_sets(parts, asked):
+    keys, plain = KeySet(), set()
+    for part in parts:
+        fresh = [x for x in dict.fromkeys(part) if x not in plain]
+        keys.add(keys_of([str(x) for x in fresh]))
+        plain.update(fresh)
+    assert keys.contains(keys_of([str(x) for x in asked])).tolist() == [x in plain for x in asked]
+    assert len(keys) == len(plain)
+
+
+def test_keys_that_agree_in_their_first_half():
+    keys = KeySet()
+    keys.add(np.array([[7, 1], [7, 2], [9, 1]], dtype=np.uint64))
+    asked = np.array([[7, 2], [7, 3], [9, 1], [8, 1]], dtype=np.uint64)
+    assert keys.contains(asked).tolist() == [True, False, True, False]
