@@ -6,6 +6,9 @@ when it is made once; made after every label, which is what deciding when to sto
 same likelihood is weighed against that of fewer posts being left. Such a ratio may be looked at after every label: that
 it ever passes 1/α while the hypothesis is true has a probability of at most α (Ville's inequality; Waudby-Smith and
 Ramdas 2020, NeurIPS).
+
+Where the random draws find so much that the hypothesis looks true, labelling goes back to the ordering, which may have
+learned from them, until it seems exhausted again. Each such tail has its own share of the error that is allowed.
 """
 
 from __future__ import annotations
@@ -27,9 +30,20 @@ from linker.bounds import at_least
 _ALL = 32
 
 
-def exhausted_after(labels: Labels, patience: int) -> int | None:
-    """After how many labels first `patience` in a row found nothing, the first find being made; None: not yet."""
+# A tail may be given up after so many finds, and the first of them takes this share of the error that is allowed, each
+# that follows the same share of what is left.
+_FINDS = 5
+_SHARE = 0.8
+
+
+def exhausted_after(labels: Labels, patience: int, position: int = 0) -> int | None:
+    """After how many labels first `patience` in a row found nothing, those from `position` on.
+
+    None: not yet, or nothing is found at all.
+    """
     finds = np.flatnonzero(labels.relevant)
+    if position:
+        finds = np.append(position - 1, finds[finds >= position])
     waits = np.diff(finds, append=len(labels)) - 1
     long = np.flatnonzero(waits >= patience)
     return int(finds[long[0]]) + 1 + patience if len(long) else None
@@ -62,10 +76,10 @@ class RandomTail:
         """
         left, weights = _alternatives(self.unlabelled)
         logs = self.draws.log_likelihood(np.append(self.known + left, [total, total + 1]))
+        if self.known + self.draws.relevant > total or logs[-1] > logs[-2]:
+            return -np.inf  # there are as many, or more than `total` are likelier still
         if logs[-2] == -np.inf:
             return np.inf
-        if logs[-1] > logs[-2]:  # more than `total` are likelier still
-            return -np.inf
         return float(logsumexp(logs[:-2], b=weights) - logs[-2])
 
     def going_on(self, unlabelled: int, found: int) -> RandomTail:
@@ -124,34 +138,47 @@ class TailRule(StoppingRule):
             return Decision(True, "every post has a label")
         if labels.found and self.too_many(labels.found, labels.found, rest) > labels.found + rest:
             return Decision(True, f"{self.reached()}, even if all {rest:,} posts left were relevant")
-        start = exhausted_after(labels, self.patience)
-        if start is None:
-            return Decision(False, _waiting(labels, self.patience))
+        position, error = 0, 1 - self.confidence
+        while True:
+            start = exhausted_after(labels, self.patience, position)
+            if start is None:
+                return Decision(False, _waiting(labels, self.patience, position))
+            given_up = self._given_up(labels, pool_size, start)
+            if given_up is None:
+                break
+            position, error = given_up, error * (1 - _SHARE)
         tail = RandomTail.after(labels, pool_size, start)
         total = self.too_many(labels.found, tail.known, tail.unlabelled)
+        least = -math.log(_SHARE * error)
         drawn = f"{tail.draws.relevant:,} of {tail.draws.size:,} posts drawn at random are relevant"
-        if self._refuted(tail, total):
+        if tail.log_evidence(total) >= least:
             return Decision(True, f"{drawn}: {self.reached()}, with {self.confidence:.0%} confidence")
-        more = self._more(tail.going_on(rest, labels.found), total, rest)
+        more = _more(tail.going_on(rest, labels.found), total, least, rest)
         return Decision(False, f"{drawn}; {more:,} more without a find would be enough", draw_at_random=True)
 
-    def _refuted(self, tail: RandomTail, total: int) -> bool:
-        return tail.log_evidence(total) >= -math.log1p(-self.confidence)
-
-    def _more(self, tail: RandomTail, total: int, rest: int) -> int:
-        """How many more random draws would be enough if none of them were relevant, up to one in twenty."""
-        numbers = np.append(
-            np.unique(np.geomspace(1, rest, math.ceil(math.log(rest) / 0.05) + 1).astype(int)), rest
-        )
-        return int(
-            numbers[
-                bisect_left(numbers, True, key=lambda number: self._refuted(tail.more_misses(number), total))
-            ]
-        )
+    def _given_up(self, labels: Labels, pool_size: int, start: int) -> int | None:
+        """After how many labels the tail from `start` on was given up, its finds telling of too many left; or None."""
+        drawn = np.flatnonzero(labels.at_random[start:]) + start
+        known, unlabelled = int(labels.relevant[:start].sum()), pool_size - start
+        found = np.cumsum(labels.relevant)
+        for hits, place in enumerate(np.flatnonzero(labels.relevant[drawn]), 1):
+            told = hits / (place + 1) * unlabelled
+            if hits >= _FINDS and told >= self.too_many(int(found[drawn[place]]), known, unlabelled) - known:
+                return int(drawn[place]) + 1
+        return None
 
 
-def _waiting(labels: Labels, patience: int) -> str:
+def _more(tail: RandomTail, total: int, least: float, rest: int) -> int:
+    """How many more random draws would be enough if none of them were relevant, give or take one in twenty."""
+    steps = math.ceil(math.log(rest) / 0.05) + 1
+    numbers = np.append(np.geomspace(1, rest, steps).astype(int), rest)
+    place = bisect_left(numbers, True, key=lambda more: tail.more_misses(more).log_evidence(total) >= least)
+    return int(numbers[min(place, len(numbers) - 1)])
+
+
+def _waiting(labels: Labels, patience: int, position: int) -> str:
     if not labels.found:
         return "nothing relevant is found yet"
-    since = len(labels) - 1 - int(np.flatnonzero(labels.relevant)[-1])
-    return f"{since:,} labels since the last find; after {patience:,} posts are drawn at random"
+    since = len(labels) - max(position, int(np.flatnonzero(labels.relevant)[-1]) + 1)
+    again = "random draws found too many; back to the ordering: " if position else ""
+    return f"{again}{since:,} labels since the last find; after {patience:,} posts are drawn at random"
