@@ -92,6 +92,8 @@ class Watch:
                     self._leave()
                 count = self._store.add(f"linker/beat/{other}", 0)
                 now = self._answered = time.monotonic()
+                if now - looked > HALTED_SECONDS:  # halted between the two
+                    heard = now
                 # Silence counts from the first sign of life on: a process may be slow to begin.
                 if count != beats or not count:
                     beats, heard = count, now
