@@ -1,0 +1,72 @@
+"""How far annotators agree."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A post that annotators label differently.
+
+    Attributes:
+        post_id: the post.
+        labels: annotator → is it relevant?
+    """
+
+    post_id: str
+    labels: dict[str, bool]
+
+
+def cohen_kappa(first: Mapping[str, bool], second: Mapping[str, bool]) -> float:
+    """Cohen's κ (1960) of two annotators over the posts that both labelled, post id → is it relevant?
+
+    1 is full agreement, 0 what chance would give with each annotator's own share of relevant posts. NaN where it is not
+    defined: no post in common, or both gave one and the same label throughout.
+    """
+    both = [(first[post], second[post]) for post in first if post in second]
+    if not both:
+        return math.nan
+    observed = sum(one == other for one, other in both) / len(both)
+    shares = [sum(pair[side] for pair in both) / len(both) for side in (0, 1)]
+    by_chance = shares[0] * shares[1] + (1 - shares[0]) * (1 - shares[1])
+    return math.nan if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
+
+
+def krippendorff_alpha(annotators: Iterable[Mapping[str, bool]]) -> float:
+    """Krippendorff's α for nominal data (2004) of any number of annotators, of whom none need label all posts.
+
+    1 is full agreement, 0 what chance would give. NaN where it is not defined: no post with two labels, or all labels
+    of such posts are the same.
+    """
+    units: dict[str, Counter[bool]] = {}
+    for labels in annotators:
+        for post, value in labels.items():
+            units.setdefault(post, Counter())[value] += 1
+    pairable = [counts for counts in units.values() if counts.total() > 1]
+    number = sum(counts.total() for counts in pairable)
+    relevant = sum(counts[True] for counts in pairable)
+    expected = 2 * relevant * (number - relevant)
+    if not expected:
+        return math.nan
+    observed = sum(2 * counts[True] * counts[False] / (counts.total() - 1) for counts in pairable)
+    return 1 - (number - 1) * observed / expected
+
+
+def disagreements(annotators: Mapping[str, Mapping[str, bool]]) -> list[Disagreement]:
+    """The posts with different labels, in the order in which they first appear."""
+    labels: dict[str, dict[str, bool]] = {}
+    for annotator, given in annotators.items():
+        for post, value in given.items():
+            labels.setdefault(post, {})[annotator] = value
+    return [Disagreement(post, given) for post, given in labels.items() if len(set(given.values())) > 1]
+
+
+def pairwise_kappas(annotators: Mapping[str, Mapping[str, bool]]) -> dict[tuple[str, str], float]:
+    """Cohen's κ of every two annotators."""
+    pairs: Sequence[tuple[str, str]] = list(combinations(annotators, 2))
+    return {(one, other): cohen_kappa(annotators[one], annotators[other]) for one, other in pairs}

@@ -1,0 +1,31 @@
+"""Label formats, one a file, and the way to them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from linker.annotation.label_format import LabelFormat
+from linker.annotation.records import ImportedLabel, LabelledPost
+
+__all__ = ["read", "write"]
+
+
+def write(path: str | Path, format: str, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+    """Write labelled posts; the files written, `path` first.
+
+    Raises:
+        ConfigError: there is no such format.
+        LinkerError: the file cannot be written.
+    """
+    return LabelFormat.by_name(format)().write(Path(path), records, guidelines)
+
+
+def read(path: str | Path, format: str) -> list[ImportedLabel]:
+    """The labels of a file, in its order; records without a label are passed over.
+
+    Raises:
+        ConfigError: there is no such format.
+        DataError: the file cannot be read or is not in the format, with the line or record.
+    """
+    return LabelFormat.by_name(format)().read(Path(path))

@@ -1,0 +1,137 @@
+"""Argilla 2: records and dataset settings (https://docs.argilla.io)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from linker.annotation.label_format import (
+    LabelFormat,
+    a_list,
+    an_object,
+    by_post,
+    id_of,
+    read_json_list,
+    text_of,
+    value_of,
+    write_json,
+)
+from linker.annotation.records import ImportedLabel, LabelledPost
+
+
+@LabelFormat.register("argilla")
+class ArgillaFormat(LabelFormat):
+    """What `dataset.records.from_json` reads, one record per post, and beside it `NAME.settings.json`.
+
+    Argilla knows annotators by UUIDs, which are made of the names here; a server takes responses only of its own users.
+    A skipped post is a discarded response. Times have no place in it.
+    """
+
+    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+        """See `LabelFormat.write`."""
+        settings = path.with_name(f"{path.stem}.settings.json")
+        write_json(path, [_record(group) for group in by_post(records)])
+        write_json(settings, _settings(guidelines))
+        return [path, settings]
+
+    def read(self, path: Path) -> list[ImportedLabel]:
+        """See `LabelFormat.read`."""
+        labels = []
+        for number, where, record in read_json_list(path):
+            metadata = an_object(record.get("metadata") or {}, f"{where}: metadata")
+            names = [str(name) for name in a_list(metadata.get("annotators"), f"{where}: annotators")]
+            known = {_user(name): name for name in names}
+            post_id = text_of(metadata, "post_id", where) or id_of(record, where, "id")
+            questions = an_object(record.get("responses") or {}, f"{where}: responses")
+            responses = {
+                question: [
+                    an_object(one, f"{where}: {question}")
+                    for one in a_list(questions.get(question), f"{where}: {question}")
+                ]
+                for question in ("label", "note")
+            }
+            notes = {one.get("user_id"): text_of(one, "value", where) for one in responses["note"]}
+            for response in responses["label"]:
+                user, value = text_of(response, "user_id", where), value_of(response.get("value"), where)
+                # Discarded responses keep no status when Argilla writes them, and hardly ever a value.
+                if response.get("status") == "discarded" or value is None:
+                    value = "skip"
+                note = notes.get(response.get("user_id"), "")
+                name = None if user == _user("") else known.get(user, user or None)
+                if response.get("status") != "draft":
+                    labels.append(ImportedLabel(post_id, name, value, note, None, number))
+        return labels
+
+
+def _record(group: Sequence[LabelledPost]) -> dict[str, Any]:
+    post, given = group[0].post, [record for record in group if record.value]
+    responses: dict[str, list[dict[str, Any]]] = {"label": [], "note": []}
+    for record in given:
+        user = _user(record.annotator or "")
+        skipped = record.value == "skip"
+        status = "discarded" if skipped else "submitted"
+        responses["label"].append(
+            {"value": None if skipped else record.value, "user_id": user, "status": status}
+        )
+        if record.note:
+            responses["note"].append({"value": record.note, "user_id": user, "status": status})
+    metadata = {"post_id": post.id, "article_id": group[0].article_id, "score": group[0].score}
+    return {
+        "id": post.id,
+        "fields": {"text": post.text},
+        "metadata": {**metadata, "annotators": [record.annotator for record in given if record.annotator]},
+        "suggestions": {},
+        "responses": {question: one for question, one in responses.items() if one},
+        "vectors": {},
+    }
+
+
+def _user(name: str) -> str:
+    return str(
+        uuid.uuid5(
+            uuid.NAMESPACE_URL, "linker:annotator:" + name.encode("utf-8", "backslashreplace").decode()
+        )
+    )
+
+
+def _settings(guidelines: str) -> dict[str, Any]:
+    options = [
+        {"value": "relevant", "text": "relevant", "description": None},
+        {"value": "not", "text": "not relevant", "description": None},
+    ]
+    return {
+        "guidelines": guidelines or None,
+        "fields": [
+            {
+                "name": "text",
+                "title": "Post",
+                "required": True,
+                "settings": {"type": "text", "use_markdown": False},
+            }
+        ],
+        "questions": [
+            {
+                "name": "label",
+                "title": "Is this post about the article?",
+                "description": None,
+                "required": True,
+                "settings": {"type": "label_selection", "options": options, "visible_options": None},
+            },
+            {
+                "name": "note",
+                "title": "Note",
+                "description": None,
+                "required": False,
+                "settings": {"type": "text", "use_markdown": False},
+            },
+        ],
+        "metadata": [
+            {"name": "score", "title": "score", "visible_for_annotators": True, "settings": {"type": "float"}}
+        ],
+        "vectors": [],
+        "allow_extra_metadata": True,
+        "distribution": {"strategy": "overlap", "min_submitted": 1},
+        "mapping": None,
+    }

@@ -1,0 +1,67 @@
+"""CSV, for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from linker.annotation.formats.jsonl import flat, unflat
+from linker.annotation.label_format import LabelFormat, read_text
+from linker.annotation.records import ImportedLabel, LabelledPost
+from linker.errors import DataError
+from linker.files import atomic_write
+
+_COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
+# What spreadsheets take for the beginning of a formula.
+_FORMULA = "=+\\-@\t\r\n\0＝＋－＠"
+_TO_GUARD, _GUARDED = re.compile(rf"'*[{_FORMULA}]"), re.compile(rf"''*[{_FORMULA}]")
+
+
+@LabelFormat.register("csv")
+class CsvFormat(LabelFormat):
+    """One line per label, with the columns of `jsonl`; text that a spreadsheet would run as a formula begins with '."""
+
+    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+        """See `LabelFormat.write`."""
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, _COLUMNS, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
+        writer.writeheader()
+        for record in records:
+            writer.writerow({column: _guarded(value) for column, value in flat(record).items()})
+        # Half of a surrogate pair, as broken JSON may hold, has no place in UTF-8.
+        with atomic_write(path, "wb") as file:
+            file.write(text.getvalue().encode("utf-8", "replace"))
+        return [path]
+
+    def read(self, path: Path) -> list[ImportedLabel]:
+        """See `LabelFormat.read`."""
+        lines = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
+        labels = []
+        try:
+            for missing in ("post_id", "label"):
+                if missing not in (lines.fieldnames or ()):
+                    raise DataError(f"{path}, line 1: there is no column {missing}")
+            before = lines.line_num
+            for record in lines:
+                line, before = before + 1, lines.line_num
+                where = f"{path}, line {line}"
+                if None in record:
+                    raise DataError(f"{where}: has more fields than line 1 has columns")
+                label = unflat({key: _plain(value) for key, value in record.items()}, line, where)
+                if label is not None:
+                    labels.append(label)
+        except csv.Error as error:
+            raise DataError(f"{path}, line {lines.line_num}: is no CSV ({error})") from error
+        return labels
+
+
+def _guarded(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and _TO_GUARD.match(value) else value
+
+
+def _plain(value: str | None) -> str | None:
+    return value[1:] if value and _GUARDED.match(value) else value

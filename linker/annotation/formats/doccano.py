@@ -1,0 +1,64 @@
+"""doccano: text classification as JSON Lines (https://doccano.github.io/doccano)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from linker.annotation.formats.jsonl import flat
+from linker.annotation.label_format import (
+    LabelFormat,
+    a_list,
+    id_of,
+    read_json_lines,
+    text_of,
+    time_of,
+    value_of,
+    write_json_lines,
+)
+from linker.annotation.records import ImportedLabel, LabelledPost
+from linker.errors import DataError
+
+
+@LabelFormat.register("doccano")
+class DoccanoFormat(LabelFormat):
+    """One JSON object per label: text, label (a list), and the rest as doccano's metadata.
+
+    doccano knows no skipping: a skipped post has the label "skip". Its own exports have a file for each annotator, who
+    is not named in it; its comments are read as notes.
+    """
+
+    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+        """See `LabelFormat.write`."""
+        write_json_lines(path, map(_example, records))
+        return [path]
+
+    def read(self, path: Path) -> list[ImportedLabel]:
+        """See `LabelFormat.read`."""
+        labels = []
+        for number, where, record in read_json_lines(path):
+            told = a_list(record.get("label"), f"{where}: label")
+            if len(told) > 1:
+                raise DataError(f"{where}: has {len(told)} labels; a post is relevant, not, or skipped")
+            post_id, value = id_of(record, where), value_of(told[0], where) if told else None
+            if value is None:
+                continue
+            comments = [str(one) for one in a_list(record.get("Comments"), f"{where}: Comments")]
+            labels.append(
+                ImportedLabel(
+                    post_id,
+                    text_of(record, "annotator", where) or None,
+                    value,
+                    "\n".join(comments) or text_of(record, "note", where),
+                    time_of(record.get("time"), where),
+                    number,
+                )
+            )
+        return labels
+
+
+def _example(record: LabelledPost) -> dict[str, Any]:
+    # A key that only some examples have becomes NaN in doccano, which its database refuses.
+    texts = {key: "" if value is None else value for key, value in flat(record).items()}
+    return texts | {"label": [record.value] if record.value else []}

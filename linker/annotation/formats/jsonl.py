@@ -1,0 +1,65 @@
+"""JSON Lines: everything that is known of a label."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from linker.annotation.label_format import (
+    LabelFormat,
+    id_of,
+    read_json_lines,
+    text_of,
+    time_of,
+    value_of,
+    write_json_lines,
+)
+from linker.annotation.records import ImportedLabel, LabelledPost
+
+
+@LabelFormat.register("jsonl")
+class JsonLinesFormat(LabelFormat):
+    """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at."""
+
+    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+        """See `LabelFormat.write`."""
+        write_json_lines(path, map(flat, records))
+        return [path]
+
+    def read(self, path: Path) -> list[ImportedLabel]:
+        """See `LabelFormat.read`."""
+        return [
+            label
+            for number, where, record in read_json_lines(path)
+            if (label := unflat(record, number, where)) is not None
+        ]
+
+
+def flat(record: LabelledPost) -> dict[str, Any]:
+    """A label as one flat object."""
+    created, time = record.post.created_at, record.time
+    return {
+        "post_id": record.post.id,
+        "text": record.post.text,
+        "article_id": record.article_id,
+        "score": record.score,
+        "label": record.value,
+        "annotator": record.annotator,
+        "note": record.note,
+        "time": time and time.isoformat(),
+        "created_at": created and created.isoformat(),
+    }
+
+
+def unflat(record: dict[str, Any], number: int, where: str) -> ImportedLabel | None:
+    """The label of such an object; None where there is none.
+
+    Raises:
+        DataError: it names no post, or its label or time is not read as one.
+    """
+    post_id, value = id_of(record, where), value_of(record.get("label"), where)
+    if value is None:
+        return None
+    annotator, note = text_of(record, "annotator", where) or None, text_of(record, "note", where)
+    return ImportedLabel(post_id, annotator, value, note, time_of(record.get("time"), where), number)

@@ -1,0 +1,130 @@
+"""Label Studio: tasks with annotations (https://labelstud.io/guide/task_format), and a labeling config."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from linker.annotation.label_format import (
+    LabelFormat,
+    a_list,
+    an_object,
+    by_post,
+    id_of,
+    read_json_list,
+    text_of,
+    time_of,
+    value_of,
+    write_json,
+)
+from linker.annotation.records import ImportedLabel, LabelledPost, Value
+from linker.errors import DataError
+from linker.files import atomic_write
+
+_CONFIG = """<View>
+  <Header value="Is this post about the article $article_id?"/>
+  <Text name="text" value="$text"/>
+  <Choices name="label" toName="text" choice="single-radio" showInline="true" required="true">
+    <Choice value="relevant" hotkey="1"/>
+    <Choice value="not" hotkey="2"/>
+  </Choices>
+  <TextArea name="note" toName="text" rows="1" maxSubmissions="1" placeholder="Note" required="false"/>
+</View>
+"""
+
+
+@LabelFormat.register("label_studio")
+class LabelStudioFormat(LabelFormat):
+    """A JSON list of tasks, one per post, and beside it `NAME.config.xml`, the labeling config.
+
+    A skipped post is a cancelled annotation. Tasks have predictions with a score for the Data Manager to sort by, 0 the
+    lowest and 1 the highest of the file, which choose no label for the annotator. An import takes whoever imports for
+    the annotator of all labels: Label Studio refuses names that are no e-mail addresses of its users.
+    """
+
+    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+        """See `LabelFormat.write`."""
+        scores = [record.score for record in records]
+        least, span = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)
+        tasks = []
+        for number, group in enumerate(by_post(records), 1):
+            post, score = group[0].post, group[0].score
+            data = {"text": post.text, "post_id": post.id, "article_id": group[0].article_id, "score": score}
+            prediction = {
+                "model_version": "linker",
+                "score": (score - least) / span if span else 1.0,
+                "result": [],
+            }
+            annotations = [_annotation(record) for record in group if record.value]
+            tasks.append(
+                {"id": number, "data": data, "predictions": [prediction], "annotations": annotations}
+            )
+        config = path.with_name(f"{path.stem}.config.xml")
+        write_json(path, tasks)
+        with atomic_write(config) as file:
+            file.write(_CONFIG)
+        return [path, config]
+
+    def read(self, path: Path) -> list[ImportedLabel]:
+        """See `LabelFormat.read`."""
+        labels = []
+        for number, where, task in read_json_list(path):
+            post_id = id_of(an_object(task.get("data"), f"{where}: data"), f"{where}: data")
+            for told in a_list(task.get("annotations"), f"{where}: annotations"):
+                annotation = an_object(told, f"{where}: annotation")
+                value, note = _told(annotation, where)
+                if value is not None:
+                    time = time_of(annotation.get("updated_at") or annotation.get("created_at"), where)
+                    labels.append(
+                        ImportedLabel(post_id, _annotator(annotation, where), value, note, time, number)
+                    )
+        return labels
+
+
+def _annotation(record: LabelledPost) -> dict[str, Any]:
+    result: list[dict[str, Any]] = []
+    if record.value in ("relevant", "not"):
+        result.append(_region("label", "choices", {"choices": [record.value]}))
+    if record.note:
+        result.append(_region("note", "textarea", {"text": [record.note]}))
+    annotation: dict[str, Any] = {"result": result, "was_cancelled": record.value == "skip"}
+    if record.annotator:
+        annotation["annotator"] = record.annotator
+    if record.time:
+        annotation["created_at"] = record.time.isoformat()
+    return annotation
+
+
+def _region(control: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"id": control, "from_name": control, "to_name": "text", "type": kind, "value": value}
+
+
+def _told(annotation: dict[str, Any], where: str) -> tuple[Value | None, str]:
+    """The label and the note of an annotation."""
+    choices: list[Any] = []
+    notes: list[str] = []
+    for told in a_list(annotation.get("result"), f"{where}: result"):
+        region = an_object(told, f"{where}: result")
+        value = an_object(region.get("value", {}), f"{where}: value")
+        choices += a_list(value.get("choices"), f"{where}: choices")
+        if region.get("type") == "textarea":
+            texts = value.get("text")
+            notes += [texts] if isinstance(texts, str) else map(str, a_list(texts, f"{where}: text"))
+    note = "\n".join(notes)
+    if annotation.get("was_cancelled"):
+        return "skip", note
+    if len(choices) > 1:
+        raise DataError(f"{where}: has {len(choices)} choices; a post is relevant, not, or skipped")
+    return (value_of(choices[0], where) if choices else None), note
+
+
+def _annotator(annotation: dict[str, Any], where: str) -> str | None:
+    told = annotation.get("completed_by")
+    if isinstance(told, dict):
+        told = told.get("email") or told.get("username") or told.get("id")
+    return (
+        text_of({"completed_by": told}, "completed_by", where)
+        or text_of(annotation, "annotator", where)
+        or None
+    )
