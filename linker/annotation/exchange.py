@@ -102,18 +102,6 @@ def events_of(
     return events
 
 
-def votes(history: History, pool: Pool) -> dict[str, dict[str, bool]]:
-    """By annotator: what each says of the posts, by id, skips left out."""
-    return {
-        name: {
-            pool.posts[place].id: given.value == "relevant"
-            for place, given in one.given.items()
-            if given.value != "skip"
-        }
-        for name, one in history.annotators.items()
-    }
-
-
 def query_name(articles: Sequence[Article]) -> str:
     """How the seed articles are called as one query."""
     return articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"

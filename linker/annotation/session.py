@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from linker.annotation.building import build_pool
 from linker.annotation.estimate import Estimate, estimate
 from linker.annotation.events import VALUES, Event, annotator_name, now
 from linker.annotation.exchange import events_of, every_label, one_label_each
@@ -18,12 +17,9 @@ from linker.annotation.folder import (
     ORDER,
     SETTINGS,
     Contents,
-    Settings,
-    check_new,
     explanation_of,
     read_contents,
     read_explanations,
-    write_contents,
 )
 from linker.annotation.handing import Handing
 from linker.annotation.history import Handed, History
@@ -32,13 +28,12 @@ from linker.annotation.ordering import OrderingStrategy
 from linker.annotation.orders import Orders
 from linker.annotation.pool import Pool
 from linker.annotation.records import ImportedLabel, LabelledPost, Value
-from linker.annotation.status import Status, status_of
+from linker.annotation.status import Agreement, Status, agreement_of, status_of
 from linker.annotation.stopping import Decision, StoppingRule
-from linker.config import build, resolve
+from linker.config import build
 from linker.data.types import Article, Post
 from linker.errors import ConfigError, DataError, LinkerError
-from linker.ranking.explanation import Span, WordWeights, explain
-from linker.ranking.linker import find_model
+from linker.ranking.explanation import Span, WordWeights
 
 STRATEGY = "learning" if "learning" in OrderingStrategy.available() else "seed_similarity"
 RULE = "recall"
@@ -132,36 +127,9 @@ class Session:
         Raises:
             LinkerError: the folder is not empty, the model is not there, a config is wrong, or nothing can be written.
         """
-        folder = Path(folder)
-        if not 0 <= overlap <= 1:
-            raise LinkerError(f"overlap {overlap}: is a share of the posts, from 0 to 1")
-        if not articles or not posts:
-            raise DataError(f"no {'post' if articles else 'article'} was given")
-        settings = Settings(
-            model,
-            resolve(OrderingStrategy, strategy),
-            resolve(StoppingRule, rule),
-            overlap,
-            seed,
-            guidelines,
-            now().isoformat(timespec="seconds"),
-        )
-        build(OrderingStrategy, settings.strategy)
-        build(StoppingRule, settings.rule)
-        check_new(folder)
-        scorer = find_model(model).load().model
-        pool = build_pool(articles, posts, scorer)
-        explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)))
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / ORDER).unlink(missing_ok=True)
-            (folder / JOURNAL).touch()
-        except OSError as error:
-            raise LinkerError(f"{folder}: cannot be written ({error.strerror})") from error
-        journal = Journal(folder / JOURNAL)
-        with journal.locked():
-            check_new(folder)  # somebody else may have been faster
-            write_contents(folder, settings, pool, posts, explanations)
+        from linker.annotation.starting import start  # loads what only a start needs
+
+        start(Path(folder), articles, posts, model, strategy, rule, guidelines, seed, overlap)
         return cls.open(folder, background)
 
     @classmethod
@@ -329,6 +297,16 @@ class Session:
             if events:
                 self._add(events)
             return len(events)
+
+    def agreement(self) -> Agreement:
+        """How far the annotators agree, where two labelled the same posts.
+
+        Raises:
+            DataError: the journal cannot be read.
+        """
+        with self._guard:
+            self._catch_up()
+            return agreement_of(self._history, self.pool)
 
     def status(self) -> Status:
         """How far the session is.

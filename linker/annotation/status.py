@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
+from linker.annotation.agreement import Disagreement, disagreements, krippendorff_alpha, pairwise_kappas
 from linker.annotation.estimate import Estimate
 from linker.annotation.history import History
 from linker.annotation.pool import Pool
@@ -43,6 +45,47 @@ class Status:
     per_hour: float | None
     disputed: int
     problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the annotators of a session agree; skips are no labels here.
+
+    Attributes:
+        posts: how many posts have the labels of two or more.
+        alpha: Krippendorff's α over these; NaN where it is not defined.
+        kappas: Cohen's κ of every two annotators; NaN where it is not defined.
+        disagreements: the posts with different labels.
+        holds: of these posts, by id, what holds now: what was resolved, else what most say, a tie being relevant.
+    """
+
+    posts: int
+    alpha: float
+    kappas: dict[tuple[str, str], float]
+    disagreements: list[Disagreement]
+    holds: dict[str, bool]
+
+
+def agreement_of(history: History, pool: Pool) -> Agreement:
+    """How far the annotators agree."""
+    votes = {
+        name: {
+            pool.posts[place].id: given.value == "relevant"
+            for place, given in one.given.items()
+            if given.value != "skip"
+        }
+        for name, one in history.annotators.items()
+    }
+    votes = {name: given for name, given in votes.items() if given}
+    times = Counter(post for given in votes.values() for post in given)
+    differing = disagreements(votes)
+    return Agreement(
+        sum(number > 1 for number in times.values()),
+        krippendorff_alpha(votes.values()),
+        pairwise_kappas(votes),
+        differing,
+        {one.post_id: bool(history.value(history.places[one.post_id])) for one in differing},
+    )
 
 
 def status_of(

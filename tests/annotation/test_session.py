@@ -376,7 +376,7 @@ def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Sessi
         Session.create(tmp_path / "else/thesis.txt", [ARTICLE], POSTS)
     for wrong in ({"strategy": "lucky"}, {"rule": "never"}, {"rule": {"type": "recall", "target": 7}}):
         with pytest.raises((ConfigError, LinkerError)):
-            Session.create(tmp_path / "new", [ARTICLE], POSTS, **wrong)  # type: ignore[arg-type]
+            Session.create(tmp_path / "new", [ARTICLE], POSTS, **wrong)
     with pytest.raises(ModelError):
         Session.create(tmp_path / "new", [ARTICLE], POSTS, "no/such/model")
     with pytest.raises(LinkerError, match="overlap 2"):
