@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli import annotate, config, corpus, doctor, evaluate, mine, rank, train, vectors
+from linker.cli import annotate, config, corpus, doctor, evaluate, mine, rank, serve, train, vectors
 from linker.errors import LinkerError
 from linker.files import NO_ROOM
 from linker.version import __version__
@@ -27,6 +27,7 @@ app = typer.Typer(
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("rank")(rank.rank)
+app.command("serve")(serve.serve)
 app.command("doctor")(doctor.doctor)
 app.add_typer(annotate.app, name="annotate")
 app.add_typer(config.app, name="config")

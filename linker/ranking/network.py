@@ -19,6 +19,8 @@ _ONE_ADDRESS = 6.0
 """Seconds after which the next address of a host is tried (a broken IPv6 route must not eat the deadline)."""
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Not in every Python's tables: NAT64 within a network (RFC 8215), the old way to 6to4 relays (RFC 7526).
+_NEVER = (ipaddress.IPv6Network("64:ff9b:1::/48"), ipaddress.IPv4Network("192.88.99.0/24"))
 
 
 class PageError(Exception):
@@ -53,6 +55,10 @@ def is_public(address: str) -> bool:
             inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
+        if ip.is_site_local:
+            return False
+    if any(ip in network for network in _NEVER):
+        return False
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
 
 

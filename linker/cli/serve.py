@@ -1,0 +1,84 @@
+"""`linker serve`: the page for labelling, and for trying a ranking."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linker.cli.options import Packages, include_packages
+from linker.errors import LinkerError
+
+
+def serve(
+    sessions: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Folders made by `linker annotate start`.", show_default=False),
+    ] = None,
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on; others than loopback need a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8123,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            envvar="LINKER_TOKEN",
+            help="What every client must know.",
+            show_default="none on loopback, elsewhere a new one",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="For trying a ranking: a model folder, bm25 or tfidf.",
+            show_default="the session's own, or bm25",
+        ),
+    ] = None,
+    posts: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--posts", help="For trying a ranking: a file of posts; repeatable.", show_default=False
+        ),
+    ] = None,
+    include_package: Packages = None,
+) -> None:
+    """Start the page for labelling sessions and for trying a ranking; Ctrl-C ends it."""
+    if not (sessions or model or posts):
+        raise LinkerError("give the folder of a session; or --posts or --model to try rankings only")
+    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+        raise LinkerError("the page needs fastapi and uvicorn: pip install 'article-linker[web]'")
+    include_packages(include_package)
+    from linker.annotation.session import Session
+    from linker.data.records import read_posts
+    from linker.ranking.linker import find_model
+    from linker.web import serving
+    from linker.web.app import create_app
+
+    if len({folder.resolve() for folder in sessions or []}) < len(sessions or []):
+        raise LinkerError("a session is given twice; give each once")
+    if model is not None:
+        find_model(model)
+    listener = serving.listen(host, port)
+    with contextlib.closing(listener), contextlib.ExitStack() as opened:
+        token = serving.checked_token(token, serving.is_loopback(listener))
+        port = listener.getsockname()[1]
+        app = create_app(
+            [opened.enter_context(Session.open(folder)) for folder in sessions or []],
+            token,
+            host,
+            port,
+            model,
+            read_posts(posts) if posts else [],
+        )
+
+        def started() -> None:
+            print(f"{serving.address(host, port, token)}\nCtrl-C ends it.", flush=True)
+
+        serving.serve(app, listener, started)
+    print("ended; every label is kept", file=sys.stderr)

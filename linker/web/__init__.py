@@ -1,0 +1,1 @@
+"""The page for labelling and for trying a ranking, and the server behind it."""

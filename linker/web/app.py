@@ -1,0 +1,184 @@
+"""The addresses of the page and of what it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import FastAPI, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.responses import FileResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from linker.annotation.records import Value
+from linker.annotation.session import Session
+from linker.data.types import Post
+from linker.errors import LinkerError
+from linker.version import __version__
+from linker.web.desk import Action, Desk, Filter
+from linker.web.guard import LOGIN, Guard, own_names, same_token
+from linker.web.trying import Trying
+from linker.web.views import Json
+
+_STATIC = Path(__file__).parent / "static"
+_MOST_ACTIONS = 500
+_YEAR = 365 * 24 * 3600
+
+
+class ActionBody(BaseModel):
+    """See `Action`."""
+
+    id: str = Field(min_length=8, max_length=64)
+    annotator: str = Field(max_length=200)
+    kind: Literal["label", "note", "undo"]
+    post: str = ""
+    value: Value | None = None
+    note: str | None = None
+
+
+class SyncBody(BaseModel):
+    """What the page did since it last asked, and how many suggestions it wants."""
+
+    annotator: str = Field("", max_length=200)
+    actions: list[ActionBody] = Field(default_factory=list, max_length=_MOST_ACTIONS)
+    count: int = Field(4, ge=0, le=20)
+
+
+class RankBody(BaseModel):
+    """An article, as text or address, and which posts to rank for it."""
+
+    article: str
+    source: str
+    posts: str = ""
+    top: int = Field(20, ge=1, le=200)
+
+
+class LoginBody(BaseModel):
+    """The token."""
+
+    token: str = Field(max_length=1000)
+
+
+def create_app(
+    sessions: Sequence[Session] = (),
+    token: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    model: str | None = None,
+    posts: Sequence[Post] = (),
+) -> FastAPI:
+    """The server's app.
+
+    Args:
+        sessions: to label in; whoever opened them closes them. Their folders' names are their addresses.
+        token: what every client must know; None: nobody needs one, which is for loopback only.
+        host: what the server listens on.
+        port: the same; it names the cookie, so that two servers on one machine do not share it.
+        model: what the page for trying ranks with; None: each session's own, or BM25.
+        posts: what it ranks beside the posts of the sessions.
+    """
+    desks = {key: Desk(session, key) for key, session in zip(_keys(sessions), sessions)}
+    trying = Trying({key: desk.session for key, desk in desks.items()}, model, posts)
+    cookie = f"linker-{port}"
+    app = FastAPI(
+        title="linker", docs_url=None, redoc_url=None, openapi_url=None, default_response_class=Json
+    )
+    app.add_exception_handler(LinkerError, _wrong)
+    app.add_exception_handler(OSError, _wrong)
+    app.add_exception_handler(RequestValidationError, _malformed)
+
+    @app.get("/api/about")
+    def about() -> Json:
+        return Json(
+            {
+                "version": __version__,
+                "sessions": [desk.summary() for desk in desks.values()],
+                "sources": trying.sources(),
+            }
+        )
+
+    @app.post(LOGIN)
+    def login(body: LoginBody) -> Response:
+        if token is not None and not same_token(body.token.strip(), token):
+            return Json({"error": "this is not the token"}, 401)
+        response = Json({})
+        if token is not None:
+            response.set_cookie(cookie, token, max_age=_YEAR, httponly=True, samesite="strict")
+        return response
+
+    @app.get("/api/sessions/{key}")
+    def session(key: str) -> Json:
+        return Json(_desk(desks, key).about())
+
+    @app.get("/api/sessions/{key}/status")
+    def status(key: str) -> Json:
+        return Json(_desk(desks, key).status())
+
+    @app.post("/api/sessions/{key}/sync")
+    def sync(key: str, body: SyncBody) -> Json:
+        actions = [Action(**one.model_dump()) for one in body.actions]
+        return Json(_desk(desks, key).sync(body.annotator, actions, body.count))
+
+    @app.get("/api/sessions/{key}/posts")
+    def list_posts(
+        key: str,
+        label: Literal["all", "none", "relevant", "not", "skip"] = "all",
+        text: Annotated[str, Query(max_length=500)] = "",
+        lang: str = "",
+        since: datetime | None = None,
+        until: datetime | None = None,
+        offset: Annotated[int, Query(ge=0)] = 0,
+        count: Annotated[int, Query(ge=1, le=200)] = 50,
+    ) -> Json:
+        wanted = Filter(label, text.strip(), lang, since, until)
+        return Json(_desk(desks, key).posts(wanted, offset, count))
+
+    @app.post("/api/rank")
+    def rank(body: RankBody) -> Json:
+        return Json(trying.rank(body.article, body.source, body.posts, body.top))
+
+    @app.get("/")
+    def page() -> FileResponse:
+        return FileResponse(_STATIC / "index.html")
+
+    app.mount("/static", StaticFiles(directory=_STATIC))
+    app.add_middleware(Guard, names=own_names(host), token=token, cookie=cookie)
+    return app
+
+
+class _NoSessionError(LinkerError):
+    """There is no such session here."""
+
+
+def _desk(desks: dict[str, Desk], key: str) -> Desk:
+    if key not in desks:
+        raise _NoSessionError(f"the session {key[:100]!r} is not served here any more")
+    return desks[key]
+
+
+def _keys(sessions: Sequence[Session]) -> list[str]:
+    """Names of folders, with numbers where two are the same."""
+    keys: list[str] = []
+    for session in sessions:
+        name, number = session.name or "session", 2
+        while name in keys:
+            name, number = f"{session.name}-{number}", number + 1
+        keys.append(name)
+    return keys
+
+
+async def _wrong(_: Request, error: Exception) -> Json:
+    """404: not here; 400: what was sent cannot be used, or not now."""
+    if isinstance(error, _NoSessionError):
+        return Json({"error": str(error)}, 404)
+    return Json({"error": str(error)}, 400)
+
+
+async def _malformed(_: Request, error: Exception) -> Json:
+    assert isinstance(error, RequestValidationError)
+    first: dict[str, Any] = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return Json({"error": f"{where}: {first['msg']}"}, 422)

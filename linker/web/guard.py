@@ -1,0 +1,168 @@
+"""What stands between the network and the app: who may ask, from where, and how much."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import socket
+from http.cookies import CookieError, SimpleCookie
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MAX_BODY = 4 << 20
+"""Bytes of a request; pasted articles and posts are the longest."""
+HEADER = "X-Linker"
+"""Sent with every request that changes something: other sites cannot send it without being allowed to."""
+LOGIN = "/api/login"
+
+_SAFE = ("GET", "HEAD")
+_HEADERS = {
+    # Nothing but this server's own files runs, loads or is shown, and no other site frames the page.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Guard:
+    """An ASGI app around another.
+
+    - The `Host` must be an IP address, `localhost`, or a name of this server: a stranger's name that resolves to this
+      machine (DNS rebinding) is turned away.
+    - Requests from other sites are turned away: `Origin` and `Sec-Fetch-Site` must say so where a browser sends
+      them, and whatever changes something needs a header that forms cannot send.
+    - Where there is a token, `/api` needs it, in a cookie or as `Authorization: Bearer …`. The page itself holds
+      nothing and is open, so that it can ask for the token.
+    - Bodies over `MAX_BODY` are refused, announced or not.
+
+    Args:
+        app: what is guarded.
+        names: host names that are this server's own.
+        token: None: everybody who reaches the server may use it.
+        cookie: the name of the cookie.
+    """
+
+    def __init__(self, app: ASGIApp, names: frozenset[str], token: str | None, cookie: str) -> None:
+        self._app = app
+        self._names = names | {"localhost"}
+        self._token = token
+        self._cookie = cookie
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through, or turn it away."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        sender = _with_headers(send, never_kept=scope["path"].startswith("/api"))
+        if (refusal := self._refusal(scope)) is not None:
+            await refusal(scope, receive, sender)
+            return
+        await self._app(scope, _limited(receive), sender)
+
+    def _refusal(self, scope: Scope) -> PlainTextResponse | None:
+        headers = Headers(scope=scope)
+        if not self._is_own(headers.get("host", "")):
+            return PlainTextResponse("this server goes by another name", 421)
+        api = scope["path"].startswith("/api")
+        if (api or scope["method"] not in _SAFE) and not _same_origin(headers, scope):
+            return PlainTextResponse("requests from other sites are refused", 403)
+        if scope["method"] not in _SAFE and not headers.get(HEADER):
+            return PlainTextResponse(f"the header {HEADER} is missing", 403)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length[:20]) > MAX_BODY:
+            return PlainTextResponse(f"more than {MAX_BODY >> 20} MiB", 413)
+        if api and scope["path"] != LOGIN and not self._is_known(headers):
+            return PlainTextResponse("the token is missing or wrong", 401)
+        return None
+
+    def _is_own(self, host: str) -> bool:
+        name = host_name(host)
+        return name in self._names or is_ip(name)
+
+    def _is_known(self, headers: Headers) -> bool:
+        if self._token is None:
+            return True
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            given = _cookie(headers.get("cookie", ""), self._cookie)
+        return same_token(given, self._token)
+
+
+def same_token(given: str, token: str) -> bool:
+    """Is it the token? Takes as long whatever is wrong with it."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+
+
+def host_name(host: str) -> str:
+    """The name in a `Host` header, without port and brackets."""
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.partition(":")[0].lower().removesuffix(".")
+
+
+def is_ip(name: str) -> bool:
+    """Is it an IP address? Those cannot be rebound."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def own_names(host: str) -> frozenset[str]:
+    """The names by which a server on this host may be called."""
+    names = {host.lower()}
+    if not ipaddress.ip_address(host).is_loopback if is_ip(host) else host != "localhost":
+        names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+    return frozenset(names)
+
+
+def _same_origin(headers: Headers, scope: Scope) -> bool:
+    if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        return False
+    origin = headers.get("origin")
+    # A proxy may have ended TLS: the scheme is not compared, host and port are.
+    return origin is None or origin.partition("://")[2] == headers.get("host")
+
+
+def _cookie(header: str, name: str) -> str:
+    try:
+        morsel = SimpleCookie(header).get(name)
+    except CookieError:
+        return ""
+    return morsel.value if morsel else ""
+
+
+def _with_headers(send: Send, never_kept: bool) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(_HEADERS)
+            headers["Cache-Control"] = "no-store" if never_kept else "no-cache"
+        await send(message)
+
+    return sending
+
+
+def _limited(receive: Receive) -> Receive:
+    size = 0
+
+    async def receiving() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        # What was not announced: whoever reads the body sees the client gone.
+        return {"type": "http.disconnect"} if size > MAX_BODY else message
+
+    return receiving

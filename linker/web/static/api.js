@@ -1,0 +1,73 @@
+// Requests to the server, and the token where it wants one.
+
+import { byId } from "./dom.js";
+
+const SECONDS = 30;
+
+export class Failure extends Error {
+  /** status 0: the server cannot be reached. */
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Ask for JSON; with a body, send it. */
+export async function ask(path, body, seconds = SECONDS) {
+  const options = { headers: { "X-Linker": "1" }, signal: AbortSignal.timeout(seconds * 1000), cache: "no-store" };
+  if (body !== undefined) {
+    options.method = "POST";
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  let response;
+  try {
+    response = await fetch(path, options);
+  } catch {
+    throw new Failure("the server cannot be reached", 0);
+  }
+  if (response.status === 401 && path !== "/api/login") {
+    await signIn();
+    return ask(path, body, seconds);
+  }
+  const answer = await response.json().catch(() => null);
+  if (!response.ok) throw new Failure(answer?.error ?? `the server answered with status ${response.status}`, response.status);
+  if (answer === null) throw new Failure("the answer was cut off", 0);
+  return answer;
+}
+
+/** The token out of the address, which then no longer shows it. */
+export async function tokenOfAddress() {
+  const match = /^#token=([\w-]+)$/.exec(location.hash);
+  if (!match) return;
+  history.replaceState(null, "", location.pathname);
+  await ask("/api/login", { token: match[1] }).catch(() => {});
+}
+
+let signingIn = null;
+
+function signIn() {
+  signingIn ??= new Promise((resolve) => {
+    const dialog = byId("token-dialog");
+    const submit = async (event) => {
+      event.preventDefault();
+      try {
+        await ask("/api/login", { token: byId("token").value });
+      } catch (failure) {
+        byId("token-problem").textContent = failure.message;
+        byId("token").select();
+        return;
+      }
+      dialog.removeEventListener("submit", submit);
+      byId("token").value = "";
+      byId("token-problem").textContent = "";
+      dialog.close();
+      signingIn = null;
+      resolve();
+    };
+    dialog.addEventListener("submit", submit);
+    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    dialog.showModal();
+  });
+  return signingIn;
+}

@@ -1,0 +1,89 @@
+// Elements made by hand. Whatever others wrote goes in as text and nothing else.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked") node[name] = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+/** An element of HTML; strings among the children become text. */
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+/** An element of SVG. */
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+export const byId = (id) => document.getElementById(id);
+
+/** Control characters as pictures: they would be invisible, or end a text for some programs. */
+export function visible(text) {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (c) =>
+    c === "\r" ? "" : String.fromCharCode(c === "\u007f" ? 0x2421 : 0x2400 + c.charCodeAt(0)));
+}
+
+/** A post's text with the words that counted marked; its direction is its own and ends with it. */
+export function words(parts, { most = Infinity, tag = "p" } = {}) {
+  const node = el(tag, { class: "words", dir: "auto" });
+  let left = most;
+  for (const [text, marked] of parts) {
+    if (left <= 0) break;
+    const shown = text.length > left ? [...text.slice(0, left)].slice(0, -1).join("") + "…" : text;
+    left -= text.length;
+    node.append(marked ? el("mark", {}, visible(shown)) : visible(shown));
+  }
+  if (most === Infinity && parts.reduce((sum, [text]) => sum + text.length, 0) > 900) {
+    node.classList.add("long");
+    node.tabIndex = 0;
+    node.setAttribute("role", "region");
+    node.setAttribute("aria-label", "Text of the post");
+  }
+  return node;
+}
+
+export const whole = (number) => Math.round(number).toLocaleString("en-GB");
+
+/** "3 posts", "1 post". */
+export const counted = (number, one, several = `${one}s`) => `${whole(number)} ${number === 1 ? one : several}`;
+
+/** A time of a post, in the reader's own zone. */
+export function shownTime(iso) {
+  const time = new Date(iso);
+  return Number.isNaN(time.getTime()) ? null
+    : time.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+}
+
+export const LABELS = { relevant: "Relevant", not: "Not relevant", skip: "Skipped" };
+
+/** Buttons of which the current label is pressed. */
+export function segments(value, onchoose) {
+  const names = { relevant: "Relevant", not: "Not", skip: "Skip" };
+  const buttons = Object.entries(names).map(([name, text]) =>
+    el("button", { type: "button", class: name, "aria-pressed": String(name === value), onclick: () => choose(name) }, text));
+  const group = el("div", { class: "segments", role: "group", "aria-label": "Label" }, buttons);
+  function choose(name) {
+    buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.classList.contains(name))));
+    onchoose(name);
+  }
+  return group;
+}
+
+/** Tell readers of the screen what happened. */
+export function say(text) {
+  byId("spoken").textContent = text;
+}
+
+/** Something that must be read; nothing takes it away. */
+export function alarm(text) {
+  byId("alert").textContent = text ?? "";
+  byId("alert").hidden = !text;
+}

@@ -1,0 +1,151 @@
+// Labelling: one post after another.
+
+import { articlePanel } from "./article.js";
+import { counted, el, LABELS, say, segments, shownTime, words } from "./dom.js";
+import { progressPanel } from "./progress.js";
+
+const RECENT = 5;
+const SHORT = 220;
+
+export class LabelView {
+  /**
+   * @param session  what the server says of the session
+   * @param queue  where labels go
+   * @param alone  a function: is the page for labelling what the keys are for now?
+   */
+  constructor(session, queue) {
+    this.queue = queue;
+    this.ahead = [];
+    this.recent = [];
+    this.heard = false;
+    this.article = articlePanel(session.articles);
+    this.progress = progressPanel();
+    this.card = el("section", { class: "panel post", "aria-label": "Post to label" });
+    this.upcoming = el("ol", { class: "rows upcoming" });
+    this.done = el("ul", { class: "rows recent" });
+    this.below = [
+      el("section", { class: "panel under", "aria-labelledby": "up-next" }, el("h2", { id: "up-next" }, "Up next"), this.upcoming),
+      el("section", { class: "panel under", "aria-labelledby": "just-now" }, el("h2", { id: "just-now" }, "Just labelled"), this.done),
+    ];
+    this.node = el("div", { class: "desk" }, this.article.panel, el("div", { class: "posts" }, this.card, this.below), this.progress.panel);
+    this.draw();
+  }
+
+  get current() {
+    return this.ahead[0];
+  }
+
+  /** Suggestions of the server; what was shown stays where it is if it is among them. */
+  suggestions(list) {
+    const shown = this.current?.id;
+    this.heard = true;
+    this.ahead = list;
+    if (shown === undefined || this.current?.id !== shown) this.draw();
+    else this.drawBelow();
+  }
+
+  status(status) {
+    this.progress.show(status);
+  }
+
+  /** The server has taken back a label. */
+  undone(post) {
+    if (post === null) say("There is nothing to undo");
+    this.recent = this.recent.filter((one) => one.post.id !== post);
+    this.drawBelow();
+  }
+
+  label(value) {
+    const post = this.current;
+    if (!post) return;
+    const note = this.note.value.trim();
+    this.queue.add({ kind: "label", post: post.id, value, note: note === post.note ? null : note });
+    this.recent = [{ post, value }, ...this.recent].slice(0, RECENT);
+    this.ahead = this.ahead.slice(1);
+    say(LABELS[value]);
+    this.draw();
+  }
+
+  undo() {
+    const last = this.recent.shift();
+    this.queue.add({ kind: "undo" });
+    say("Undone");
+    if (last) {
+      this.ahead = [last.post, ...this.ahead.filter((one) => one.id !== last.post.id)];
+      this.draw();
+    }
+  }
+
+  editNote() {
+    if (this.current) this.note.focus();
+  }
+
+  draw() {
+    const post = this.current;
+    if (!post) {
+      const text = !this.heard || this.queue.waiting ? "Waiting for the next posts…" : "Nothing is left to label.";
+      this.card.replaceChildren(el("p", { class: "empty", role: "status" }, text), this.choices(true));
+    } else {
+      this.article.mark(post.words);
+      this.card.replaceChildren(chips(post), words(post.parts), this.noteField(post), this.choices(false));
+      this.card.classList.remove("arriving");
+      void this.card.offsetWidth; // lets the animation begin anew
+      this.card.classList.add("arriving");
+      this.card.querySelector(".words").setAttribute("aria-live", "polite");
+    }
+    this.drawBelow();
+  }
+
+  drawBelow() {
+    this.upcoming.replaceChildren(...this.ahead.slice(1).map((post) => el("li", {}, words(post.parts, { most: SHORT }))));
+    this.done.replaceChildren(...this.recent.map((one) => el("li", {},
+      words(one.post.parts, { most: SHORT }),
+      segments(one.value, (value) => {
+        one.value = value;
+        this.queue.add({ kind: "label", post: one.post.id, value });
+        say(LABELS[value]);
+      }))));
+    this.below[0].hidden = this.ahead.length < 2;
+    this.below[1].hidden = !this.recent.length;
+  }
+
+  noteField(post) {
+    this.note = el("textarea", { id: "note", rows: 1, maxlength: 4000, value: post.note, onkeydown: (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      this.note.blur();
+    }, onchange: () => {
+      const note = this.note.value.trim();
+      if (post !== this.current || note === post.note) return;
+      post.note = note;
+      this.queue.add({ kind: "note", post: post.id, note });
+    } });
+    return el("div", { class: "note" }, el("label", { for: "note" }, "Note ", el("kbd", { "aria-hidden": "true" }, "E")), this.note);
+  }
+
+  choices(empty) {
+    const button = (className, text, key, act, disabled) =>
+      el("button", { type: "button", class: className, "aria-keyshortcuts": key, disabled, onclick: () => {
+        const again = document.activeElement?.className;
+        act();
+        // The button was drawn anew: whoever presses it by Enter or Space presses it again.
+        if (again === className) this.card.querySelector(`.choices .${className}`)?.focus({ preventScroll: true });
+      } }, text, el("kbd", { "aria-hidden": "true" }, key));
+    return el("div", { class: "choices", role: "group", "aria-label": "Your label" },
+      button("yes", "Relevant", "R", () => this.label("relevant"), empty),
+      button("no", "Not relevant", "N", () => this.label("not"), empty),
+      button("pass", "Skip", "S", () => this.label("skip"), empty),
+      button("undo", "Undo", "U", () => this.undo(), false));
+  }
+}
+
+function chips(post) {
+  const list = [];
+  if (post.random) list.push(["drawn at random", "info"]);
+  else if (post.position) list.push([`${post.position}. in the order`, ""]);
+  list.push([`score ${post.score.toPrecision(3)}`, ""]);
+  if (post.created) list.push([shownTime(post.created), ""]);
+  if (post.lang) list.push([post.lang, ""]);
+  if (post.copies) list.push([`and ${counted(post.copies, "near-duplicate")}`, "warn"]);
+  return el("ul", { class: "chips", "aria-label": "About the post" }, list.filter(([text]) => text).map(([text, kind]) => el("li", { class: `chip ${kind}` }, text)));
+}

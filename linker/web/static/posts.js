@@ -1,0 +1,88 @@
+// All posts, with their labels, to look through and to correct.
+
+import { ask } from "./api.js";
+import { counted, el, LABELS, say, segments, shownTime, words } from "./dom.js";
+
+const PAGE = 50;
+const PAUSE = 200;
+
+export class PostsView {
+  constructor(session, queue, annotator) {
+    this.queue = queue;
+    this.annotator = annotator;
+    this.path = `/api/sessions/${encodeURIComponent(session.key)}/posts`;
+    this.given = new Map();
+    this.asked = 0;
+    const later = () => {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.load(), PAUSE);
+    };
+    const field = (name, label, control, wide) => {
+      control.id = `filter-${name}`;
+      control.name = name;
+      return el("div", { class: wide ? "wide" : "" }, el("label", { for: control.id }, label), control);
+    };
+    const option = ([value, text]) => el("option", { value }, text);
+    const labels = [["all", "All posts"], ["relevant", "Relevant"], ["not", "Not relevant"], ["skip", "Skipped"], ["none", "Without a label"]];
+    const days = session.times?.map((time) => time.slice(0, 10));
+    const day = () => el("input", { type: "date", min: days[0], max: days[1] });
+    this.form = el("form", { class: "filters", role: "search", oninput: later, onsubmit: (event) => { event.preventDefault(); this.load(); } },
+      field("label", "Label", el("select", {}, labels.map(option))),
+      field("text", "Text", el("input", { type: "search", autocomplete: "off" }), true),
+      session.languages.length ? field("lang", "Language", el("select", {}, [["", "Any"], ...session.languages.map((lang) => [lang, lang])].map(option))) : null,
+      days ? [field("since", "From", day()), field("until", "To", day())] : null);
+    this.count = el("p", { class: "muted", role: "status" });
+    this.list = el("ul", { class: "rows list" });
+    this.more = el("button", { type: "button", hidden: true, onclick: () => this.load(this.list.children.length) }, "Show more");
+    this.node = el("div", { class: "page" }, el("h1", {}, "Posts"), this.form, this.count, el("div", { class: "panel" }, this.list), el("p", { class: "under" }, this.more));
+  }
+
+  search() {
+    this.form.elements.text.focus();
+  }
+
+  async load(offset = 0) {
+    this.asked += 1;
+    const mine = this.asked;
+    const values = Object.fromEntries([...new FormData(this.form)].filter(([, value]) => value));
+    if (values.until) values.until = nextDay(values.until);
+    let answer;
+    try {
+      answer = await ask(`${this.path}?${new URLSearchParams({ ...values, offset, count: PAGE })}`);
+    } catch (failure) {
+      if (mine === this.asked) this.count.textContent = `The posts cannot be listed: ${failure.message}`;
+      return;
+    }
+    if (mine !== this.asked) return; // a later question is on its way
+    const rows = answer.posts.map((post) => this.row(post));
+    if (offset) this.list.append(...rows);
+    else this.list.replaceChildren(...rows);
+    this.count.textContent = counted(answer.total, "post");
+    this.more.hidden = this.list.children.length >= answer.total;
+    if (!answer.total) this.list.replaceChildren(el("li", { class: "empty" }, "No post is like that."));
+  }
+
+  row(post) {
+    const me = this.annotator();
+    const mine = this.given.get(post.id) ?? post.labels.find(([name]) => name === me)?.[1];
+    const chips = [
+      ...post.labels.filter(([name]) => name !== me).map(([name, value]) => el("li", { class: `chip ${value}` }, `${name}: ${LABELS[value].toLowerCase()}`)),
+      post.created ? el("li", { class: "chip" }, shownTime(post.created)) : null,
+      post.lang ? el("li", { class: "chip" }, post.lang) : null,
+      post.note ? el("li", { class: "chip info" }, `note: ${post.note}`) : null,
+    ];
+    return el("li", {}, words(post.parts), el("div", { class: "row-end" },
+      el("ul", { class: "chips" }, chips),
+      segments(mine, (value) => {
+        this.given.set(post.id, value);
+        this.queue.add({ kind: "label", post: post.id, value });
+        say(LABELS[value]);
+      })));
+  }
+}
+
+function nextDay(day) {
+  const time = new Date(`${day}T00:00:00Z`);
+  time.setUTCDate(time.getUTCDate() + 1);
+  return time.toISOString().slice(0, 10);
+}

@@ -1,0 +1,57 @@
+// How far the session is.
+
+import { counted, el, whole } from "./dom.js";
+import { curve, interval } from "./curve.js";
+
+/** A panel that `show(status)` fills. */
+export function progressPanel() {
+  const panel = el("aside", { class: "panel progress", "aria-label": "Progress" });
+  const wide = matchMedia("(min-width: 74.01rem)");
+  const short = el("span", { class: "short num" });
+  const body = el("div");
+  const details = el("details", { open: wide.matches },
+    el("summary", {}, el("span", { class: "eyebrow" }, "Progress"), short), body);
+  wide.addEventListener("change", () => { details.open = wide.matches; });
+  panel.append(details);
+
+  function show(status) {
+    const { estimate, decision } = status;
+    const share = status.posts ? status.labelled / status.posts : 0;
+    const bar = el("span");
+    bar.style.width = `${(100 * share).toFixed(2)}%`;
+    short.textContent = `${whole(status.relevant)} relevant · ${whole(status.labelled)} of ${whole(status.posts)} labelled`
+      + (decision.stop ? " · you may stop" : "");
+    body.replaceChildren(
+      el("dl", { class: "figures" },
+        el("div", {}, el("dt", {}, "Relevant found"), el("dd", { id: "found" }, whole(status.relevant))),
+        el("div", {}, el("dt", {}, "Labelled"), el("dd", { id: "labelled" }, whole(status.labelled), el("small", {}, ` of ${whole(status.posts)}`)))),
+      el("div", { class: "meter", role: "progressbar", "aria-label": "Labelled", "aria-valuemin": 0, "aria-valuemax": status.posts,
+        "aria-valuenow": status.labelled }, bar),
+      el("p", { class: "eyebrow" }, "Found so far"),
+      curve(status.curve, status.labelled),
+      el("div", { class: "block" },
+        el("p", { class: "eyebrow" }, "Relevant posts left"),
+        el("p", { class: "left", id: "left" }, `≈ ${whole(estimate.middle)}`,
+          el("small", {}, ` (${whole(estimate.low)}–${whole(estimate.high)}, ${whole(100 * estimate.confidence)} %)`)),
+        interval(status.relevant, estimate),
+        el("p", { class: "muted" }, `${estimate.basis}.`)),
+      el("div", { class: decision.stop ? "decision stop" : "decision", id: "decision" },
+        el("strong", {}, decision.stop ? "You may stop" : "Go on"), el("p", { class: "muted" }, `${decision.reason}.`)),
+      details_(status));
+  }
+  return { panel, show };
+}
+
+function details_(status) {
+  const people = Object.entries(status.annotators);
+  const lines = [];
+  if (status.per_hour) lines.push(["Labels an hour", whole(status.per_hour)]);
+  if (status.skipped) lines.push(["Skipped", whole(status.skipped)]);
+  if (status.copies_labelled) lines.push(["Near-duplicates labelled along", whole(status.copies_labelled)]);
+  if (status.disputed) lines.push(["Annotators disagree on", counted(status.disputed, "post")]);
+  if (people.length > 1) lines.push(...people.map(([name, count]) => [name, whole(count)]));
+  if (!lines.length && !status.problem) return null;
+  return el("div", { class: "block" },
+    el("ul", { class: "people" }, lines.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))),
+    status.problem ? el("p", { class: "problem" }, `The order is not renewed: ${status.problem}`) : null);
+}

@@ -1,0 +1,78 @@
+// Rank posts for an article that somebody pastes.
+
+import { articlePanel } from "./article.js";
+import { ask } from "./api.js";
+import { counted, el, whole, words } from "./dom.js";
+
+const SECONDS = 600;
+
+export class TryView {
+  constructor(sources) {
+    this.article = el("textarea", { id: "try-article", rows: 7, required: true, "aria-describedby": "try-article-hint" });
+    this.source = el("select", { id: "try-source", onchange: () => this.chosen() }, sources.map((one) =>
+      el("option", { value: one.key }, one.posts === null ? one.title : `${one.title} (${whole(one.posts)})`)));
+    this.models = new Map(sources.map((one) => [one.key, one.model]));
+    this.pasted = el("textarea", { id: "try-posts", rows: 6 });
+    this.pastedField = el("div", { hidden: true }, el("label", { for: "try-posts" }, "Posts, one a line"), this.pasted);
+    this.top = el("select", { id: "try-top" }, [10, 20, 50, 100].map((n) => el("option", { value: n, selected: n === 20 }, n)));
+    this.model = el("p", { class: "muted" });
+    this.button = el("button", { type: "submit", class: "primary" }, "Rank");
+    this.problem = el("p", { class: "problem", role: "alert" });
+    this.results = el("section", { "aria-label": "Ranked posts", "aria-live": "polite" },
+      el("div", { class: "panel empty" }, "The posts that talk about the article will stand here, best first."));
+    this.read = el("div");
+    this.node = el("div", { class: "trying" },
+      el("div", {},
+        el("section", { class: "panel" },
+          el("form", { onsubmit: (event) => { event.preventDefault(); this.rank(); } },
+            el("h1", {}, "Try a ranking"),
+            el("div", {}, el("label", { for: "try-article" }, "Article"), this.article,
+              el("small", { id: "try-article-hint" }, "Its address (https://…), or its text; a first line with a blank line behind it is the title.")),
+            el("div", { class: "two" },
+              el("div", {}, el("label", { for: "try-source" }, "Posts"), this.source),
+              el("div", {}, el("label", { for: "try-top" }, "How many"), this.top)),
+            this.pastedField, this.model, this.problem, this.button)),
+        this.read),
+      this.results);
+    this.chosen();
+  }
+
+  chosen() {
+    const pasted = this.source.value === "pasted";
+    this.pastedField.hidden = !pasted;
+    this.pasted.required = pasted;
+    this.model.textContent = `Ranked with: ${this.models.get(this.source.value)}`;
+  }
+
+  async rank() {
+    if (this.button.disabled) return;
+    this.button.disabled = true;
+    this.button.textContent = "Ranking…";
+    this.problem.textContent = "";
+    try {
+      const body = { article: this.article.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value) };
+      this.show(await ask("/api/rank", body, SECONDS));
+    } catch (failure) {
+      this.problem.textContent = failure.message;
+    } finally {
+      this.button.disabled = false;
+      this.button.textContent = "Rank";
+    }
+  }
+
+  show(answer) {
+    const { panel, mark } = articlePanel([answer.article]);
+    panel.classList.add("under");
+    mark(answer.words);
+    this.read.replaceChildren(panel);
+    const best = Math.max(...answer.posts.map((post) => post.score), 1e-9);
+    const list = el("ol", { class: "rows ranked" }, answer.posts.map((post) => {
+      const bar = el("span");
+      bar.style.width = `${Math.max(0, 100 * post.score / best).toFixed(1)}%`;
+      return el("li", {}, el("span", { class: "place", "aria-hidden": "true" }, post.rank),
+        el("div", {}, words(post.parts), el("div", { class: "score num" }, el("span", { class: "meter", "aria-hidden": "true" }, bar), `score ${post.score.toPrecision(3)}`)));
+    }));
+    this.results.replaceChildren(el("div", { class: "panel" },
+      el("h2", {}, `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`), list));
+  }
+}
