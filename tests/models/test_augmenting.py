@@ -38,7 +38,7 @@ def test_a_tenth_of_the_words_is_another_word_and_nothing_else_is_touched(networ
     assert len(pairs[0]) == 1
     assert not pairs[3]
     assert count == 3
-    for own, guess in [pair for own in pairs for pair in own]:
+    for own, guess in [pair for found in pairs for pair in found]:
         assert own.isalpha()
         assert guess.lower() != own.lower()
         assert guess.isalpha()
