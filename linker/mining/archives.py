@@ -10,9 +10,12 @@ from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, NamedTuple
+from zipfile import BadZipFile
 
+from linker.data.formats.opening import DAMAGE, packing_of
 from linker.errors import DataError
-from linker.mining.unpacking import DAMAGE, NotUnpacked, buffered, forwards, is_packed, unpacked
+from linker.mining.unpacking import NotUnpacked, buffered, forwards, unpacked
+from linker.mining.zipped import open_member, zip_members
 
 # A stream archive has a file for every minute: few bytes each, so several make one unit.
 UNIT_BYTES = 16 << 20
@@ -26,6 +29,7 @@ _ENDINGS = (
     ".zst",
     ".zstd",
     ".xz",
+    ".zip",
     ".tar",
     ".tgz",
     ".tbz2",
@@ -34,13 +38,13 @@ _ENDINGS = (
 
 
 class Source(NamedTuple):
-    """A stretch of a file: all of it, some lines of a large plain one, or a member of a plain tar file.
+    """A stretch of a file: all of it, some lines of a large plain one, or a member of a zip file or plain tar file.
 
     Attributes:
         path: the file.
         start: its first byte.
         size: bytes, as packed.
-        member: its name in the tar file; empty: it is no member.
+        member: its name in the tar or zip file; empty: it is no member.
         changed: when the file last changed, in nanoseconds.
     """
 
@@ -57,7 +61,7 @@ class Source(NamedTuple):
 
 
 def find_sources(archives: Sequence[str | Path]) -> list[Source]:
-    """Every file in some files and folders, each once, sorted by path; members of plain tar files one by one.
+    """Every file in some files and folders, each once, sorted by path; of zip and plain tar files each member.
 
     In folders only files whose names end like archives of JSON are taken, and none that begin with a dot.
 
@@ -114,10 +118,14 @@ def open_source(source: Source) -> Iterator[OpenSource]:
     with ExitStack() as stack:
         try:
             file = stack.enter_context(open(source.path, "rb"))
+            if source.member and packing_of(file.read(10)) == "zip":
+                member, left = open_member(file, source.start)
+                yield OpenSource(_streams(forwards(stack.enter_context(member))), left)
+                return
             stretch = _Stretch(file, source.start, source.size)
             yield OpenSource(_streams(buffered(stretch)), lambda: stretch.left)
-        except tarfile.TarError as error:
-            raise DataError(f"{source.name}: damaged or cut short (tar: {error})") from error
+        except (tarfile.TarError, BadZipFile) as error:
+            raise DataError(f"{source.name}: damaged or cut short ({error})") from error
         except NotUnpacked as error:
             raise DataError(f"{source.name}: {error}") from error
         except DAMAGE as error:
@@ -163,8 +171,19 @@ def _sources_of(file: Path) -> Iterator[Source]:
         state = file.stat()
         with open(file, "rb") as stream:
             head = stream.read(512)
+            if packing_of(head) == "zip":
+                members = [one for one in zip_members(stream) if _is_archive(one.filename)]
+                for one in members:
+                    yield Source(
+                        str(file), one.header_offset, one.compress_size, one.filename, state.st_mtime_ns
+                    )
+                if not members:
+                    raise DataError(
+                        f"{file}: no archive in this zip file (looked for *{', *'.join(_ENDINGS)})"
+                    )
+                return
             if head[257:262] != b"ustar":
-                cuts = [0, state.st_size] if is_packed(head) else list(_cuts(stream, state.st_size))
+                cuts = [0, state.st_size] if packing_of(head) else list(_cuts(stream, state.st_size))
                 for start, end in pairwise(cuts):
                     yield Source(str(file), start, end - start, "", state.st_mtime_ns)
                 return
@@ -174,8 +193,8 @@ def _sources_of(file: Path) -> Iterator[Source]:
                     yield Source(str(file), member.offset_data, member.size, member.name, state.st_mtime_ns)
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror})") from error
-    except tarfile.TarError as error:
-        raise DataError(f"{file}: damaged or cut short (tar: {error}); unpack what is whole in it") from error
+    except (tarfile.TarError, BadZipFile) as error:
+        raise DataError(f"{file}: damaged or cut short ({error}); unpack what is whole in it") from error
 
 
 def _cuts(stream: IO[bytes], size: int) -> Iterator[int]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import warnings
 from pathlib import Path
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
 
 from linker.errors import DataError
 from linker.mining import archives as archives_module
 from linker.mining import lines as lines_module
-from linker.mining.archives import find_sources, units
+from linker.mining.archives import find_sources, open_source, units
 from linker.mining.lines import SourceLines, read_lines
-from tests.mining.objects import lines, pack, v1, write, write_tar
+from tests.mining.objects import lines, pack, v1, write, write_tar, zip_bytes
 
 
 def read(*archives: Path) -> list[bytes | None]:
@@ -93,12 +96,83 @@ def test_a_tar_file_that_was_cut_short(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"PK\x03\x04xxxxxxx", "is a zip archive"), ("x".encode("utf-16"), "is UTF-16 text")],
+    [
+        (b"PK\x03\x04xxxxxxx", "damaged or cut short"),
+        (gzip.compress(zip_bytes({"a.json": b"{}"})), "is a zip archive inside another archive"),
+        (zip_bytes({"xl/workbook.xml": b"<x/>"}), "no archive in this zip file"),
+        ("x".encode("utf-16"), "is UTF-16 text"),
+    ],
 )
 def test_what_cannot_be_unpacked(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(DataError, match=message):
         read(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("method", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_zip_files_with_packed_members(tmp_path: Path, method: int) -> None:
+    members = {
+        "2014/01/00.json.bz2": pack(EXPECTED[0], "x.bz2"),
+        "2014/01/01.json": EXPECTED[1],
+        "README.md": b"not this one",
+        "2014/01/._02.json": b"nor this",
+        "2014/01/02.tar": write_tar(
+            tmp_path / "i.tar", {"a.json.gz": pack(EXPECTED[2], "x.gz")}
+        ).read_bytes(),
+    }
+    (tmp_path / "i.tar").unlink()
+    (tmp_path / "month.zip").write_bytes(zip_bytes(members, method))
+    assert read(tmp_path) == EXPECTED
+    sources = find_sources([tmp_path / "month.zip"])
+    assert [source.member for source in sources] == [
+        "2014/01/00.json.bz2",
+        "2014/01/01.json",
+        "2014/01/02.tar",
+    ]
+
+
+def test_members_of_the_same_name_are_both_read(tmp_path: Path) -> None:
+    with warnings.catch_warnings(), ZipFile(tmp_path / "a.zip", "w") as zipped:
+        warnings.simplefilter("ignore")
+        for line in EXPECTED:
+            zipped.writestr("a.json", line)
+    assert read(tmp_path / "a.zip") == EXPECTED
+
+
+def test_damage_in_a_zip_file_stops_at_the_member_it_is_in(tmp_path: Path) -> None:
+    long = CONTENT * 300
+    whole = zip_bytes({"a.json": long, "b.json": CONTENT}, ZIP_DEFLATED)
+    at = whole.index(b"b.json") // 2
+    (tmp_path / "a.zip").write_bytes(whole[:at] + bytes(40) + whole[at + 40 :])
+    first, second = find_sources([tmp_path / "a.zip"])
+    with pytest.raises(DataError, match=r"a\.zip:a\.json: damaged or cut short"):
+        list(SourceLines(first))
+    assert list(SourceLines(second)) == EXPECTED
+    (tmp_path / "a.zip").write_bytes(whole[:-10])
+    with pytest.raises(DataError, match=r"a\.zip: damaged or cut short"):
+        find_sources([tmp_path / "a.zip"])
+
+
+def test_an_encrypted_member_is_told(tmp_path: Path) -> None:
+    packed = bytearray(zip_bytes({"a.json": CONTENT}))
+    packed[6] |= 1
+    packed[packed.index(b"PK\x01\x02") + 8] |= 1
+    (tmp_path / "a.zip").write_bytes(packed)
+    with pytest.raises(DataError, match=r"a\.zip:a\.json: is encrypted; unpack it first"):
+        read(tmp_path / "a.zip")
+
+
+def test_what_is_left_of_a_zip_member_falls_to_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(zip_bytes({"a.json": CONTENT * 20_000}))
+    (source,) = find_sources([tmp_path / "a.zip"])
+    with open_source(source) as opened:
+        left = [opened.left()]
+        for stream in opened.streams:
+            while stream.read(1 << 20):
+                left.append(opened.left())
+    assert left[0] == source.size
+    assert left == sorted(left, reverse=True)
+    assert left[-1] == 0
 
 
 def test_lines_that_are_too_long_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,14 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from linker.errors import DataError
 
 STANDARD_INPUT = "-"
 _BUFFER = 1 << 18
-# What the decompressors raise when a file is cut short or damaged.
-_DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+#: What the decompressors raise where a file is cut short or damaged.
+DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17\x72\x45\x38\x50\x90)"),
@@ -49,6 +49,25 @@ class _Rejoined(io.RawIOBase):
         return len(chunk)
 
 
+def packing_of(head: bytes) -> str | None:
+    """What a file is packed with, told from its first 10 bytes: gzip, bzip2, xz, zstd, zip or UTF-16, or nothing."""
+    return next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
+
+
+def decompressor(stream: IO[bytes], packing: str) -> Any:
+    """The unpacked bytes of a stream that is packed with gzip, bzip2, xz or zstd, without a buffer."""
+    if packing == "gzip":
+        return gzip.GzipFile(fileobj=stream)
+    if packing == "bzip2":
+        return bz2.BZ2File(stream)
+    if packing == "xz":
+        return lzma.LZMAFile(stream)
+    import pyarrow
+
+    # pyarrow is needed anyway and, unlike the zstandard package, notices a file that was cut short.
+    return pyarrow.CompressedInputStream(stream, "zstd")
+
+
 def shown_name(path: str) -> str:
     """The name of an input in messages."""
     return "standard input" if path == STANDARD_INPUT else path or "a file without a name"
@@ -68,30 +87,21 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         except OSError as error:
             raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
         stream = cast(BinaryIO, io.BufferedReader(_Rejoined(head, raw), _BUFFER))
-        packing = next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
+        packing = packing_of(head)
         try:
             yield stack.enter_context(_unpacked(stream, packing, path))
-        except _DAMAGE as error:
+        except DAMAGE as error:
             kind = f"damaged or cut short ({packing}: {error})" if packing else f"cannot be read ({error})"
             raise DataError(f"{shown_name(path)}: {kind}; nothing was taken from it") from error
 
 
 def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
-    if packing == "gzip":
-        return cast(BinaryIO, io.BufferedReader(gzip.GzipFile(fileobj=stream), _BUFFER))
-    if packing == "bzip2":
-        return cast(BinaryIO, io.BufferedReader(bz2.BZ2File(stream), _BUFFER))
-    if packing == "xz":
-        return cast(BinaryIO, io.BufferedReader(lzma.LZMAFile(stream), _BUFFER))
-    if packing == "zstd":
-        import pyarrow
-
-        # pyarrow is needed anyway and, unlike the zstandard package, notices a file that was cut short.
-        return cast(BinaryIO, io.BufferedReader(pyarrow.CompressedInputStream(stream, "zstd"), _BUFFER))
     if packing == "zip":
         raise DataError(
             f"{shown_name(path)}: is a zip archive or a spreadsheet; unpack it, or save it as CSV"
         )
     if packing == "UTF-16":
         raise DataError(f"{shown_name(path)}: is UTF-16 text; save it as UTF-8")
-    return stream
+    if packing is None:
+        return stream
+    return cast(BinaryIO, io.BufferedReader(decompressor(stream, packing), _BUFFER))
