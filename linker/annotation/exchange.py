@@ -78,7 +78,8 @@ def events_of(
         for place, one in who.given.items()
     }
     for label in labels:
-        where = f"{source}, record {label.line}" if label.line else source
+        kind = "record" if source.endswith(".json") else "line"
+        where = f"{source}, {kind} {label.line}" if label.line else source
         if label.post_id not in history.places:
             raise DataError(
                 f"{where}: there is no post {label.post_id!r} in the session; nothing was imported"

@@ -56,10 +56,15 @@ class Keys:
         """The next key, in lower case; empty at the end of input. Arrow keys and their like give a blank."""
         key = os.read(self._file, 1)
         if key == b"\x1b":
-            while select.select([self._file], [], [], 0.02)[0] and os.read(self._file, 1):
-                pass
+            if self._follows() and os.read(self._file, 1) in (b"[", b"O"):
+                while self._follows() and not b"@" <= os.read(self._file, 1) <= b"~":
+                    pass
             return " "
         return key.decode("ascii", "replace").lower()
+
+    def _follows(self) -> bool:
+        """Does more of the same key come, at once?"""
+        return bool(select.select([self._file], [], [], 0.05)[0])
 
     def line(self, prompt: str) -> str | None:
         """A line, typed as usual; None at the end of input."""

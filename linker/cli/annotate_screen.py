@@ -29,7 +29,7 @@ def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
         facts.append(f"{post.created_at:%Y-%m-%d %H:%M}")
     if suggestion.at_random:
         facts.append("drawn at random")
-    shown = Text(_safe(" · ".join(facts)), "dim").append("\n", "not dim")
+    shown = Text().append(_safe(" · ".join(facts)), "dim").append("\n")
     shown.append_text(marked(post.text, suggestion.marks, terminal))
     if suggestion.note:
         shown.append(f"\nnote: {_safe(suggestion.note)}", "italic")

@@ -330,14 +330,14 @@ def test_labels_come_in_from_files_once(session: Session) -> None:
         ImportedLabel("p1", None, "not", line=2),
         ImportedLabel("p0copy", "lee", "relevant", "sure", None, 3),
     ]
-    with pytest.raises(DataError, match=r"file\.csv, record 2: does not say whose"):
+    with pytest.raises(DataError, match=r"file\.csv, line 2: does not say whose"):
         session.import_labels(labels, source="file.csv")
     assert session.status().labelled == 0
     assert session.import_labels(labels, "kim", "file.csv") == 2
     assert session.import_labels(labels, "kim", "file.csv") == 0
     assert session.status().annotators == {"lee": 1, "kim": 1}
     assert session.undo("kim") is None  # what came from a file is no step of hers
-    with pytest.raises(DataError, match=r"file\.csv, record 9: there is no post 'p99'"):
+    with pytest.raises(DataError, match=r"file\.csv, line 9: there is no post 'p99'"):
         session.import_labels([labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv")
     exported = [r for r in session.labelled() if r.value]
     assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [

@@ -1,0 +1,132 @@
+"""`linker annotate start`: a new session."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from linker.cli.options import Packages, include_packages
+from linker.errors import LinkerError
+
+
+def start(
+    folder: Annotated[Path, typer.Argument(help="The new folder of the session.", show_default=False)],
+    article: Annotated[
+        list[str],
+        typer.Option(
+            "--article",
+            help="Address, file (HTML, text, JSON) or - (standard input); several make one query.",
+        ),
+    ],
+    posts: Annotated[
+        list[str],
+        typer.Option("--posts", help="Posts: JSON lines, CSV, TSV, Parquet, text, or -; repeatable."),
+    ],
+    model: Annotated[str, typer.Option("--model", help="A model folder, bm25 or tfidf.")] = "bm25",
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy",
+            help="What orders the posts: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
+            show_default="learning",
+        ),
+    ] = None,
+    stop: Annotated[
+        str | None,
+        typer.Option(
+            "--stop",
+            help="When to stop: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
+            show_default="recall",
+        ),
+    ] = None,
+    guidelines: Annotated[
+        Path | None, typer.Option("--guidelines", help="What the annotators are told: Markdown or text.")
+    ] = None,
+    overlap: Annotated[
+        float, typer.Option("--overlap", help="The share of posts that two annotators label.")
+    ] = 0.0,
+    seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.", min=0)] = 13,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
+    ] = "strict",
+    errors_dir: Annotated[
+        Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
+    ] = Path("."),
+    include_package: Packages = None,
+) -> None:
+    """Begin a session: a folder with the articles, the posts and, from then on, every label."""
+    from linker.annotation.folder import check_new
+    from linker.annotation.session import RULE, STRATEGY, Session
+    from linker.cli.posts import post_columns, with_option
+    from linker.cli.rank import _check_files
+    from linker.data.records import read_posts
+    from linker.ranking.articles import load_articles
+    from linker.ranking.linker import find_model
+
+    # What can be wrong is found out before the work begins: names first, the model last.
+    include_packages(include_package)
+    check_new(folder)
+    _check_files(article, posts, None)
+    columns = post_columns(column)
+    find_model(model)
+    ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
+    told = _guidelines(guidelines)
+    articles = [one for source in article for one in load_articles(source)]
+    for one in articles:
+        _say(f"article: {one.title or one.text[:60]!r}, {len(one.full_text.split())} words")
+    with with_option():
+        candidates = read_posts(posts, columns, on_error, str(errors_dir))
+    session = Session.create(
+        folder, articles, candidates, model, ordering, rule, told, seed, overlap, background=False
+    )
+    copies = len(candidates) - len(session.pool)
+    _say(f"{len(session.pool):,} posts to label, and {copies:,} near-duplicates of them")
+    _say(f"label with `linker annotate run {folder}`, or in the browser with `linker serve {folder}`")
+    print(folder)
+
+
+def _component(option: str, given: str) -> Any:
+    """`recall,target=0.9` as {type: "recall", target: 0.9}; a Jsonnet file as what it says."""
+    from linker.config import load_config
+
+    if Path(given).suffix in (".jsonnet", ".json"):
+        return load_config(given)
+    name, *pairs = given.split(",")
+    config: dict[str, Any] = {"type": name}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise LinkerError(f"{option} {given}: expected NAME,KEY=VALUE, such as recall,target=0.9")
+        try:
+            config[key] = json.loads(value)
+        except ValueError:
+            config[key] = value
+    return config
+
+
+def _guidelines(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LinkerError(f"{path}: is not UTF-8 text; guidelines are Markdown or text") from error
+    except OSError as error:
+        raise LinkerError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)
