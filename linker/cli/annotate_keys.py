@@ -44,7 +44,8 @@ class Keys:
         self._before = termios.tcgetattr(self._file)
 
     def __enter__(self) -> Keys:
-        self._tty.setcbreak(self._file)
+        # Without throwing away what was typed in the meantime.
+        self._tty.setcbreak(self._file, self._termios.TCSADRAIN)
         return self
 
     def __exit__(
@@ -123,6 +124,7 @@ class Desk:
             note = keys.line("note: ")
             if note is not None:
                 self.session.note(self.annotator, suggestion.post.id, note)
+                self._show("noted")
         elif key == "a":
             for article in self.session.articles:
                 self._show(plain(article.full_text))
