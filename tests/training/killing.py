@@ -54,6 +54,7 @@ _PRELOADED = [
     "torch.distributed",
     "tests.training.killing",
     "tests.training.grouping",
+    "tests.training.warm",
 ]
 context = multiprocessing.get_context("forkserver")
 context.set_forkserver_preload(_PRELOADED)
