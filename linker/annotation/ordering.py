@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from linker.annotation.labels import Labels
@@ -14,8 +16,12 @@ class OrderingStrategy(Registrable):
 
     An order is a function of pool, labels and generator alone, so a session is repeated by replaying its labels, and a
     new order may be computed in the background while the last one is still in use.
+
+    Attributes:
+        learns: whether labels change the order of the posts that are left. Where they do not, the simulation asks once.
     """
 
+    learns: ClassVar[bool] = True
     default_component = "learning"
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:

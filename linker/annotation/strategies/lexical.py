@@ -14,6 +14,8 @@ from linker.annotation.strategies.by_score import best_first
 class LexicalOrder(OrderingStrategy):
     """By BM25 for the seed articles; labels change nothing."""
 
+    learns = False
+
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """The best score first."""
         return best_first(pool.lexical_scores, pool, labels)

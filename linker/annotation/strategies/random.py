@@ -14,6 +14,8 @@ from linker.annotation.strategies.by_score import unlabelled
 class RandomOrder(OrderingStrategy):
     """Drawn anew each time: what the other strategies have to beat."""
 
+    learns = False
+
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """A permutation, all equally likely."""
         return generator.permutation(unlabelled(pool, labels))

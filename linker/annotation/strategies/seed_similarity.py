@@ -14,6 +14,8 @@ from linker.annotation.strategies.by_score import best_first
 class SeedSimilarity(OrderingStrategy):
     """By the model's score for the seed articles, as in Danovitch 2020, section 5; labels change nothing."""
 
+    learns = False
+
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """The best score first."""
         return best_first(pool.scores, pool, labels)
