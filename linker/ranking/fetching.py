@@ -107,6 +107,8 @@ def _check_address(url: httpx.URL, redirected: bool) -> None:
     if url.scheme not in ("http", "https") or not url.host:
         what = f"redirects to {url}, which" if redirected else "this"
         raise PageError(f"{what} is not an http or https address")
+    if url.port is not None and url.port > 65535:
+        raise PageError(f"not a valid address: there is no port {url.port}")
 
 
 def _next(here: httpx.URL, response: httpx.Response, visited: list[httpx.URL]) -> httpx.URL:

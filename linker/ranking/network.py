@@ -19,8 +19,13 @@ _ONE_ADDRESS = 6.0
 """Seconds after which the next address of a host is tried (a broken IPv6 route must not eat the deadline)."""
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# Not in every Python's tables: NAT64 within a network (RFC 8215), the old way to 6to4 relays (RFC 7526).
-_NEVER = (ipaddress.IPv6Network("64:ff9b:1::/48"), ipaddress.IPv4Network("192.88.99.0/24"))
+# Not in every Python's tables: NAT64 within a network (RFC 8215), the old way to 6to4 relays (RFC 7526), and protocol
+# assignments (RFC 6890), where one cloud keeps its machines' keys.
+_NEVER = (
+    ipaddress.IPv6Network("64:ff9b:1::/48"),
+    ipaddress.IPv4Network("192.88.99.0/24"),
+    ipaddress.IPv4Network("192.0.0.0/24"),
+)
 
 
 class PageError(Exception):

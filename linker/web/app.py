@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,8 @@ from linker.web.trying import Trying
 from linker.web.views import Json
 
 _STATIC = Path(__file__).parent / "static"
+# What Windows' registry says of .js may be anything, and browsers run no module that is called otherwise.
+mimetypes.add_type("text/javascript", ".js")
 _MOST_ACTIONS = 500
 _YEAR = 365 * 24 * 3600
 

@@ -79,8 +79,8 @@ def address(host: str, port: int, token: str | None) -> str:
     return f"http://{shown}:{port}/" + (f"#token={token}" if token else "")
 
 
-def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = lambda: None) -> None:
-    """Answer until Ctrl-C or a SIGTERM; what is under way then has three seconds."""
+def make_server(app: FastAPI) -> uvicorn.Server:
+    """A server that says nothing but warnings; when it ends, what is under way has three seconds."""
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -90,7 +90,12 @@ def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = l
         lifespan="off",
         ws="none",
     )
-    server = uvicorn.Server(config)
+    return uvicorn.Server(config)
+
+
+def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = lambda: None) -> None:
+    """Answer until Ctrl-C or a SIGTERM."""
+    server = make_server(app)
     started()
     try:
         server.run(sockets=[listener])

@@ -45,8 +45,7 @@ export function articlePanel(articles) {
     const title = el("h1", { dir: "auto" });
     bodies.push({ article, body, title });
     panel.append(el("details", { open: wide && i === 0 },
-      el("summary", {}, articles.length > 1 ? `Article ${i + 1} of ${articles.length}` : "Article"),
-      title,
+      el("summary", {}, el("span", { class: "eyebrow" }, articles.length > 1 ? `Article ${i + 1} of ${articles.length}` : "Article"), title),
       about.length ? el("p", { class: "muted" }, about.flatMap((one, n) => (n ? [" · ", one] : [one]))) : null,
       el("p", { class: "legend" }, "What counted: ",
         [1, 2, 3, 4].map((n) => el("mark", { class: `w${n}` }, ["a little", "some", "more", "most"][n - 1]))),

@@ -55,6 +55,9 @@ export const whole = (number) => Math.round(number).toLocaleString("en-GB");
 /** "3 posts", "1 post". */
 export const counted = (number, one, several = `${one}s`) => `${whole(number)} ${number === 1 ? one : several}`;
 
+/** A reason, as a sentence. */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+
 /** A time of a post, in the reader's own zone. */
 export function shownTime(iso) {
   const time = new Date(iso);

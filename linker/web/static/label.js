@@ -142,7 +142,6 @@ export class LabelView {
 function chips(post) {
   const list = [];
   if (post.random) list.push(["drawn at random", "info"]);
-  else if (post.position) list.push([`${post.position}. in the order`, ""]);
   list.push([`score ${post.score.toPrecision(3)}`, ""]);
   if (post.created) list.push([shownTime(post.created), ""]);
   if (post.lang) list.push([post.lang, ""]);

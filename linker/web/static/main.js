@@ -151,18 +151,23 @@ function drawGuidelines(session) {
     const heading = /^#+\s+(.*)/.exec(block);
     if (item) {
       if (!list) place.append(list = el("ul"));
-      list.append(el("li", { dir: "auto" }, item[1]));
+      list.append(el("li", { dir: "auto" }, strong(item[1])));
       continue;
     }
     list = null;
     if (heading) place.append(el("h3", { dir: "auto" }, heading[1]));
-    else if (block.trim()) place.append(el("p", { dir: "auto" }, block));
+    else if (block.trim()) place.append(el("p", { dir: "auto" }, strong(block)));
   }
   const seen = `linker:guidelines:${session.uid}`;
   if (session.guidelines && kept(seen) === null) {
     keep(seen, "1");
     byId("guidelines-dialog").showModal();
   }
+}
+
+/** What stands between **stars**, strong. */
+function strong(text) {
+  return text.split(/\*\*(.+?)\*\*/).map((part, i) => (i % 2 ? el("strong", {}, part) : part));
 }
 
 function drawTheme() {

@@ -27,8 +27,8 @@ export class PostsView {
     const days = session.times?.map((time) => time.slice(0, 10));
     const day = () => el("input", { type: "date", min: days[0], max: days[1] });
     this.form = el("form", { class: "filters", role: "search", oninput: later, onsubmit: (event) => { event.preventDefault(); this.load(); } },
-      field("label", "Label", el("select", {}, labels.map(option))),
       field("text", "Text", el("input", { type: "search", autocomplete: "off" }), true),
+      field("label", "Label", el("select", {}, labels.map(option))),
       session.languages.length ? field("lang", "Language", el("select", {}, [["", "Any"], ...session.languages.map((lang) => [lang, lang])].map(option))) : null,
       days ? [field("since", "From", day()), field("until", "To", day())] : null);
     this.count = el("p", { class: "muted", role: "status" });

@@ -1,6 +1,6 @@
 // How far the session is.
 
-import { counted, el, whole } from "./dom.js";
+import { counted, el, sentence, whole } from "./dom.js";
 import { curve, interval } from "./curve.js";
 
 /** A panel that `show(status)` fills. */
@@ -19,9 +19,9 @@ export function progressPanel() {
     const share = status.posts ? status.labelled / status.posts : 0;
     const bar = el("span");
     bar.style.width = `${(100 * share).toFixed(2)}%`;
-    short.textContent = `${whole(status.relevant)} relevant · ${whole(status.labelled)} of ${whole(status.posts)} labelled`
+    short.textContent = `${whole(status.relevant)} relevant · ${whole(status.labelled)} of ${whole(status.posts)}`
       + (decision.stop ? " · you may stop" : "");
-    body.replaceChildren(
+    body.replaceChildren(...[
       el("dl", { class: "figures" },
         el("div", {}, el("dt", {}, "Relevant found"), el("dd", { id: "found" }, whole(status.relevant))),
         el("div", {}, el("dt", {}, "Labelled"), el("dd", { id: "labelled" }, whole(status.labelled), el("small", {}, ` of ${whole(status.posts)}`)))),
@@ -31,18 +31,25 @@ export function progressPanel() {
       curve(status.curve, status.labelled),
       el("div", { class: "block" },
         el("p", { class: "eyebrow" }, "Relevant posts left"),
-        el("p", { class: "left", id: "left" }, `≈ ${whole(estimate.middle)}`,
-          el("small", {}, ` (${whole(estimate.low)}–${whole(estimate.high)}, ${whole(100 * estimate.confidence)} %)`)),
+        el("p", { class: "left", id: "left" }, status.labelled ? `≈ ${whole(estimate.middle)}` : "?",
+          el("small", {}, ` (${range(estimate)})`)),
         interval(status.relevant, estimate),
-        el("p", { class: "muted" }, `${estimate.basis}.`)),
+        el("p", { class: "muted" }, sentence(estimate.basis))),
       el("div", { class: decision.stop ? "decision stop" : "decision", id: "decision" },
-        el("strong", {}, decision.stop ? "You may stop" : "Go on"), el("p", { class: "muted" }, `${decision.reason}.`)),
-      details_(status));
+        el("strong", {}, decision.stop ? "You may stop" : "Go on"), el("p", { class: "muted" }, sentence(decision.reason))),
+      others(status),
+    ].filter(Boolean));
   }
   return { panel, show };
 }
 
-function details_(status) {
+/** Bounds that are certain are no interval: they only say what is possible. */
+function range(estimate) {
+  const bounds = `${whole(estimate.low)}–${whole(estimate.high)}`;
+  return estimate.confidence < 1 ? `${bounds}, ${whole(100 * estimate.confidence)} %` : `${bounds} possible`;
+}
+
+function others(status) {
   const people = Object.entries(status.annotators);
   const lines = [];
   if (status.per_hour) lines.push(["Labels an hour", whole(status.per_hour)]);

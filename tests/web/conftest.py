@@ -1,0 +1,106 @@
+"""A small session, its app, and what tests send to it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from linker.annotation.session import Session
+from linker.data.types import Article, Post
+from linker.web.app import create_app
+
+ARTICLE = Article(
+    "otters",
+    "Two otters were filmed below the weir at Marrow.\n\nThe river keepers counted salmon and saw otters instead.",
+    "Otters return to the river",
+    "https://news.example/otters",
+)
+ABOUT = ["otters", "river", "weir", "keepers", "salmon"]
+
+
+def make_posts(number: int = 30) -> list[Post]:
+    """Posts of which every third talks about the article."""
+    posts, words = [], random.Random(1)
+    for i in range(number):
+        filler = " ".join(
+            "".join(words.choices("abdegiklmnoprstu", k=6)) for _ in range(6)
+        )  # no near-duplicates
+        text = (
+            f"The {ABOUT[i % 5]} and otters, sighting {i}: {filler}"
+            if i % 3 == 0
+            else f"Bus {i} is late. {filler}"
+        )
+        extra = {"lang": "en" if i % 2 else "de"}
+        posts.append(
+            Post(f"p{i}", text, created_at=datetime(2031, 3, 1 + i % 28, tzinfo=timezone.utc), extra=extra)
+        )
+    return posts
+
+
+@pytest.fixture
+def make_session(tmp_path: Path) -> Iterator[Callable[..., Session]]:
+    """Makes sessions, and closes them."""
+    opened = []
+
+    def make(posts: list[Post] | None = None, name: str = "otters", **options: Any) -> Session:
+        options = {"guidelines": "# What counts\n- The otters\n- **Not** the bus", **options}
+        session = Session.create(
+            tmp_path / name, [ARTICLE], posts or make_posts(), background=False, **options
+        )
+        opened.append(session)
+        return session
+
+    yield make
+    for session in opened:
+        session.close()
+
+
+class Client(TestClient):
+    """A browser on the page: it names its host and sends the page's header."""
+
+    def __init__(self, app: Any) -> None:
+        super().__init__(app, base_url="http://127.0.0.1:8123", headers={"X-Linker": "1"})
+        self.number = 0
+
+    def action(self, kind: str, post: str = "", value: str | None = None, **more: Any) -> dict[str, Any]:
+        """An action with an id of its own."""
+        self.number += 1
+        one = {
+            "id": f"action-{self.number:04}",
+            "annotator": "Ada",
+            "kind": kind,
+            "post": post,
+            "value": value,
+        }
+        return {**one, **more}
+
+    def sync(
+        self, *actions: dict[str, Any], annotator: str = "Ada", count: int = 3, key: str = "otters"
+    ) -> Any:
+        """What the server answers to these."""
+        body = {"annotator": annotator, "actions": actions, "count": count}
+        response = self.post(f"/api/sessions/{key}/sync", json=body)
+        assert response.status_code == 200, response.text
+        return response.json()
+
+    def listed(self, **wanted: Any) -> list[str]:
+        """The ids of the posts that a filter lets through."""
+        return [post["id"] for post in self.get("/api/sessions/otters/posts", params=wanted).json()["posts"]]
+
+
+@pytest.fixture
+def session(make_session: Callable[..., Session]) -> Session:
+    """A session of thirty posts."""
+    return make_session()
+
+
+@pytest.fixture
+def client(session: Session) -> Client:
+    """A client of a server with that session."""
+    return Client(create_app([session]))
