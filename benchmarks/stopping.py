@@ -147,7 +147,7 @@ def repeated_test_end(target: float, relevant: np.ndarray, generator: np.random.
     """The hypergeometric test of Callaghan and Müller-Hansen after every random draw, as if it were the only one."""
     size = len(relevant)
     start = exhausted_after(Labels(np.arange(size), relevant, np.zeros(size, dtype=bool)), 200)
-    if start is None:
+    if start is None or start >= size:
         return End(size, int(relevant.sum()), int(relevant.sum()), False)
     order = np.concatenate([relevant[:start], generator.permutation(relevant[start:])])
     known, rest = int(order[:start].sum()), size - start
@@ -325,9 +325,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
     began = time.monotonic()
-    lines = [line for one in contenders() for line in table(one, arguments.screenings, arguments.seed)]
-    lines += hard(arguments.screenings, arguments.seed)
-    lines += estimates(arguments.screenings, arguments.seed)
+    parts = [table(one, arguments.screenings, arguments.seed) for one in contenders()]
+    parts += [hard(arguments.screenings, arguments.seed), estimates(arguments.screenings, arguments.seed)]
+    lines = []
+    for part in parts:
+        for line in part:
+            lines.append(line)
+            print(line, flush=True)
     lines.append(
         f"`python -m benchmarks.stopping --screenings {arguments.screenings} --seed {arguments.seed}`, "
         f"{time.monotonic() - began:.0f} s, Python {platform.python_version()}, numpy {np.__version__}."
@@ -335,7 +339,6 @@ def main() -> None:
     text = "\n".join(lines) + "\n"
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
-    print(text)
 
 
 if __name__ == "__main__":

@@ -197,3 +197,64 @@ def test_label_studio_sorts_by_scores_between_0_and_1_and_is_told_no_label(tmp_p
     predictions = [task["predictions"] for task in json.loads(path.read_text())]
     assert [one["score"] for (one,) in predictions] == [0, 1, pytest.approx(11 / 43)]
     assert not any(one["result"] for (one,) in predictions)
+
+
+# Written by Argilla 2.8.0, and by pandas as doccano 1.8.4 calls it, from exports of linker: scripts/check_label_formats.py.
+@pytest.mark.parametrize(
+    ("name", "file"), [("argilla", "argilla-own.json"), ("doccano", "doccano-own.jsonl")]
+)
+def test_files_of_the_tools_themselves_are_read(name: str, file: str) -> None:
+    assert [(one.post_id, one.annotator, one.value, one.note) for one in read(GOLDEN / file, name)] == [
+        ("1", "anna", "relevant", "sure"),
+        ("1", "ben", "not", ""),
+        ("2", "anna", "skip", ""),
+    ]
+
+
+def test_an_export_of_label_studio_is_read(tmp_path: Path) -> None:
+    # As its documentation shows one, with the keys that linker does not write.
+    choice = {"id": "x1", "from_name": "label", "to_name": "text", "type": "choices", "origin": "manual"}
+    area = {"id": "x2", "from_name": "note", "to_name": "text", "type": "textarea", "origin": "manual"}
+    task = {
+        "id": 7,
+        "data": {"text": "t", "post_id": "p", "article_id": "a", "score": 1},
+        "annotations": [
+            {
+                "id": 1001,
+                "completed_by": {"id": 1, "email": "anna@example.org", "first_name": "", "last_name": ""},
+                "result": [
+                    {**choice, "value": {"choices": ["relevant"]}},
+                    {**area, "value": {"text": ["a", "b"]}},
+                ],
+                "was_cancelled": False,
+                "ground_truth": False,
+                "created_at": "2021-03-09T22:16:08.728353Z",
+                "updated_at": "2021-03-09T22:17:08.728378Z",
+                "lead_time": 4.288,
+            },
+            {"id": 1002, "completed_by": 10, "result": [], "was_cancelled": True},
+            {"id": 1003, "completed_by": 11, "result": [], "was_cancelled": False},
+        ],
+        "drafts": [],
+        "predictions": [],
+    }
+    (tmp_path / "export.json").write_text(json.dumps([task]))
+    first, second = read(tmp_path / "export.json", "label_studio")
+    assert (first.post_id, first.annotator, first.value, first.note) == (
+        "p",
+        "anna@example.org",
+        "relevant",
+        "a\nb",
+    )
+    assert first.time == datetime(2021, 3, 9, 22, 17, 8, 728378, tzinfo=timezone.utc)
+    assert (second.annotator, second.value) == ("10", "skip")
+
+
+def test_no_annotator_of_an_export_is_unknown_to_label_studio(tmp_path: Path) -> None:
+    # It refuses a whole import for one `completed_by` that is no e-mail address or number of its users.
+    write(
+        tmp_path / "t.json",
+        "label_studio",
+        [LabelledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)],
+    )
+    assert "completed_by" not in (tmp_path / "t.json").read_text()

@@ -1,0 +1,146 @@
+"""Hold the label formats against the annotation tools' own code.
+
+    python scripts/check_label_formats.py [--golden tests/annotation/golden]
+
+Runs in an environment with linker's folder on the path and `argilla`, `label-studio-sdk` and `pandas` installed; what
+is absent is told and passed over. doccano is a site, not a library: what its importer and exporter do is followed step
+by step. Prodigy is not to be had without a licence and is not checked. With --golden the files that the tools wrote are
+kept for the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import tempfile
+from collections.abc import Callable
+from datetime import datetime, timezone
+from pathlib import Path
+from types import SimpleNamespace
+
+from linker.annotation.formats import read, write
+from linker.annotation.records import LabelledPost
+from linker.data.types import Post
+
+NOON = datetime(2026, 3, 1, 12, 30, 15, tzinfo=timezone.utc)
+FIRST = Post("1", '=1+1 first\nsecond, "quoted" 🚀')
+RECORDS = [
+    LabelledPost(FIRST, "a", 0.9, "relevant", "anna", "sure", NOON),
+    LabelledPost(FIRST, "a", 0.9, "not", "ben", None, NOON),
+    LabelledPost(Post("2", "<b>ü</b>\u2028x"), "a", -0.2, "skip", "anna", None, NOON),
+    LabelledPost(Post("3", "plain"), "a", 12.0),
+]
+EXPECTED = [("1", "anna", "relevant", "sure"), ("1", "ben", "not", ""), ("2", "anna", "skip", "")]
+
+
+def facts(path: Path, name: str) -> list[tuple[str, str | None, str, str]]:
+    """The labels of a file, without their times."""
+    return [(one.post_id, one.annotator, one.value, one.note) for one in read(path, name)]
+
+
+def argilla(folder: Path) -> list[Path]:
+    """Settings and records are read by Argilla and sent as its server expects them; what it writes is read back."""
+    import argilla as rg
+    from argilla.records._io import JsonIO
+
+    # Settings ask for a server; none is needed to read them.
+    rg.Argilla._default_client = SimpleNamespace(
+        api=SimpleNamespace(
+            **dict.fromkeys(
+                ("datasets", "fields", "questions", "vectors", "metadata", "records", "users", "workspaces")
+            )
+        )
+    )
+    path = folder / "argilla.json"
+    settings = rg.Settings.from_json(write(path, "argilla", RECORDS, "Mark what is about it.")[1])
+    assert settings.guidelines == "Mark what is about it."
+    assert [question.name for question in settings.questions] == ["label", "note"]
+    settings.validate()
+    for record in JsonIO._records_from_json(path):
+        record.dataset = SimpleNamespace(settings=settings)
+        sent = record.api_model().model_dump()
+        assert sent["fields"]["text"] in [one.post.text for one in RECORDS]
+        for response in sent["responses"]:
+            assert response["status"].value == ("discarded" if sent["external_id"] == "2" else "submitted")
+    theirs = folder / "argilla-own.json"
+    JsonIO.to_json(JsonIO._records_from_json(path), theirs)
+    assert facts(theirs, "argilla") == EXPECTED
+    return [theirs]
+
+
+def label_studio(folder: Path) -> list[Path]:
+    """The labeling config, annotations and predictions pass Label Studio's checks; its converter finds the labels."""
+    from label_studio_sdk.converter import Converter
+    from label_studio_sdk.label_interface import LabelInterface
+
+    path, config = write(folder / "label_studio.json", "label_studio", RECORDS)
+    interface = LabelInterface(config.read_text())
+    interface.validate()
+    for task in json.loads(path.read_text()):
+        for annotation in task["annotations"]:
+            assert interface._validate_object(annotation, return_errors=True) == []
+        for prediction in task["predictions"]:
+            assert interface.validate_prediction(prediction, return_errors=True) == []
+    Converter(config.read_text(), str(folder), download_resources=False).convert_to_json_min(
+        str(path), str(folder / "minimal"), is_dir=False
+    )
+    minimal = json.loads((folder / "minimal" / "result.json").read_text())
+    told = sorted((one["post_id"], one["label"]) for one in minimal if one.get("label"))
+    assert told == [("1", "not"), ("1", "relevant")], told
+    assert facts(path, "label_studio") == EXPECTED
+    return []
+
+
+def doccano(folder: Path) -> list[Path]:
+    """What doccano 1.8.4 does with a file: lines, a pandas table, labels one by one; then its export, read back."""
+    import pandas as pd
+
+    path = folder / "doccano.jsonl"
+    write(path, "doccano", RECORDS)
+    with open(path, encoding="ascii") as file:
+        table = pd.DataFrame([json.loads(line.rstrip()) for line in file])
+    assert list(table["text"]) == [record.post.text for record in RECORDS]
+    meta = table.loc[:, ~table.columns.isin(["text", "label"])].to_dict(orient="records")
+    assert not any(isinstance(value, float) and math.isnan(value) for one in meta for value in one.values())
+    labels = table.explode("label").dropna(subset=["label"])["label"]
+    assert list(labels) == ["relevant", "not", "skip"]
+    theirs = folder / "doccano-own.jsonl"
+    export = pd.DataFrame(
+        [
+            {
+                "id": 10 + place,
+                "text": row.text,
+                **one,
+                "label": row.label,
+                "Comments": [one["note"]] if one["note"] else [],
+            }
+            for place, (row, one) in enumerate(zip(table.itertuples(), meta))
+        ]
+    )
+    export.to_json(theirs, orient="records", force_ascii=False, lines=True)
+    assert facts(theirs, "doccano") == EXPECTED
+    return [theirs]
+
+
+def main() -> None:
+    """Check what can be checked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--golden", type=Path)
+    golden = parser.parse_args().golden
+    checks: list[Callable[[Path], list[Path]]] = [argilla, label_studio, doccano]
+    for check in checks:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                written = check(Path(folder))
+            except ImportError as error:
+                print(f"{check.__name__}: not checked ({error})")
+                continue
+            for path in written if golden else []:
+                golden.mkdir(parents=True, exist_ok=True)
+                (golden / path.name).write_bytes(path.read_bytes())
+        print(f"{check.__name__}: as the tool has it")
+
+
+if __name__ == "__main__":
+    main()
