@@ -10,7 +10,20 @@ from typing import Annotated
 
 import typer
 
-from linker.cli import annotate, config, corpus, doctor, evaluate, mine, rank, serve, train, vectors
+from linker.cli import (
+    annotate,
+    config,
+    corpus,
+    doctor,
+    evaluate,
+    mine,
+    plot,
+    rank,
+    serve,
+    simulate,
+    train,
+    vectors,
+)
 from linker.errors import LinkerError
 from linker.files import NO_ROOM
 from linker.version import __version__
@@ -28,8 +41,10 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("rank")(rank.rank)
 app.command("serve")(serve.serve)
+app.command("simulate")(simulate.simulate)
 app.command("doctor")(doctor.doctor)
 app.add_typer(annotate.app, name="annotate")
+app.add_typer(plot.app, name="plot")
 app.add_typer(config.app, name="config")
 app.add_typer(vectors.app, name="vectors")
 app.add_typer(mine.app, name="mine")

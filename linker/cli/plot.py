@@ -1,0 +1,257 @@
+"""`linker plot`: figures of models, rankings and labelling jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from linker.cli.options import Packages, include_packages
+from linker.errors import LinkerError
+
+if TYPE_CHECKING:
+    from linker.data.types import LinkedPosts
+    from linker.plots.scored import Scored
+
+app = typer.Typer(help="Draw figures of models, rankings and labelling jobs.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option("--out", help="The figure: .svg, .png or .pdf.")]
+Data = Annotated[Path | None, typer.Option("--data", help="Write the numbers behind it as JSON, too.")]
+ModelFolder = Annotated[str, typer.Option("--model", help="A model folder.")]
+Articles = Annotated[Path, typer.Option("--articles", help="Articles: JSON lines, CSV, TSV or Parquet.")]
+Posts = Annotated[Path, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")]
+Split = Annotated[
+    str | None, typer.Option("--split", help="Only articles and posts of this split.", show_default="all")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Another seed, another draw.")]
+Ranking = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Posts with scores and labels; or give --model, --articles and --posts.", show_default=False
+    ),
+]
+ScoreColumn = Annotated[str, typer.Option("--score", help="RANKING's column of scores.")]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option("--label", help="RANKING's column of labels.", show_default="label, value or relevant"),
+]
+AnyModel = Annotated[
+    str | None, typer.Option("--model", help="Without RANKING: a model folder, bm25 or tfidf.")
+]
+AnyArticles = Annotated[Path | None, typer.Option("--articles", help="Without RANKING: the articles.")]
+AnyPosts = Annotated[
+    Path | None, typer.Option("--posts", help="Without RANKING: posts with `article_id` or `article_ids`.")
+]
+
+
+@app.command()
+def attention(
+    out: Out,
+    tokens: Annotated[
+        list[int], typer.Option("--tokens", min=1, help="The length of a text; repeatable.")
+    ] = [5, 25],  # noqa: B006  (typer copies it)
+    alpha: Annotated[float, typer.Option("--alpha", help="Of entmax: above 1, 2 is sparsemax.")] = 2.0,
+    seed: Seed = 13,
+    data: Data = None,
+) -> None:
+    """Attention weights in short and long texts: softmax against sparsemax."""
+    _check(out, data)
+    from linker.plots.attention import attention_weights, figure
+
+    numbers = attention_weights(tokens, alpha, seed)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def alphas(model: ModelFolder, out: Out, data: Data = None, include_package: Packages = None) -> None:
+    """The α that each attention head of a model has learned, ring and star apart."""
+    _check(out, data)
+    include_packages(include_package)
+    from linker.models.folder import load_model
+    from linker.plots.alphas import alphas as alphas_of
+    from linker.plots.alphas import figure
+
+    _folder_only(model)
+    numbers = alphas_of(load_model(model), model)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def tsne(
+    model: ModelFolder,
+    articles: Articles,
+    posts: Posts,
+    out: Out,
+    split: Split = None,
+    count: Annotated[int, typer.Option("--count", min=1, help="How many articles.")] = 10,
+    seed: Seed = 13,
+    data: Data = None,
+    include_package: Packages = None,
+) -> None:
+    """Posts of the most shared articles, as a model's vectors lie (t-SNE)."""
+    _check(out, data, articles, posts)
+    include_packages(include_package)
+    from linker.plots.tsne import figure, vector_map
+    from linker.ranking.linker import find_model
+
+    found = find_model(model)
+    linked = _linked(articles, posts, split)
+    numbers = vector_map(found.load().model, linked, count, seed, model)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def retrieved(
+    out: Out,
+    ranking: Ranking = None,
+    threshold: Annotated[float, typer.Option("--threshold", help="Posts of this score are retrieved.")] = 0.7,
+    score: ScoreColumn = "score",
+    label: LabelColumn = None,
+    model: AnyModel = None,
+    articles: AnyArticles = None,
+    posts: AnyPosts = None,
+    split: Split = None,
+    data: Data = None,
+    include_package: Packages = None,
+) -> None:
+    """What a threshold retrieves and misses, relevant or not."""
+    _check(out, data, ranking, articles, posts)
+    include_packages(include_package)
+    from linker.plots.retrieved import figure
+    from linker.plots.retrieved import retrieved as count_retrieved
+
+    numbers = count_retrieved(_scored(ranking, score, label, model, articles, posts, split), threshold)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def reliability(
+    out: Out,
+    ranking: Ranking = None,
+    method: Annotated[
+        Literal["platt", "isotonic"],
+        typer.Option("--method", help="From scores to probabilities: a logistic curve, or any rising one."),
+    ] = "platt",
+    bins: Annotated[int, typer.Option("--bins", min=2, help="How many, of equal width.")] = 10,
+    score: ScoreColumn = "score",
+    label: LabelColumn = None,
+    model: AnyModel = None,
+    articles: AnyArticles = None,
+    posts: AnyPosts = None,
+    split: Split = None,
+    seed: Seed = 13,
+    data: Data = None,
+    include_package: Packages = None,
+) -> None:
+    """Do probabilities made of scores hold what they say?"""
+    _check(out, data, ranking, articles, posts)
+    include_packages(include_package)
+    from linker.plots.reliability import figure
+    from linker.plots.reliability import reliability as measure
+
+    scored = _scored(ranking, score, label, model, articles, posts, split)
+    numbers = measure(scored, method, bins, seed)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def words(
+    article: Annotated[str, typer.Option("--article", help="Address, file (HTML, text, JSON) or -.")],
+    model: ModelFolder,
+    out: Annotated[Path, typer.Option("--out", help="The page: .html.")],
+    data: Data = None,
+    include_package: Packages = None,
+) -> None:
+    """A page that shows which words of an article have a weight above 0."""
+    from linker.files import check_writable
+    from linker.plots.words import check_page, write_page
+    from linker.plots.words import words as words_of
+    from linker.ranking.articles import check_source, load_articles
+    from linker.ranking.linker import find_model
+
+    check_page(out, [article])
+    if data is not None:
+        check_writable(data, [article])
+    include_packages(include_package)
+    check_source(article)
+    found = find_model(model)
+    read = load_articles(article)
+    if len(read) > 1:
+        raise LinkerError(f"{article}: holds {len(read):,} articles; give a file with one")
+    loaded = found.load()
+    numbers = words_of(loaded.model, read[0], loaded.name)
+    write_page(numbers, out)
+    _write_data(numbers, data)
+    print(out)
+
+
+def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
+    """What can be wrong with names is found out before any work."""
+    from linker.files import check_writable
+    from linker.plots.drawing import check_figure
+
+    given = [path for path in inputs if path is not None]
+    check_figure(out, given)
+    if data is not None:
+        if data.resolve() == out.resolve():
+            raise LinkerError(f"--data {data}: is the figure itself; give another name")
+        check_writable(data, given)
+    for path in given:
+        if not path.is_file():
+            raise LinkerError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+
+
+def _folder_only(model: str) -> None:
+    """See that there is such a model; BM25 and TF-IDF have none of what is asked for."""
+    from linker.evaluation.contenders import BASELINES
+
+    if model in BASELINES:
+        raise LinkerError(f"{model}: counts shared words and has nothing to show here; give a model folder")
+
+
+def _linked(articles: Path, posts: Path, split: str | None) -> LinkedPosts:
+    from linker.data.readers.articles_and_posts import ArticlesAndPosts
+    from linker.evaluation.evaluating import only_split
+
+    linked = ArticlesAndPosts(str(articles), str(posts)).read()
+    return only_split(linked, split) if split else linked
+
+
+def _scored(
+    ranking: Path | None,
+    score: str,
+    label: str | None,
+    model: str | None,
+    articles: Path | None,
+    posts: Path | None,
+    split: str | None,
+) -> Scored:
+    from linker.plots.scored import read_scored, scored_by
+    from linker.ranking.linker import find_model
+
+    if ranking is not None:
+        if model or articles or posts or split:
+            raise LinkerError("give RANKING, or --model, --articles and --posts; not both")
+        return read_scored(str(ranking), score, label)
+    if model is None or articles is None or posts is None:
+        raise LinkerError("give RANKING, a file with scores and labels; or --model, --articles and --posts")
+    found = find_model(model)
+    return scored_by(found.load().model, _linked(articles, posts, split), model)
+
+
+def _write(figure: Any, out: Path, numbers: Any, data: Path | None) -> None:
+    from linker.plots.drawing import save
+
+    save(figure, out)
+    _write_data(numbers, data)
+    print(out)
+
+
+def _write_data(numbers: Any, data: Path | None) -> None:
+    from dataclasses import asdict
+
+    from linker.models.folder import write_json
+
+    if data is not None:
+        write_json(data, asdict(numbers))

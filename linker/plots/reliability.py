@@ -1,0 +1,97 @@
+"""Do probabilities made of scores hold what they say?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from linker.evaluation.calibration import (
+    Bin,
+    Method,
+    brier_score,
+    calibration_error,
+    cross_validated_probabilities,
+    reliability_bins,
+)
+from linker.plots.drawing import COLOURS, GREY, panels, style
+from linker.plots.scored import Scored
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """What the diagram shows.
+
+    Attributes:
+        method: from scores to probabilities.
+        bins: see `linker.evaluation.calibration.Bin`.
+        calibration_error: the mean distance from the diagonal, each bin by its pairs.
+        brier_score: the mean squared distance of probability and truth.
+        pairs: how many there are.
+    """
+
+    method: Method
+    bins: list[Bin]
+    calibration_error: float
+    brier_score: float
+    pairs: int
+
+
+def reliability(scored: Scored, method: Method = "platt", bins: int = 10, seed: int = 13) -> Reliability:
+    """Probabilities by five-fold cross-validation, in bins.
+
+    Raises:
+        LinkerError: fewer than five relevant pairs, or others.
+    """
+    probabilities = cross_validated_probabilities(scored.scores, scored.relevant, method, seed=seed)
+    found = reliability_bins(probabilities, scored.relevant, bins)
+    return Reliability(
+        method,
+        found,
+        calibration_error(found),
+        brier_score(probabilities, scored.relevant),
+        len(scored.scores),
+    )
+
+
+@style()
+def figure(numbers: Reliability) -> Figure:
+    """Observed shares against probabilities at the left, how many pairs there are at the right."""
+    figure, (axis, counts) = panels(7.6, 3.6, 2, [1.15, 1])
+    axis.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2)
+    predicted = [one.predicted for one in numbers.bins]
+    observed = [one.observed for one in numbers.bins]
+    reach = [
+        [one.observed - one.observed_low for one in numbers.bins],
+        [one.observed_high - one.observed for one in numbers.bins],
+    ]
+    axis.errorbar(
+        predicted,
+        observed,
+        reach,
+        color=COLOURS[0],
+        marker="o",
+        markersize=5,
+        linewidth=1.4,
+        elinewidth=1,
+        capsize=2,
+    )
+    axis.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    axis.set_xlabel("probability by the score")
+    axis.set_ylabel("share that is relevant (95 % interval)")
+    axis.set_title(f"{numbers.method.capitalize()}: calibration error {numbers.calibration_error:.2g}")
+    axis.annotate("perfect", (0.8, 0.8), (6, -12), textcoords="offset points", color=GREY, size=8)
+    middles = [(one.low + one.high) / 2 for one in numbers.bins]
+    width = min(one.high - one.low for one in numbers.bins)
+    counts.bar(middles, [one.count for one in numbers.bins], 0.86 * width, color=COLOURS[5])
+    counts.set_yscale("log")
+    counts.set_ylim(bottom=0.8)
+    counts.set_xlim(-0.02, 1.02)
+    counts.yaxis.set_major_formatter("{x:,.0f}")
+    counts.set_xlabel("probability by the score")
+    counts.set_ylabel("pairs (logarithmic)")
+    counts.grid(axis="x", visible=False)
+    counts.set_title(f"{numbers.pairs:,} pairs")
+    return figure

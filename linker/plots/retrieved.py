@@ -1,0 +1,129 @@
+"""What a threshold retrieves and misses, relevant or not (Danovitch 2020, figure 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.errors import LinkerError
+from linker.plots.drawing import COLOURS, GREY, panels, style
+from linker.plots.scored import Scored
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_BINS = 30
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """What figure 4 shows: pairs with a score of `threshold` or more are retrieved.
+
+    Attributes:
+        edges: of the score's bins, one more than there are bins.
+        relevant_by_score: relevant ones in each bin.
+        irrelevant_by_score: the others.
+    """
+
+    threshold: float
+    retrieved_relevant: int
+    retrieved_irrelevant: int
+    missed_relevant: int
+    missed_irrelevant: int
+    edges: list[float]
+    relevant_by_score: list[int]
+    irrelevant_by_score: list[int]
+
+    @property
+    def precision(self) -> float:
+        """Of what is retrieved, how much is relevant; 0 where nothing is."""
+        return self.retrieved_relevant / max(self.retrieved_relevant + self.retrieved_irrelevant, 1)
+
+    @property
+    def recall(self) -> float:
+        """Of what is relevant, how much is retrieved."""
+        return self.retrieved_relevant / (self.retrieved_relevant + self.missed_relevant)
+
+
+def retrieved(scored: Scored, threshold: float = 0.7) -> Retrieved:
+    """Count both kinds on both sides of the threshold, and by score.
+
+    Raises:
+        LinkerError: the threshold is no finite number.
+    """
+    if not np.isfinite(threshold):
+        raise LinkerError(f"threshold {threshold}: give a number")
+    above, relevant = scored.scores >= threshold, scored.relevant
+    edges = np.histogram_bin_edges(scored.scores, _BINS)
+    return Retrieved(
+        float(threshold),
+        int((above & relevant).sum()),
+        int((above & ~relevant).sum()),
+        int((~above & relevant).sum()),
+        int((~above & ~relevant).sum()),
+        edges.tolist(),
+        np.histogram(scored.scores[relevant], edges)[0].tolist(),
+        np.histogram(scored.scores[~relevant], edges)[0].tolist(),
+    )
+
+
+@style()
+def figure(numbers: Retrieved) -> Figure:
+    """The four counts at the left, both kinds by score at the right."""
+    figure, (counts, by_score) = panels(8.6, 3.1, 2, [1, 1.35])
+    _draw_counts(counts, numbers)
+    _draw_by_score(by_score, numbers)
+    handles, names = by_score.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=2)
+    return figure
+
+
+def _draw_counts(axis: Axes, numbers: Retrieved) -> None:
+    relevant = [numbers.retrieved_relevant, numbers.missed_relevant]
+    irrelevant = [numbers.retrieved_irrelevant, numbers.missed_irrelevant]
+    for place, values, colour, name in (
+        (-0.19, relevant, COLOURS[0], "relevant"),
+        (0.19, irrelevant, COLOURS[4], "not relevant"),
+    ):
+        bars = axis.bar([0 + place, 1 + place], values, 0.36, color=colour, label=name)
+        axis.bar_label(bars, [f"{value:,}" for value in values], padding=2)
+    sign = f"{numbers.threshold:g}"
+    axis.set_xticks([0, 1], [f"retrieved\n(score ≥ {sign})", f"missed\n(score < {sign})"])
+    axis.set_ylim(0, 1.12 * max(*relevant, *irrelevant))
+    axis.set_ylabel("count")
+    axis.yaxis.set_major_formatter("{x:,.0f}")
+    axis.grid(axis="x", visible=False)
+    axis.set_title(f"precision {numbers.precision:.0%}, recall {numbers.recall:.0%}".replace("%", " %"))
+
+
+def _draw_by_score(axis: Axes, numbers: Retrieved) -> None:
+    edges = np.array(numbers.edges)
+    for counts, colour, name in (
+        (numbers.relevant_by_score, COLOURS[0], "relevant"),
+        (numbers.irrelevant_by_score, COLOURS[4], "not relevant"),
+    ):
+        share = np.array(counts) / max(sum(counts), 1)
+        axis.stairs(share, edges, fill=True, color=colour, alpha=0.35, linewidth=0)
+        axis.stairs(share, edges, color=colour, linewidth=1.6, label=f"{name} ({sum(counts):,})")
+    axis.axvline(numbers.threshold, color=GREY, linestyle="--", linewidth=1.3)
+    left, right = axis.get_xlim()
+    beyond_middle = 2 * numbers.threshold > left + right
+    axis.annotate(
+        f"threshold {numbers.threshold:g}",
+        (numbers.threshold, 1),
+        (-4 if beyond_middle else 4, -2),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        color=GREY,
+        ha="right" if beyond_middle else "left",
+        va="top",
+        size=8,
+    )
+    axis.set_ylim(bottom=0)
+    axis.set_xlabel("score")
+    axis.set_ylabel("% of the kind")
+    axis.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g}")
+    axis.set_title("by score")
