@@ -35,7 +35,7 @@ from linker.data.types import Article, Post
 from linker.errors import ConfigError, DataError, LinkerError
 from linker.ranking.explanation import Span, WordWeights
 
-STRATEGY = "learning" if "learning" in OrderingStrategy.available() else "seed_similarity"
+STRATEGY = "learning"
 RULE = "recall"
 
 
@@ -158,6 +158,11 @@ class Session:
     def close(self) -> None:
         """End the background work. All labels are on the disk already."""
         self._orders.close()
+
+    @property
+    def order_revision(self) -> int:
+        """How many labels, changes of labels and undos the present order knows."""
+        return self._orders.newest.revision if self._orders.newest else -1
 
     def settle(self) -> None:
         """Wait until the order knows all labels."""
@@ -353,7 +358,7 @@ class Session:
 
     def _renew(self) -> None:
         """For a process that does not stay: an order on the spot, more seldom the more labels there are."""
-        known = self._orders.newest.revision if self._orders.newest else -1
+        known = self.order_revision
         if self._history.revision - known > known // 20:
             self._orders.compute(self._history.labels(), self._history.revision)
 
