@@ -174,10 +174,10 @@ def _keys(sessions: Sequence[Session]) -> list[str]:
 
 
 async def _wrong(_: Request, error: Exception) -> Json:
-    """404: not here; 400: what was sent cannot be used, or not now."""
+    """404: not here; 400: what was sent cannot be used; 503: the server's own files cannot, for now."""
     if isinstance(error, _NoSessionError):
         return Json({"error": str(error)}, 404)
-    return Json({"error": str(error)}, 400)
+    return Json({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)
 
 
 async def _malformed(_: Request, error: Exception) -> Json:

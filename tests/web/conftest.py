@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from linker.annotation.session import Session
 from linker.data.types import Article, Post
 from linker.web.app import create_app
+from tests.web.browsing import Browser, Site
 
 ARTICLE = Article(
     "otters",
@@ -104,3 +105,37 @@ def session(make_session: Callable[..., Session]) -> Session:
 def client(session: Session) -> Client:
     """A client of a server with that session."""
     return Client(create_app([session]))
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    browser = Browser()
+    yield browser
+    browser.quit()
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """The browser, of which nothing may have failed by the end. Every test's server has a port of its own, so
+    nothing is left in its store from the test before."""
+    chromium.size(1280, 900)
+    chromium.prefer("light")
+    chromium.complaints()
+    yield chromium
+    assert [
+        one for one in chromium.complaints() if "ERR_CONNECTION" not in one and "Failed to fetch" not in one
+    ] == []
+
+
+@pytest.fixture
+def serve(make_session: Callable[..., Session]) -> Iterator[Callable[..., Site]]:
+    sites = []
+
+    def start(posts: list[Post] | None = None, token: str | None = None, **options: Any) -> Site:
+        sites.append(Site(make_session(posts, **options), token))
+        return sites[-1]
+
+    yield start
+    for site in sites:
+        if site.thread.is_alive():
+            site.stop()

@@ -110,7 +110,7 @@ function drawState(state, waiting, failure) {
   const texts = {
     saved: "All saved",
     sending: "Saving…",
-    waiting: waiting ? `${counted(waiting, "label")} kept here, no connection` : "No connection",
+    waiting: waiting ? `${counted(waiting, "change")} kept here, no connection` : "No connection",
   };
   pill.dataset.state = state;
   if (pill.textContent !== texts[state]) pill.textContent = texts[state];

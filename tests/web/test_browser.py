@@ -1,0 +1,114 @@
+"""Labelling in a real browser: by keyboard, and with posts that mean harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from selenium.webdriver.common.keys import Keys
+
+from linker.annotation.session import Session
+from linker.data.types import Post
+from tests.web.browsing import Browser, Site, needs_browser, texts
+from tests.web.conftest import make_posts
+
+pytestmark = needs_browser
+
+
+def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site]) -> None:
+    site = serve(make_posts(9))
+    ids = texts(site.folder)
+    browser.open(site.url)
+    labelled = []
+
+    def label(key: str, value: str) -> None:
+        labelled.append(("label", ids[browser.post], value, "Ada"))
+        before = browser.post
+        browser.press(key)
+        browser.wait(lambda: not browser.all(".post .words") or browser.post != before)
+
+    label("r", "relevant")
+    label("n", "not")
+    undone = browser.post
+    label("s", "skip")
+    browser.press("u")
+    browser.wait(lambda: browser.post == undone)
+    labelled.append(("undo", ids[undone], None, "Ada"))
+    browser.press("e")
+    browser.press("a note, not keys: rnsu")
+    browser.press(Keys.ESCAPE)
+    label("1", "relevant")
+    # The buttons by Tab and Enter: the focus stays, so that Enter labels again.
+    for _ in range(40):
+        browser.press(Keys.TAB)
+        if "no" in browser.driver.switch_to.active_element.get_attribute("class").split():
+            break
+    label(Keys.ENTER, "not")
+    label(Keys.ENTER, "not")
+    browser.press("?")
+    browser.wait(lambda: browser.one("#help-dialog").is_displayed())
+    browser.press("r")  # labels nothing behind a dialog
+    browser.press(Keys.ESCAPE)
+    while browser.all(".post .words"):
+        label("n", "not")
+    browser.wait(lambda: "Nothing is left" in browser.text(".post"))
+    browser.saved()
+    noted = [step for step in site.done() if step[0] == "note"]
+    assert len(noted) <= 1
+    assert [step for step in site.done() if step[0] != "note"] == labelled
+    with Session.open(site.folder, background=False) as session:
+        assert {one.note for one in session.labelled() if one.note} == {"a note, not keys: rnsu"}
+    assert browser.text("#labelled").startswith("9")
+    assert browser.text("#found") == "2"
+    assert "2 relevant posts after 9 labels" in browser.one(".curve").get_attribute("aria-label")
+
+
+def test_single_keys_can_be_turned_off(browser: Browser, serve: Callable[..., Site]) -> None:
+    site = serve()
+    browser.open(site.url)
+    browser.press("?")
+    browser.one("#shortcuts").click()
+    browser.press(Keys.ESCAPE)
+    post = browser.post
+    browser.press("r", "n", "s")
+    assert browser.post == post
+    browser.one(".choices .yes").click()
+    browser.wait(lambda: browser.post != post)
+    browser.press(Keys.CONTROL + "z")
+    browser.wait(lambda: browser.post == post)
+    browser.saved()
+    assert [kind for kind, *_ in site.done()] == ["label", "undo"]
+
+
+HOSTILE = [
+    "<script>window.hacked = 1</script> otters",
+    "<img src=x onerror='window.hacked = 2'> otters <svg onload='window.hacked = 3'>",
+    "\"><iframe src='javascript:parent.hacked = 4'></iframe> otters & &lt;b&gt; {{7*7}} ${window.hacked = 5}",
+    "otters \u202e reversed by an override \u2066 and never closed",
+    "otters \0 null \x1b[31m escape \x07 bell",
+    "otters " + "w" * 100_000,
+    "Z\u0335\u0350\u0351\u0352\u0353\u0354\u0355" * 50 + " otters",
+    "אוטרים otters in the river שלום",
+]
+
+
+def test_hostile_posts_are_shown_as_what_they_are(browser: Browser, serve: Callable[..., Site]) -> None:
+    site = serve([Post(f"h{i}", text, extra={"lang": "<b>x</b>"}) for i, text in enumerate(HOSTILE)])
+    browser.open(site.url)
+    shown = set()
+    for _ in HOSTILE:
+        shown.add(browser.post)
+        foreign = "main :is(script, img, iframe, svg:not(.curve, .interval), b)"
+        assert browser.all(foreign) == []
+        assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+        assert (
+            browser.run("return getComputedStyle(document.querySelector('.post .words')).unicodeBidi")
+            == "plaintext"
+        )
+        before = browser.post
+        browser.press("r")
+        browser.wait(lambda before=before: not browser.all(".post .words") or browser.post != before)
+    assert shown == {*HOSTILE[:4], "otters ␀ null ␛[31m escape ␇ bell", *HOSTILE[5:]}
+    browser.one("#tab-posts").click()
+    browser.wait(lambda: len(browser.all(".list > li")) == len(HOSTILE))
+    assert browser.run("return document.documentElement.scrollWidth <= innerWidth")
+    assert browser.run("return window.hacked") is None
