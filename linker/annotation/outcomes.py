@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ class Outcome:
         strategy: what ordered.
         seed: of what was drawn.
         pool_size: distinct posts.
-        labels_to: recall → labels; None where so much is never found, as copies of a post labelled otherwise are missed.
+        labels_to: recall → labels; None where so much is never found: copies of a post labelled otherwise are missed.
         labels_to_first: labels to the first so many relevant posts; None if there are not so many.
         precision_of_first: the share of relevant posts among the first so many labels.
         work_saved: WSS@95.
@@ -119,9 +118,3 @@ class Stop:
             bool(labels.found < wanted * task.relevant.sum() - 1e-9),
             run.decision is not None,
         )
-
-
-def mean_or_none(values: list[float | int | None]) -> float | None:
-    """The mean; None if a value is missing, as a mean of the others would flatter."""
-    known = [value for value in values if value is not None]
-    return fmean(known) if known and len(known) == len(values) else None

@@ -104,7 +104,7 @@ def simulate(
             free = np.ones(len(pool), dtype=bool)
             free[places[:count]] = False
             places[count], at_random[count], strayed = draws.choice(np.flatnonzero(free)), True, True
-            order = order[:0]
+            order, ready = order[:0], 0
         elif not strayed and start is not None:
             places[count] = start.labels.posts[count]
         else:

@@ -1,49 +1,195 @@
-"""Recall against labels, a line for each strategy."""
+"""How much is found for how many labels: recall curves of simulated labelling jobs."""
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from linker.annotation.outcomes import STEPS, Outcome
+from linker.errors import DataError
 from linker.plots.drawing import COLOURS, GREY, label, panels, style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_MOST = 8
+CURVES = "curves.csv"
+_LINES = ("-", "--", "-.", ":")
+_MOST, _COLUMNS = 9, 3
+_KEYS = ("task", "strategy", "seed")
+
+
+class HasCurve(Protocol):
+    """A simulated job, as `linker.annotation.outcomes.Outcome` is one; `curve` is recall after even steps."""
+
+    @property
+    def task(self) -> str:
+        """What was labelled."""
+
+    @property
+    def strategy(self) -> str:
+        """In which order."""
+
+    @property
+    def curve(self) -> Sequence[float]:
+        """Recall at the beginning, and after each even step of the pool."""
+
+
+class Curve(NamedTuple):
+    """A simulated job out of a file."""
+
+    task: str
+    strategy: str
+    curve: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A strategy's recall at each share of the labels, the mean over its runs.
+
+    Attributes:
+        name: of the strategy.
+        recall: one for each of `Recall.labels`.
+        labels_to_95: the share of labels from which on `recall` is 0.95 or more; None if that is never so.
+    """
+
+    name: str
+    recall: list[float]
+    labels_to_95: float | None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A task, or the mean of several, with a line for each strategy."""
+
+    name: str
+    runs: int
+    strategies: list[Strategy]
+
+
+@dataclass(frozen=True)
+class Recall:
+    """What the figure shows: shares of the distinct posts that have a label, and a panel for each task."""
+
+    labels: list[float]
+    panels: list[Panel]
+
+
+def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
+    """The curves that `linker simulate --out` wrote.
+
+    Args:
+        folder: the folder, or its `curves.csv`.
+        task: only of this task.
+
+    Raises:
+        DataError: there are none, or the file is damaged.
+    """
+    path = folder / CURVES if folder.is_dir() else folder
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file; `linker simulate --out FOLDER` writes it")
+    found = []
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file)
+        names = list(rows.fieldnames or [])
+        steps = [name for name in names if name not in _KEYS]
+        if not {"task", "strategy"} <= set(names) or len(steps) < 2:
+            raise DataError(
+                f"{path}: not the curves of `linker simulate`, which begin with task,strategy,seed"
+            )
+        for row in rows:
+            try:
+                curve = tuple(float(row[step]) for step in steps)
+                if not all(map(math.isfinite, curve)):
+                    raise ValueError
+            except (TypeError, ValueError):
+                raise DataError(f"{path}, line {rows.line_num}: not all values are numbers") from None
+            found.append(Curve(row["task"], row["strategy"], curve))
+    if not found:
+        raise DataError(f"{path}: holds no curve")
+    tasks = list(dict.fromkeys(one.task for one in found))
+    if task is not None and task not in tasks:
+        raise DataError(f"{path}: has no task {task!r}; there are: {', '.join(tasks)}")
+    return [one for one in found if task in (None, one.task)]
+
+
+def recall(curves: Iterable[HasCurve]) -> Recall:
+    """Means of curves, which have the same number of steps: a panel for each task, or one for all if these are many."""
+    curves = list(curves)
+    tasks = list(dict.fromkeys(one.task for one in curves))
+    labels = np.linspace(0, 1, len(curves[0].curve))
+    groups = [[task] for task in tasks] if len(tasks) <= _MOST else [tasks]
+    names = list(dict.fromkeys(one.strategy for one in curves))
+    found = []
+    for group in groups:
+        name = group[0] if len(group) == 1 else f"mean of {len(group):,} tasks"
+        strategies = [
+            _strategy(
+                strategy, [one for one in curves if one.strategy == strategy and one.task in group], labels
+            )
+            for strategy in names
+        ]
+        runs = sum(one.task in group for one in curves) // len(names)
+        found.append(Panel(name, runs, strategies))
+    return Recall(_rounded(labels), found)
+
+
+def _strategy(name: str, curves: Sequence[HasCurve], labels: np.ndarray) -> Strategy:
+    by_task: dict[str, list[Sequence[float]]] = {}
+    for one in curves:
+        by_task.setdefault(one.task, []).append(one.curve)
+    mean = np.mean([np.mean(own, axis=0) for own in by_task.values()], axis=0)
+    enough = np.flatnonzero(mean >= 0.95 - 1e-9)
+    return Strategy(name, _rounded(mean), _rounded(labels[enough])[0] if len(enough) else None)
+
+
+def _rounded(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.6g}") for value in values]
+
+
+def recall_curves(curves: Iterable[HasCurve]) -> Figure:
+    """The figure of simulated jobs."""
+    return figure(recall(curves))
 
 
 @style()
-def recall_curves(outcomes: Sequence[Outcome]) -> Figure:
-    """Recall after each hundredth of the pool: the mean over seeds, and over tasks where these are more than eight.
-
-    Raises:
-        LinkerError: matplotlib is not installed.
-    """
-    tasks = list(dict.fromkeys(outcome.task for outcome in outcomes))
-    strategies = list(dict.fromkeys(outcome.strategy for outcome in outcomes))
-    shown = [[task] for task in tasks] if len(tasks) <= _MOST else [tasks]
-    figure, axes = panels(max(5.0, 3.4 * len(shown)), 3.6, len(shown))
-    for axis, group in zip(axes, shown):
-        for number, strategy in enumerate(strategies):
-            curves = [one.curve for one in outcomes if one.strategy == strategy and one.task in group]
-            dashes = "-" if number < len(COLOURS) else "--"
-            axis.plot(
-                np.arange(STEPS + 1),
-                100 * np.mean(curves, axis=0),
-                dashes,
-                color=COLOURS[number % len(COLOURS)],
-                label=label(strategy, 40),
-            )
-        axis.axhline(95, color=GREY, linewidth=0.8)
-        axis.set(xlim=(0, 100), ylim=(0, 101), xlabel="labels, % of the posts")
-        axis.set_title(label(group[0], 34) if len(group) == 1 else f"mean of {len(tasks)} tasks")
-    axes[0].set_ylabel("recall, %")
-    figure.legend(
-        *axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=math.ceil(len(strategies) / 2)
-    )
+def figure(numbers: Recall) -> Figure:
+    """A panel for each task, in it a line for each strategy."""
+    count = len(numbers.panels)
+    columns = min(count, _COLUMNS)
+    rows = math.ceil(count / columns)
+    figure, axes = panels(2.9 * columns + 1.8 + 1.5 * (count == 1), 2.7 * rows + 0.6, columns, rows=rows)
+    for place, (axis, panel) in enumerate(zip(axes, numbers.panels)):
+        _draw(axis, numbers.labels, panel, told=count == 1)
+        if place % columns == 0:
+            axis.set_ylabel("relevant posts found, %")
+        if place + columns >= count:
+            axis.set_xlabel("labels, % of the distinct posts")
+    for axis in axes[count:]:
+        axis.set_axis_off()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", labelspacing=0.9)
     return figure
+
+
+def _draw(axis: Axes, labels: list[float], panel: Panel, told: bool) -> None:
+    """One panel; `told`: the legend says when 95 % are found."""
+    for place, one in enumerate(panel.strategies):
+        name = label(one.name, 36)
+        if told:
+            share = one.labels_to_95
+            name += "\nnever 95 %" if share is None else f"\n95 % after {100 * share:.0f} % of the labels"
+        axis.plot(
+            [100 * share for share in labels],
+            [100 * share for share in one.recall],
+            _LINES[place // len(COLOURS) % len(_LINES)],
+            color=COLOURS[place % len(COLOURS)],
+            label=name,
+        )
+    axis.axhline(95, color=GREY, linestyle=":", linewidth=1.2)
+    axis.set(xlim=(0, 100), ylim=(0, 101.5))
+    axis.set_title(label(panel.name, 34))

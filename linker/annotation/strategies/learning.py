@@ -18,7 +18,7 @@ from linker.bounds import above, at_least, between
 
 @OrderingStrategy.register("learning")
 class LearningOrder(OrderingStrategy):
-    """A linear classifier on the posts' TF-IDF words joined with the model's vectors, trained anew for each order.
+    """A linear classifier on the posts' words, the model's vectors and the scores, trained anew for each order.
 
     Before the first label the order is that of `hybrid`. Then the seed articles count as one relevant post, and some
     unlabelled posts, drawn at random, as not relevant, as in the baseline implementation of Cormack and Grossman (2015,
@@ -72,20 +72,18 @@ class LearningOrder(OrderingStrategy):
         weights[-seeds:] = 1 / seeds
         for one in (relevant, ~relevant):
             weights[one] *= len(relevant) / (2 * weights[one].sum())
-        features = sparse.vstack([pool.words[examples], pool.article_words])
-        vectors, articles, centre, size = _centred(pool)
-        if vectors is not None and articles is not None:
-            dense = (np.concatenate([vectors[examples], articles]) - centre) / size
-            features = sparse.hstack([features, sparse.csr_matrix(dense)])
+        beside = _Beside(pool)
+        features = sparse.hstack(
+            [
+                sparse.vstack([pool.words[examples], pool.article_words]),
+                sparse.csr_matrix(np.concatenate([beside.of_posts(examples), beside.of_articles()])),
+            ]
+        )
         classifier = self._made()
         classifier.fit(sparse.csr_matrix(features), relevant, sample_weight=weights)
         coefficients = classifier.coef_[0]
         words = pool.words.shape[1]
-        scores = pool.words @ coefficients[:words]
-        if vectors is not None:
-            # The centre moves all scores alike.
-            factors = coefficients[words:] / size
-            scores += vectors @ factors.astype(np.float32) - float(centre @ factors)
+        scores = pool.words @ coefficients[:words] + beside.products(coefficients[words:])
         return np.asarray(scores + classifier.intercept_[0])
 
     def _made(self) -> LinearSVC | LogisticRegression:
@@ -95,16 +93,45 @@ class LearningOrder(OrderingStrategy):
         return LogisticRegression(C=self.cost, tol=1e-3, max_iter=100)
 
 
-def _centred(pool: Pool) -> tuple[np.ndarray | None, np.ndarray | None, np.ndarray, float]:
-    """The vectors of posts and articles, their mean, and their root mean square distance from it.
+class _Beside:
+    """What the classifier sees beside words, which have unit length: the scores, and the model's vectors if it has any.
 
-    Words have unit length; divided by that distance, vectors have it in the mean.
+    Scores are standardised and weigh 0.3 each; vectors are moved to have their mean at the origin, and scaled to a root
+    mean square length of 0.5. A seed article gets the scores that one post in 200 exceeds.
     """
-    if pool.vectors is None or pool.article_vectors is None:
-        return None, None, np.zeros(0), 1.0
-    centre = pool.vectors.mean(axis=0, dtype=np.float64)
-    squares = np.einsum("ij,ij->", pool.vectors, pool.vectors, dtype=np.float64) / len(pool)
-    return pool.vectors, pool.article_vectors, centre, float(np.sqrt(max(squares - centre @ centre, 1e-12)))
+
+    def __init__(self, pool: Pool) -> None:
+        self._articles = len(pool.articles)
+        self._scores = 0.3 * np.stack([standardised(pool.scores), standardised(pool.lexical_scores)], axis=1)
+        self._vectors, self._article_vectors = pool.vectors, pool.article_vectors
+        if self._vectors is not None:
+            self._centre = self._vectors.mean(axis=0, dtype=np.float64)
+            squares = np.einsum("ij,ij->", self._vectors, self._vectors, dtype=np.float64) / len(pool)
+            variance = float(squares - self._centre @ self._centre)
+            self._scale = 0.5 / np.sqrt(variance) if variance > 1e-9 * squares else 0.0
+
+    def of_posts(self, places: np.ndarray) -> np.ndarray:
+        """float64, posts × features."""
+        vectors = None if self._vectors is None else self._vectors[places]
+        return self._joined(vectors, self._scores[places])
+
+    def of_articles(self) -> np.ndarray:
+        """float64, articles × features."""
+        scores = np.quantile(self._scores, 0.995, axis=0)
+        return self._joined(self._article_vectors, np.tile(scores, (self._articles, 1)))
+
+    def products(self, coefficients: np.ndarray) -> np.ndarray:
+        """float64, one per post of the pool: its features times these, computed without a copy of the vectors."""
+        products = self._scores @ coefficients[:2]
+        if self._vectors is not None:
+            factors = self._scale * coefficients[2:]
+            products += self._vectors @ factors.astype(np.float32) - float(self._centre @ factors)
+        return np.asarray(products)
+
+    def _joined(self, vectors: np.ndarray | None, scores: np.ndarray) -> np.ndarray:
+        if vectors is None:
+            return scores
+        return np.concatenate([scores, (vectors - self._centre) * self._scale], axis=1)
 
 
 def _explored(order: np.ndarray, share: float, generator: np.random.Generator) -> np.ndarray:
