@@ -156,6 +156,24 @@ def reliability(
 
 
 @app.command()
+def recall(
+    study: Annotated[Path, typer.Argument(help="What `linker simulate --out` wrote.", show_default=False)],
+    out: Out,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Only of this task.", show_default="the mean of all")
+    ] = None,
+    data: Data = None,
+) -> None:
+    """Recall against labels spent, of each strategy in a simulation."""
+    from linker.plots.recall import CURVES, figure, read_curves
+    from linker.plots.recall import recall as recall_of
+
+    _check(out, data, study / CURVES if study.is_dir() else study)
+    numbers = recall_of(read_curves(study, task))
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
 def words(
     article: Annotated[str, typer.Option("--article", help="Address, file (HTML, text, JSON) or -.")],
     model: ModelFolder,

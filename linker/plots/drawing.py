@@ -94,14 +94,14 @@ def style() -> Iterator[None]:
 
 
 def panels(
-    width: float, height: float, columns: int = 1, ratios: Iterable[float] | None = None
+    width: float, height: float, columns: int = 1, ratios: Iterable[float] | None = None, rows: int = 1
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure (inches) with panels beside each other; to be used within `style`."""
+    """An empty figure (inches) with panels, row by row; to be used within `style`."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    drawn = figure.subplots(1, columns, squeeze=False, width_ratios=list(ratios) if ratios else None)
-    return figure, list(drawn[0])
+    drawn = figure.subplots(rows, columns, squeeze=False, width_ratios=list(ratios) if ratios else None)
+    return figure, list(drawn.flat)
 
 
 @style()

@@ -82,7 +82,7 @@ def figure(numbers: Reliability) -> Figure:
     axis.set_xlabel("probability by the score")
     axis.set_ylabel("share that is relevant (95 % interval)")
     axis.set_title(f"{numbers.method.capitalize()}: calibration error {numbers.calibration_error:.2g}")
-    axis.annotate("perfect", (0.8, 0.8), (6, -12), textcoords="offset points", color=GREY, size=8)
+    axis.text(0.98, 0.03, "dotted: perfect", transform=axis.transAxes, color=GREY, size=8, ha="right")
     middles = [(one.low + one.high) / 2 for one in numbers.bins]
     width = min(one.high - one.low for one in numbers.bins)
     counts.bar(middles, [one.count for one in numbers.bins], 0.86 * width, color=COLOURS[5])
