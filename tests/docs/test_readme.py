@@ -20,7 +20,11 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md"), ROOT / "data/README.md"]
 )
-COMPONENT_PAGES = [*ROOT.glob("docs/components/*.md"), ROOT / "docs/data.md"]
+COMPONENT_PAGES = [
+    *ROOT.glob("docs/components/*.md"),
+    ROOT / "docs/data.md",
+    ROOT / "docs/annotation-formats.md",
+]
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 INLINE = re.compile(r"`([^`\n]+)`")
@@ -77,7 +81,7 @@ def test_the_check_itself_notices_what_is_wrong() -> None:
     assert complaint(["vectors", "fetch", "6B.300d", "--url", "x"]) is None
     assert complaint(["rank", "--limit", "3"])
     assert complaint(["vectors", "fetch", "--out", "x"])
-    assert complaint(["annotate"])
+    assert complaint(["juggle"])
 
 
 @pages
