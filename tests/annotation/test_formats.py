@@ -199,7 +199,7 @@ def test_label_studio_sorts_by_scores_between_0_and_1_and_is_told_no_label(tmp_p
     assert not any(one["result"] for (one,) in predictions)
 
 
-# Written by Argilla 2.8.0, and by pandas as doccano 1.8.4 calls it, from exports of linker: scripts/check_label_formats.py.
+# Written by Argilla 2.8.0, and by pandas as doccano 1.8.4 calls it: scripts/check_label_formats.py.
 @pytest.mark.parametrize(
     ("name", "file"), [("argilla", "argilla-own.json"), ("doccano", "doccano-own.jsonl")]
 )

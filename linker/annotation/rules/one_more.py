@@ -17,7 +17,7 @@ class OneMoreRule(TailRule):
     without a label then held at least one more relevant post for every `labels` of them. It is tested like the one
     of `recall`: of 100 jobs, at most 100 (1 − confidence) end though it is true. With `labels` as large as the pool it
     is the hypothesis of at least one more in all, which only labelling nearly everything can refute. The cost goes
-    with `labels` and hardly with the pool: without a find it is about three times `labels`.
+    with `labels` and hardly with the pool: without a find it is a little over three times `labels`.
 
     Args:
         labels: the price of one more relevant post, in labels of posts drawn at random, that is too high.
