@@ -6,11 +6,12 @@ import contextlib
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from linker.cli.options import Packages, include_packages
+from linker.cli.posts import post_columns, with_option
 from linker.errors import LinkerError
 
 
@@ -46,6 +47,21 @@ def serve(
             "--posts", help="For trying a ranking: a file of posts; repeatable.", show_default=False
         ),
     ] = None,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option("--on-error", help="Bad lines of --posts: stop, or set them aside and go on."),
+    ] = "strict",
+    errors_dir: Annotated[
+        Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
+    ] = Path("."),
     include_package: Packages = None,
 ) -> None:
     """Start the page for labelling sessions and for trying a ranking; Ctrl-C ends it."""
@@ -64,17 +80,20 @@ def serve(
         raise LinkerError("a session is given twice; give each once")
     if model is not None:
         find_model(model)
+    columns = post_columns(column)
     listener = serving.listen(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = serving.checked_token(token, serving.is_loopback(listener))
         port = listener.getsockname()[1]
+        with with_option():
+            candidates = read_posts(posts, columns, on_error, str(errors_dir)) if posts else []
         app = create_app(
             [opened.enter_context(Session.open(folder)) for folder in sessions or []],
             token,
             host,
             port,
             model,
-            read_posts(posts) if posts else [],
+            candidates,
         )
 
         def started() -> None:

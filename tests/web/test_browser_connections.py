@@ -57,9 +57,9 @@ def test_the_servers_restart_loses_and_doubles_nothing(browser: Browser, serve: 
     browser.saved()
     site.stop()
     browser.press("n", "r")
-    browser.wait(lambda: browser.one("#sync").text == "2 changes kept here, no connection")
+    browser.wait(lambda: browser.one("#sync").text == "Offline, 2 changes kept")
     browser.press("u")
-    browser.wait(lambda: browser.one("#sync").text.startswith("3 changes kept here"))
+    browser.wait(lambda: browser.one("#sync").text == "Offline, 3 changes kept")
     site.start()
     browser.saved()
     assert [(kind, value) for kind, _, value, _ in site.done()] == [
@@ -75,7 +75,7 @@ def test_labels_kept_over_a_reload_are_sent(browser: Browser, serve: Callable[..
     browser.open(site.url)
     site.stop()
     browser.press("r", "r")
-    browser.wait(lambda: browser.one("#sync").text.startswith("2 changes"))
+    browser.wait(lambda: browser.one("#sync").text == "Offline, 2 changes kept")
     browser.driver.get("about:blank")  # the tab is closed
     site.start()
     browser.open(site.url, None)

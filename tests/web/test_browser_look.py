@@ -42,6 +42,19 @@ def test_a_phone(browser: Browser, serve: Callable[..., Site]) -> None:
     assert small == []
 
 
+def test_nothing_is_cut_off_at_any_width(browser: Browser, serve: Callable[..., Site]) -> None:
+    site = serve()
+    browser.open(site.url)
+    cut = """return [...document.querySelectorAll('.bar, .bar-end, .choices, .filters, .two')]
+        .filter((e) => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map((e) => e.className)"""
+    for tab in ("#tab-label", "#tab-posts", "#tab-try"):
+        browser.one(tab).click()
+        for width in (1920, 1400, 1380, 1280, 1190, 1180, 1024, 980, 780, 760, 400, 320):
+            browser.size(width, 800)
+            assert browser.run(cut) == [], width
+            assert browser.run("return document.documentElement.scrollWidth <= innerWidth"), width
+
+
 def test_dark_mode_follows_the_system_until_it_is_chosen(
     browser: Browser, serve: Callable[..., Site]
 ) -> None:

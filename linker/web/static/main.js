@@ -110,9 +110,10 @@ function drawState(state, waiting, failure) {
   const texts = {
     saved: "All saved",
     sending: "Saving…",
-    waiting: waiting ? `${counted(waiting, "change")} kept here, no connection` : "No connection",
+    waiting: waiting ? `Offline, ${counted(waiting, "change")} kept` : "Offline",
   };
   pill.dataset.state = state;
+  pill.title = state === "waiting" ? "What you do is kept in this browser and sent when the server is there again." : "";
   if (pill.textContent !== texts[state]) pill.textContent = texts[state];
   alarm(state === "waiting" && failure?.status ? `${failure.message}; labels are kept here and sent again` : null);
 }
