@@ -49,6 +49,7 @@ class Orders:
         self._wanted: tuple[Labels, int] | None = None
         self._change = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._asked = -1
         self._busy = self._closed = False
 
     @property
@@ -70,9 +71,10 @@ class Orders:
     def want(self, labels: Labels, revision: int) -> None:
         """Have an order that knows these labels computed in the background, as soon as the one at work is done."""
         with self._change:
-            if self._closed or (self._newest is not None and self._newest.revision >= revision):
+            known = self._newest.revision if self._newest is not None else -1
+            if self._closed or revision <= max(known, self._asked):
                 return
-            self._wanted = labels, revision
+            self._wanted, self._asked = (labels, revision), revision
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="ordering", daemon=True)
                 self._thread.start()

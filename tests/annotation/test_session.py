@@ -280,7 +280,8 @@ def test_nobody_waits_for_the_order(session: Session) -> None:
     slow.go.set()
     session.settle()
     # Not once for each label: what came meanwhile was taken together.
-    assert slow.calls in ([1, 6], [1, 2, 6], [2, 6])
+    assert len(slow.calls) <= 2
+    assert slow.calls[-1] == 6
     assert next_id(session) == "p39"
     # The next process goes on in the order that was computed.
     assert [one.post.id for one in Session.open(session.folder).next("lee")] == ["p38"]
