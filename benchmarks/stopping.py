@@ -326,7 +326,7 @@ def main() -> None:
     arguments = parser.parse_args()
     began = time.monotonic()
     parts = [table(one, arguments.screenings, arguments.seed) for one in contenders()]
-    parts += [hard(arguments.screenings, arguments.seed), estimates(arguments.screenings, arguments.seed)]
+    parts += [hard(5 * arguments.screenings, arguments.seed), estimates(arguments.screenings, arguments.seed)]
     lines = []
     for part in parts:
         for line in part:
