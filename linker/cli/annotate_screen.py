@@ -10,8 +10,7 @@ from rich.text import Text
 
 from linker.annotation.session import Session, Suggestion
 from linker.annotation.status import Agreement, Status
-from linker.ranking.explanation import Span
-from linker.ranking.output import _merged, _safe
+from linker.ranking.output import marked_text, printable
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ROWS = 6
@@ -29,27 +28,16 @@ def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
         facts.append(f"{post.created_at:%Y-%m-%d %H:%M}")
     if suggestion.at_random:
         facts.append("drawn at random")
-    shown = Text().append(_safe(" · ".join(facts)), "dim").append("\n")
-    shown.append_text(marked(post.text, suggestion.marks, terminal))
+    shown = Text().append(printable(" · ".join(facts)), "dim").append("\n")
+    shown.append_text(marked_text(post.text, suggestion.marks, terminal))
     if suggestion.note:
-        shown.append(f"\nnote: {_safe(suggestion.note)}", "italic")
+        shown.append(f"\nnote: {printable(suggestion.note)}", "italic")
     return shown
-
-
-def marked(text: str, spans: Sequence[Span], terminal: bool) -> Text:
-    """A text of somebody's as one line, its marked words stylised, or starred where there are no styles."""
-    shown, end = Text(), 0
-    for start, stop in _merged(spans):
-        shown.append(_safe(text[end:start]))
-        word = _safe(text[start:stop])
-        shown.append(word if terminal else f"*{word}*", _MARKED)
-        end = stop
-    return shown.append(_safe(text[end:]))
 
 
 def plain(text: str) -> Text:
     """Lines of somebody's text, without what would steer the terminal."""
-    return Text("\n".join(_safe(line) for line in text.splitlines()))
+    return Text("\n".join(printable(line) for line in text.splitlines()))
 
 
 def progress_line(status: Status) -> str:
@@ -84,13 +72,13 @@ def status_text(session: Session, status: Status) -> str:
         f"rule       {'stop' if status.decision.stop else 'go on'}: {status.decision.reason}",
     ]
     if status.annotators:
-        people = ", ".join(f"{_safe(name)} {count:,}" for name, count in status.annotators.items())
+        people = ", ".join(f"{printable(name)} {count:,}" for name, count in status.annotators.items())
         speed = f"; {status.per_hour:,.0f} labels an hour of work" if status.per_hour else ""
         lines.append(f"by         {people}{speed}")
     if status.disputed:
         lines.append(f"disputed   {status.disputed:,} posts; `linker annotate agreement` lists them")
     if status.problem:
-        lines.append(f"problem    {_safe(status.problem)}")
+        lines.append(f"problem    {printable(status.problem)}")
     return "\n".join([*lines, *curve_picture(status.curve)])
 
 
@@ -102,7 +90,7 @@ def agreement_text(session: Session, agreement: Agreement) -> str:
         f"posts with two labels or more   {agreement.posts:,}",
         f"Krippendorff's α                {_figure(agreement.alpha)}",
         *(
-            f"Cohen's κ                       {_figure(kappa)}  {_safe(' and '.join(pair))}"
+            f"Cohen's κ                       {_figure(kappa)}  {printable(' and '.join(pair))}"
             for pair, kappa in agreement.kappas.items()
         ),
         f"disagreements                   {len(agreement.disagreements):,}",
@@ -111,7 +99,7 @@ def agreement_text(session: Session, agreement: Agreement) -> str:
     for one in agreement.disagreements:
         said = ", ".join(f"{name} {'relevant' if value else 'not'}" for name, value in one.labels.items())
         holds = "relevant" if agreement.holds[one.post_id] else "not"
-        lines += ["", _safe(f"{one.post_id}: {said}; now {holds}"), f"  {_safe(texts[one.post_id])}"]
+        lines += ["", printable(f"{one.post_id}: {said}; now {holds}"), f"  {printable(texts[one.post_id])}"]
     return "\n".join(lines)
 
 

@@ -70,8 +70,7 @@ def start(
     """Begin a session: a folder with the articles, the posts and, from then on, every label."""
     from linker.annotation.folder import check_new
     from linker.annotation.session import RULE, STRATEGY, Session
-    from linker.cli.posts import post_columns, with_option
-    from linker.cli.rank import _check_files
+    from linker.cli.posts import check_files, post_columns, with_option
     from linker.data.records import read_posts
     from linker.ranking.articles import load_articles
     from linker.ranking.linker import find_model
@@ -79,7 +78,7 @@ def start(
     # What can be wrong is found out before the work begins: names first, the model last.
     include_packages(include_package)
     check_new(folder)
-    _check_files(article, posts, None)
+    check_files(article, posts, None)
     columns = post_columns(column)
     find_model(model)
     ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)

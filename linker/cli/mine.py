@@ -19,7 +19,9 @@ app = typer.Typer(help="Find pairs of tweets in archives of tweet objects.", no_
 
 Archives = Annotated[
     list[Path],
-    typer.Argument(help="Files and folders: JSON lines, .gz, .bz2, .xz, .zst, .tar, .zip.", show_default=False),
+    typer.Argument(
+        help="Files and folders: JSON lines, .gz, .bz2, .xz, .zst, .tar, .zip.", show_default=False
+    ),
 ]
 Workers = Annotated[
     int | None, typer.Option("--workers", min=1, help="Processes.", show_default="one for each core")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from linker.errors import DataError, LinkerError
@@ -30,6 +31,27 @@ def post_columns(given: list[str] | None) -> PostColumns:
         names.setdefault(ours, []).extend([theirs] if theirs else [])
     config = {ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()}
     return build(PostColumns, config)
+
+
+def check_files(articles: list[str], posts: list[str], out: Path | None) -> None:
+    """Are the articles and posts there, and may the output be written? Found out before any work.
+
+    Raises:
+        LinkerError: no.
+    """
+    from linker.files import check_writable
+    from linker.ranking.articles import check_source
+
+    if (articles + posts).count("-") > 1:
+        raise LinkerError("-: standard input can be read once only; give files for the others")
+    for source in articles:
+        check_source(source)
+    for path in posts:
+        if path != "-" and not Path(path).is_file():
+            problem = "is a folder" if Path(path).is_dir() else "there is no such file"
+            raise LinkerError(f"{path}: {problem}; give a file of posts")
+    if out is not None:
+        check_writable(out, articles + posts)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from linker.cli.options import Packages, include_packages
-from linker.cli.posts import post_columns, with_option
+from linker.cli.posts import check_files, post_columns, with_option
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def rank(
     include_packages(include_package)
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
-    _check_files(article, posts or [], out)
+    check_files(article, posts or [], out)
     format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
     if top is None and format_ == "table":
         top = _TABLE_ROWS
@@ -207,22 +207,6 @@ def _only_with_corpus(**options: object) -> None:
             raise LinkerError(
                 f"--{name}: only a corpus can be asked so; build one with `linker corpus build`"
             )
-
-
-def _check_files(articles: list[str], posts: list[str], out: Path | None) -> None:
-    from linker.files import check_writable
-    from linker.ranking.articles import check_source
-
-    if (articles + posts).count("-") > 1:
-        raise LinkerError("-: standard input can be read once only; give files for the others")
-    for source in articles:
-        check_source(source)
-    for path in posts:
-        if path != "-" and not Path(path).is_file():
-            problem = "is a folder" if Path(path).is_dir() else "there is no such file"
-            raise LinkerError(f"{path}: {problem}; give a file of posts")
-    if out is not None:
-        check_writable(out, articles + posts)
 
 
 def _report(ranking: list[RankedPost], threshold: float | None, explain: bool, name: str) -> None:

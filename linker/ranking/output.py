@@ -18,7 +18,6 @@ from rich.text import Text
 
 from linker.errors import LinkerError
 from linker.files import atomic_write
-from linker.ranking.explanation import Explanation
 from linker.ranking.linker import RankedPost
 
 Format = Literal["table", "csv", "jsonl", "trec"]
@@ -126,7 +125,8 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
     table.add_column("score", justify="right")
     table.add_column("post", overflow="fold")
     for ranked in ranking:
-        post = _shown(ranked.post.text, ranked.explanation, console.is_terminal)
+        spans = ranked.explanation.post_spans if ranked.explanation else []
+        post = marked_text(ranked.post.text, spans, console.is_terminal)
         table.add_row(str(ranked.rank), f"{ranked.score:.4f}", post)
     with console.capture() as capture:
         console.print(table)
@@ -142,19 +142,18 @@ def _article_words(ranking: Sequence[RankedPost]) -> Text:
             totals[word] = totals.get(word, 0.0) + weight / len(ranking)
     heaviest = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:20]
     text = Text("words of the article that count most: ")
-    return text.append(", ".join(_safe(f"{word} {weight:.3f}") for word, weight in heaviest) or "none")
+    return text.append(", ".join(printable(f"{word} {weight:.3f}") for word, weight in heaviest) or "none")
 
 
-def _shown(text: str, explanation: Explanation | None, terminal: bool) -> Text:
-    """A post as one line, its marked words stylised, or starred where there are no styles."""
+def marked_text(text: str, spans: Sequence[tuple[int, int]], terminal: bool) -> Text:
+    """Somebody's text as one line, its marked spans stylised, or starred where there are no styles."""
     shown, end = Text(), 0
-    for start, stop in _merged(explanation.post_spans if explanation else []):
-        shown.append(_safe(text[end:start]))
-        word = _safe(text[start:stop])
+    for start, stop in _merged(spans):
+        shown.append(printable(text[end:start]))
+        word = printable(text[start:stop])
         shown.append(word if terminal else f"*{word}*", _MARKED)
         end = stop
-    shown.append(_safe(text[end:]))
-    return shown
+    return shown.append(printable(text[end:]))
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -168,5 +167,6 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _safe(text: str) -> str:
+def printable(text: str) -> str:
+    """A text of a stranger as one line that cannot steer the terminal."""
     return _CONTROL.sub(" ", text)
