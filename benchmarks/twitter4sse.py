@@ -200,7 +200,7 @@ def main() -> None:
             "--out", models[name], "--resume", *overrides,
         )  # fmt: skip
     sets = {name: work / folder / f"{name}.jsonl.gz" for name, folder in SETS.items()}
-    sets |= {"pit": options.pit, "turl": options.turl, "sts": options.sts}
+    sets |= {"pit": options.pit, "sts": options.sts, "turl": options.turl}
     models["mean"] = word_vector_mean(options, sets)
     models["before"] = work / "before.jsonnet"
     write_json(models["before"], {"type": "transformer", "path": str(options.model)})
