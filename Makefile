@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) 
 # The native CPU kernels, compiled again when their sources change. Without a C++ compiler a line says so, and all else works.
 LIBRARY := linker/modules/kernels/liblinker.so
 
-.PHONY: demo test test-slow lint format wheels clean
+.PHONY: demo test test-slow lint format notebook wheels clean
 
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -44,6 +44,10 @@ lint: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The case study on the sample; LINKER_ARTICLES and others in the environment: on data of your own, then give OUT=FILE.
+notebook: $(VENV)/.installed-dev $(LIBRARY)
+	$(BIN)/python scripts/run_notebook.py notebooks/annotation_ordering.ipynb $(OUT)
 
 # For Linux, macOS and Windows, on one machine; see the script.
 wheels:
