@@ -102,7 +102,7 @@ def test_it_runs_on_the_sample_and_says_what_is_committed(tmp_path: Path) -> Non
 
 
 def test_it_runs_on_other_posts_and_shows_their_texts_as_text(tmp_path: Path) -> None:
-    hostile = "<script>harbour</script> bridge shut harbour bridge shut $"
+    hostile = "<script>x</script> harbour bridge shut $"
     lines = [{"id": "0", "text": hostile, "about": "yes"}]
     for number in range(1, 150):
         about = number % 3 == 0
