@@ -15,7 +15,6 @@ from linker.ranking.output import marked_text, printable
 _LEVELS = " ▁▂▃▄▅▆▇█"
 _ROWS = 6
 _COLUMNS = 60
-_MARKED = "bold underline"
 
 
 def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
