@@ -29,8 +29,15 @@ def test_a_phone(browser: Browser, serve: Callable[..., Site]) -> None:
         assert 0 <= on_screen[0] < on_screen[2] <= 360
         assert 0 <= on_screen[1] < on_screen[3] <= 740
     post = browser.post
-    browser.one(".choices .yes").click()
+    bottom = "return Math.round(document.querySelector('.choices').getBoundingClientRect().bottom)"
+    assert (
+        browser.run(f"document.querySelector('.choices .yes').click(); {bottom}") == 740
+    )  # not moved by the next post
     browser.wait(lambda: browser.post != post)
+    browser.one("#open-help").click()
+    browser.one("#help-guidelines").click()
+    assert browser.one("#guidelines-dialog").is_displayed()
+    browser.press(Keys.ESCAPE)
     assert not browser.all(".source details[open]")
     browser.one(".source summary").click()
     assert ARTICLE.text.split("\n")[0] in browser.text(".source .text")
@@ -47,6 +54,10 @@ def test_nothing_is_cut_off_at_any_width(browser: Browser, serve: Callable[..., 
     browser.open(site.url)
     cut = """return [...document.querySelectorAll('.bar, .bar-end, .choices, .filters, .two')]
         .filter((e) => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map((e) => e.className)"""
+    browser.run("""const session = document.querySelector('#session'), sync = document.querySelector('#sync');
+        session.hidden = false; session.options[0].textContent = 'a session with a rather long name';
+        document.querySelector('#who').textContent = 'Bartholomew the Third of Marrow';
+        sync.dataset.state = 'waiting'; sync.textContent = 'Offline, 1,234 changes kept';""")
     for tab in ("#tab-label", "#tab-posts", "#tab-try"):
         browser.one(tab).click()
         for width in (1920, 1400, 1380, 1280, 1190, 1180, 1024, 980, 780, 760, 400, 320):

@@ -46,6 +46,7 @@ def test_it_answers_until_ctrl_c_and_ends_without_a_trace(session: Session) -> N
         assert process.stderr.read() == "ended; every label is kept\n"
 
 
+@pytest.mark.slow
 def test_on_a_network_the_token_is_printed_and_needed(session: Session) -> None:
     session.close()
     command = [*COMMAND, str(session.folder), "--port", "0", "--host", "0.0.0.0"]

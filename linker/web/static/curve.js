@@ -38,12 +38,12 @@ export function curve(points, labelled) {
 }
 
 /** The relevant posts found, and how many more there may be. */
-export function interval(found, estimate) {
+export function interval(found, estimate, labelled) {
   const total = Math.max(found + estimate.high, 1);
   const x = (n) => 280 * n / total;
   return svg("svg", { class: "interval", viewBox: "0 0 280 14", "aria-hidden": "true" },
     svg("rect", { class: "track", width: 280, height: 10, y: 2, rx: 5 }),
     svg("rect", { class: "range", x: x(found + estimate.low), width: x(estimate.high - estimate.low), height: 10, y: 2 }),
     svg("rect", { class: "found", width: x(found), height: 10, y: 2 }),
-    svg("line", { class: "middle", x1: x(found + estimate.middle), x2: x(found + estimate.middle), y1: 0, y2: 14 }));
+    labelled && svg("line", { class: "middle", x1: x(found + estimate.middle), x2: x(found + estimate.middle), y1: 0, y2: 14 }));
 }

@@ -100,6 +100,7 @@ function show(name) {
   }
   if (desk) byId("session").value = desk.session.key;
   byId("open-guidelines").hidden = name !== "label" || !desk.session.guidelines;
+  byId("help-guidelines").hidden = !desk?.session.guidelines;
   byId("sync").hidden = !desk;
   const titles = { label: "Label", posts: "Posts", try: "Try ranking" };
   document.title = [titles[name], name === "try" ? null : desk.session.title, "linker"].filter(Boolean).join(" · ");
@@ -188,6 +189,10 @@ byId("theme").addEventListener("click", () => {
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawTheme);
 byId("open-help").addEventListener("click", () => byId("help-dialog").showModal());
+byId("help-guidelines").addEventListener("click", () => { // small screens have no other button for them
+  byId("help-dialog").close();
+  byId("guidelines-dialog").showModal();
+});
 byId("open-guidelines").addEventListener("click", () => byId("guidelines-dialog").showModal());
 byId("who").addEventListener("click", async () => {
   await askName();

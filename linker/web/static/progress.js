@@ -33,7 +33,7 @@ export function progressPanel() {
         el("p", { class: "eyebrow" }, "Relevant posts left"),
         el("p", { class: "left", id: "left" }, status.labelled ? `≈ ${whole(estimate.middle)}` : "?",
           el("small", {}, ` (${range(estimate)})`)),
-        interval(status.relevant, estimate),
+        interval(status.relevant, estimate, status.labelled > 0),
         el("p", { class: "muted" }, sentence(estimate.basis))),
       el("div", { class: decision.stop ? "decision stop" : "decision", id: "decision" },
         el("strong", {}, decision.stop ? "You may stop" : "Go on"), el("p", { class: "muted" }, sentence(decision.reason))),
