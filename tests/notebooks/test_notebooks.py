@@ -106,11 +106,7 @@ def test_it_runs_on_other_posts_and_shows_their_texts_as_text(tmp_path: Path) ->
     lines = [{"id": "0", "text": hostile, "about": "yes"}]
     for number in range(1, 150):
         about = number % 3 == 0
-        words = (
-            f"the harbour bridge is shut again {number}"
-            if about
-            else f"soup recipe with leeks {number} {number * 7}"
-        )
+        words = f"the harbour, as ever {number}" if about else f"soup recipe with leeks {number} {number * 7}"
         lines.append({"id": str(number), "text": words, "about": "yes" if about else "no"})
     (tmp_path / "posts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (tmp_path / "articles.csv").write_text("id,title\na,Harbour bridge shut\nb,Another matter\n")
