@@ -96,6 +96,17 @@ def test_a_kill_before_the_label_was_written_loses_nothing(session: Session, tor
     assert events(session) == [("label", post)]
 
 
+def test_a_journal_that_a_kill_cut_still_tells_what_was_done(client: Client, session: Session) -> None:
+    post = client.sync()["next"][0]["id"]
+    with (session.folder / "journal.jsonl").open("ab") as file:
+        file.write(b'{"event":"label","note":"' + b"x" * 2000)  # longer than the line that takes its place
+    action = client.action("label", post, "relevant")
+    client.sync(action)
+    with Session.open(session.folder, background=False) as again:
+        Client(create_app([again])).sync(action)
+    assert events(session) == [("label", post)]
+
+
 def test_a_file_of_requests_that_a_kill_cut_is_read(client: Client, session: Session) -> None:
     post = client.sync()["next"][0]["id"]
     action = client.action("label", post, "relevant")
