@@ -43,10 +43,12 @@ def duplicate_groups(texts: Sequence[str], threshold: float = 0.8) -> np.ndarray
     Returns:
         int64, one per text: its own place where no earlier text is like it.
     """
-    forms = [normal_form(text) or text for text in texts]
+    forms = [normal_form(text) for text in texts]
     first: dict[str, int] = {}
-    groups = np.array([first.setdefault(form, i) for i, form in enumerate(forms)], dtype=np.int64)
-    distinct = np.fromiter(first.values(), dtype=np.int64, count=len(first))
+    # Of a text that is nothing but links or marks, all counts; it is a copy of its like only.
+    keys = (form or f"\n{text}" for form, text in zip(forms, texts))
+    groups = np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
+    distinct = np.array([i for i in first.values() if forms[i]], dtype=np.int64)
     joined = np.arange(len(texts), dtype=np.int64)
     joined[distinct] = distinct[_leaders([forms[i] for i in distinct], threshold)]
     return joined[groups]

@@ -39,7 +39,7 @@ class LearningOrder(OrderingStrategy):
         exploration: float = 0.0,
         classifier: Literal["svm", "logistic_regression"] = "svm",
         cost: float = 0.1,
-        presumed: int = 100,
+        presumed: int = 300,
     ) -> None:
         between(0, 1, exploration=exploration)
         above(0, cost=cost)
