@@ -6,7 +6,6 @@ import io
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,8 +56,10 @@ def need_matplotlib() -> None:
     Raises:
         LinkerError: matplotlib is not installed.
     """
-    if find_spec("matplotlib") is None:
-        raise LinkerError("figures need matplotlib: pip install 'article-linker[plots]'")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        raise LinkerError("figures need matplotlib: pip install 'article-linker[plots]'") from None
 
 
 def check_figure(path: Path, inputs: Iterable[str | Path] = ()) -> None:

@@ -17,6 +17,7 @@ from linker.plots.drawing import COLOURS, GREY, label, panels, style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 CURVES = "curves.csv"
 _LINES = ("-", "--", "-.", ":")
@@ -68,7 +69,6 @@ class Panel:
     """A task, or the mean of several, with a line for each strategy."""
 
     name: str
-    runs: int
     strategies: list[Strategy]
 
 
@@ -129,13 +129,11 @@ def recall(curves: Iterable[HasCurve]) -> Recall:
     for group in groups:
         name = group[0] if len(group) == 1 else f"mean of {len(group):,} tasks"
         strategies = [
-            _strategy(
-                strategy, [one for one in curves if one.strategy == strategy and one.task in group], labels
-            )
+            _strategy(strategy, own, labels)
             for strategy in names
+            if (own := [one for one in curves if one.strategy == strategy and one.task in group])
         ]
-        runs = sum(one.task in group for one in curves) // len(names)
-        found.append(Panel(name, runs, strategies))
+        found.append(Panel(name, strategies))
     return Recall(_rounded(labels), found)
 
 
@@ -164,26 +162,31 @@ def figure(numbers: Recall) -> Figure:
     columns = min(count, _COLUMNS)
     rows = math.ceil(count / columns)
     figure, axes = panels(2.9 * columns + 1.8 + 1.5 * (count == 1), 2.7 * rows + 0.6, columns, rows=rows)
+    names = list(dict.fromkeys(one.name for panel in numbers.panels for one in panel.strategies))
+    handles: dict[str, Line2D] = {}
     for place, (axis, panel) in enumerate(zip(axes, numbers.panels)):
-        _draw(axis, numbers.labels, panel, told=count == 1)
+        handles = {**_draw(axis, numbers.labels, panel, names, told=count == 1), **handles}
         if place % columns == 0:
             axis.set_ylabel("relevant posts found, %")
         if place + columns >= count:
             axis.set_xlabel("labels, % of the distinct posts")
     for axis in axes[count:]:
         axis.set_axis_off()
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper", labelspacing=0.9)
+    shown = [handles[name] for name in names]
+    figure.legend(shown, [str(one.get_label()) for one in shown], loc="outside right upper", labelspacing=0.9)
     return figure
 
 
-def _draw(axis: Axes, labels: list[float], panel: Panel, told: bool) -> None:
+def _draw(axis: Axes, labels: list[float], panel: Panel, names: list[str], told: bool) -> dict[str, Line2D]:
     """One panel; `told`: the legend says when 95 % are found."""
-    for place, one in enumerate(panel.strategies):
+    lines = {}
+    for one in panel.strategies:
+        place = names.index(one.name)
         name = label(one.name, 36)
         if told:
             share = one.labels_to_95
             name += "\nnever 95 %" if share is None else f"\n95 % after {100 * share:.0f} % of the labels"
-        axis.plot(
+        (lines[one.name],) = axis.plot(
             [100 * share for share in labels],
             [100 * share for share in one.recall],
             _LINES[place // len(COLOURS) % len(_LINES)],
@@ -193,3 +196,4 @@ def _draw(axis: Axes, labels: list[float], panel: Panel, told: bool) -> None:
     axis.axhline(95, color=GREY, linestyle=":", linewidth=1.2)
     axis.set(xlim=(0, 100), ylim=(0, 101.5))
     axis.set_title(label(panel.name, 34))
+    return lines
