@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from linker.annotation.duplicates import duplicate_groups
 from linker.annotation.pool import Pool
+from linker.data.duplicates import duplicate_groups
 from linker.data.types import Article, Post
 from linker.errors import DataError
 from linker.models.lexical import BM25Model, lexical_words

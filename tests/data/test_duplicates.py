@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from linker.annotation.duplicates import duplicate_groups, normal_form
+from linker.data.duplicates import duplicate_groups, normal_form
 
 WORDS = re.findall(
     r"\w+",
