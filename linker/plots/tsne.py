@@ -111,11 +111,13 @@ def figure(numbers: VectorMap) -> Figure:
         beside.text(0.07, -place - 0.36, counted, va="center", color=GREY, size=8)
         x, y = np.array(article.x), np.array(article.y)
         middle = int(np.argmin((x - np.median(x)) ** 2 + (y - np.median(y)) ** 2))
-        axis.text(
-            x[middle],
-            y[middle],
+        axis.annotate(
             number,
+            (x[middle], y[middle]),
+            (9, 9),
+            textcoords="offset points",
             weight="bold",
+            size=8,
             ha="center",
             va="center",
             bbox={"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": colour, "alpha": 0.9},
