@@ -79,6 +79,9 @@ def rank(
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Leave out posts with a lower score.")
     ] = None,
+    copies: Annotated[
+        bool, typer.Option("--copies", help="With --corpus: list near-duplicates one by one.")
+    ] = False,
     format_: Annotated[
         Literal["table", "csv", "jsonl", "trec"] | None,
         typer.Option("--format", help="What to write.", show_default="by the ending of --out, else table"),
@@ -123,9 +126,9 @@ def rank(
         if posts or column:
             raise LinkerError("--corpus: the posts are in the corpus; leave out --posts and --column")
         conditions = _conditions(since, until, lang, where)
-        ranker = _over_corpus(corpus, model, top, offset, threshold, explain, conditions)
+        ranker = _over_corpus(corpus, model, top, offset, threshold, explain, copies, conditions)
     else:
-        _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset)
+        _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         if not posts:
             raise LinkerError("give --posts FILE, or --corpus FOLDER")
         ranker = _over_posts(posts, model, top, threshold, explain, column, on_error, errors_dir)
@@ -172,6 +175,7 @@ def _over_corpus(
     offset: int,
     threshold: float | None,
     explain: bool,
+    copies: bool,
     conditions: Filter,
 ) -> Callable[[list[Article]], tuple[list[RankedPost], str]]:
     from linker.corpus.corpus import Corpus
@@ -179,7 +183,7 @@ def _over_corpus(
     corpus = Corpus.open(folder, model)
 
     def ranked(articles: list[Article]) -> tuple[list[RankedPost], str]:
-        return corpus.rank(articles, top, offset, threshold, conditions, explain), corpus.name
+        return corpus.rank(articles, top, offset, threshold, conditions, explain, copies), corpus.name
 
     return ranked
 

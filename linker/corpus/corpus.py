@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.corpus.filters import Filter
 from linker.corpus.fingerprint import fingerprint
+from linker.corpus.grouping import Groups
 from linker.corpus.matrix import Matrix
 from linker.corpus.rows import post_from
 from linker.corpus.store import Store
@@ -38,6 +39,7 @@ class Corpus:
             raise DataError(f"{store.folder}: holds no posts yet; go on with `linker corpus add`")
         self._dataset = dataset
         self._vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
+        self._groups: np.ndarray | None = None
 
     @classmethod
     def open(cls, folder: str | Path, model: str | Path | None = None) -> Corpus:
@@ -79,8 +81,11 @@ class Corpus:
         threshold: float | None = None,
         filter: Filter | None = None,
         explain: bool = False,
+        copies: bool = False,
     ) -> list[RankedPost]:
         """The posts, best first, by exact search; equal scores in descending order of ids.
+
+        Of near-duplicates the best is given, with how many others there are.
 
         Args:
             article: as for `Linker.rank`.
@@ -89,6 +94,7 @@ class Corpus:
             threshold: leave out posts with a lower score.
             filter: which posts to look at.
             explain: fill `explanation`, as far as the model can tell.
+            copies: give near-duplicates one by one, not only the best of each group and how many there are.
 
         Raises:
             LinkerError: an article that cannot be fetched or read, or a filter that cannot be understood.
@@ -99,12 +105,22 @@ class Corpus:
         if places is not None:
             scores = scores[places]
         wanted = len(scores) if top is None else top + offset
-        chosen = self._best(scores, places, wanted, threshold)[offset:]
+        if copies:
+            chosen, more = self._best(scores, places, wanted, threshold), None
+        else:
+            chosen, more = self._best_of_groups(scores, places, wanted, threshold)
+        chosen = chosen[offset:]
         posts = self._posts([place for place, _ in chosen])
         marks = explanations(self.model, queries, posts, range(len(posts))) if explain and posts else None
         return [
-            RankedPost(rank, float(str(score)), post, marks[i] if marks else None)
-            for i, (rank, (_, score), post) in enumerate(zip(count(offset + 1), chosen, posts))
+            RankedPost(
+                rank,
+                float(str(score)),
+                post,
+                marks[i] if marks else None,
+                int(more[place]) if more is not None else 0,
+            )
+            for i, (rank, (place, score), post) in enumerate(zip(count(offset + 1), chosen, posts))
         ]
 
     def scores(self, articles: Sequence[Article]) -> np.ndarray:
@@ -136,6 +152,24 @@ class Corpus:
         descending = sorted(range(len(at)), key=lambda i: ids[i], reverse=True)
         descending.sort(key=lambda i: -scores[inside[i]])
         return [(int(at[i]), scores[inside[i]]) for i in descending[:count]]
+
+    def _best_of_groups(
+        self, scores: np.ndarray, places: np.ndarray | None, count: int, threshold: float | None
+    ) -> tuple[list[tuple[int, np.float32]], np.ndarray]:
+        """The best post of each of the best groups, and for each place how many others of its group may be found."""
+        if self._groups is None:
+            self._groups = Groups(self.store.folder).complete(self._dataset)
+        allowed = self._groups if places is None else self._groups[places]
+        members = np.bincount(allowed, minlength=len(self._groups))
+        tried = count
+        while True:
+            best = self._best(scores, places, tried, threshold)
+            first: dict[int, tuple[int, np.float32]] = {}
+            for place, score in best:
+                first.setdefault(int(self._groups[place]), (place, score))
+            if len(first) >= count or len(best) < tried or tried >= len(scores):
+                return list(first.values())[:count], members[self._groups] - 1
+            tried = 2 * tried + 10
 
     def _posts(self, places: Sequence[int]) -> list[Post]:
         rows = self._dataset.take(list(places), columns=_COLUMNS).to_pylist() if places else []

@@ -20,8 +20,10 @@ _MARKS = str.maketrans("", "", string.punctuation.replace("#", "") + "“”„�
 _SHINGLE = 5
 # Twelve bands of four: two texts with Jaccard 0.8 share one with probability 0.998, with 0.5 in half the cases.
 _BANDS, _ROWS = 12, 4
-_SIGNATURE = _BANDS * _ROWS
+SIGNATURE = _BANDS * _ROWS
 _TEXTS_AT_ONCE = 10_000
+# So few that all runs of their characters stay in the cache.
+_BLOCK = 1_000
 
 
 def normal_form(text: str) -> str:
@@ -30,6 +32,35 @@ def normal_form(text: str) -> str:
         text = html.unescape(text)
     words = _RETWEET.sub(" ", _MENTION.sub(" ", _URL.sub(" ", text))).lower()
     return " ".join(words.translate(_MARKS).split())
+
+
+def signatures(texts: Sequence[str]) -> np.ndarray:
+    """MinHash of the normal forms' shingles of five characters: uint32, texts × 48.
+
+    The share of equal numbers of two rows estimates the Jaccard index of the two texts, give or take 0.06.
+    """
+    blocks = [_signed(texts[i : i + _BLOCK]) for i in range(0, len(texts), _BLOCK)]
+    return np.concatenate([np.empty((0, SIGNATURE), dtype=np.uint32), *blocks])
+
+
+def _signed(texts: Sequence[str]) -> np.ndarray:
+    forms = [normal_form(text) or text for text in texts]
+    lengths = np.array([len(form) for form in forms], dtype=np.int64)
+    signed = np.full((len(forms), SIGNATURE), np.iinfo(np.uint32).max, dtype=np.uint32)
+    long = np.flatnonzero(lengths >= _SHINGLE)
+    short = np.flatnonzero(lengths < _SHINGLE)
+    if len(short):
+        signed[short] = _signatures([_shingles(forms[i]) for i in short])
+    if len(long):
+        runs = _runs("".join(forms[i] for i in long), _SHINGLE)
+        ends = lengths[long].cumsum()
+        # Runs that reach into the next text count for neither.
+        across = (ends[:-1, None] - np.arange(1, _SHINGLE)).ravel()
+        for number, factor in enumerate(_factors()):
+            hashed = _hashed(runs, factor)
+            hashed[across] = np.iinfo(np.uint32).max
+            signed[long, number] = np.minimum.reduceat(hashed, ends - lengths[long])
+    return signed
 
 
 def duplicate_groups(texts: Sequence[str], threshold: float = 0.8) -> np.ndarray:
@@ -59,14 +90,14 @@ def _leaders(forms: Sequence[str], threshold: float) -> np.ndarray:
     leaders = np.arange(len(forms))
     buckets: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(_BANDS)]
     kept_shingles: dict[int, np.ndarray] = {}
-    signatures = np.empty((len(forms), _SIGNATURE), dtype=np.uint32)
+    signed = np.empty((len(forms), SIGNATURE), dtype=np.uint32)
     for start in range(0, len(forms), _TEXTS_AT_ONCE):
         shingles = [_shingles(form) for form in forms[start : start + _TEXTS_AT_ONCE]]
-        signatures[start : start + len(shingles)] = _signatures(shingles)
-        keys = _band_keys(signatures[start : start + len(shingles)]).tolist()
+        signed[start : start + len(shingles)] = _signatures(shingles)
+        keys = band_keys(signed[start : start + len(shingles)]).tolist()
         for i, (own, bands) in enumerate(zip(shingles, keys), start):
             near = {other for bucket, key in zip(buckets, bands) for other in bucket.get(key, ())}
-            best = _most_like(i, own, sorted(near), signatures, kept_shingles, threshold)
+            best = _most_like(i, own, sorted(near), signed, kept_shingles, threshold)
             if best is not None:
                 leaders[i] = best
                 continue
@@ -80,14 +111,14 @@ def _most_like(
     place: int,
     shingles: np.ndarray,
     candidates: list[int],
-    signatures: np.ndarray,
+    signed: np.ndarray,
     kept: dict[int, np.ndarray],
     threshold: float,
 ) -> int | None:
     """The candidate with the highest Jaccard index, the earliest of equals; None if all are below the threshold."""
     if not candidates:
         return None
-    guessed = (signatures[candidates] == signatures[place]).mean(axis=1)
+    guessed = (signed[candidates] == signed[place]).mean(axis=1)
     best, most = None, threshold
     # Signatures of 48 numbers err by 0.06; three times that far below, an exact look is not worth it.
     for i in np.flatnonzero(guessed >= threshold - 0.2):
@@ -101,35 +132,45 @@ def _most_like(
 
 def _shingles(form: str) -> np.ndarray:
     """uint64: hashes of all runs of five characters, sorted, each once; a shorter text is one run."""
-    codes = np.frombuffer(form.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
-    size = min(_SHINGLE, len(codes))
+    return np.unique(_runs(form, min(_SHINGLE, len(form))))
+
+
+def _runs(text: str, size: int) -> np.ndarray:
+    """uint64: a hash of every run of so many characters, in order."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
     runs = np.zeros(max(0, len(codes) - size + 1), dtype=np.uint64)
     for shift in range(size):
         runs = runs * np.uint64(0x100000001B3) + codes[shift : shift + len(runs)]
-    return np.unique(_mixed(runs))
+    return _mixed(runs)
 
 
 def _signatures(shingles: Sequence[np.ndarray]) -> np.ndarray:
     """uint32, texts × 48: the least of each of 48 hash functions over a text's shingles."""
     lengths = np.array([len(one) for one in shingles])
-    signatures = np.full((len(shingles), _SIGNATURE), np.iinfo(np.uint32).max, dtype=np.uint32)
+    signed = np.full((len(shingles), SIGNATURE), np.iinfo(np.uint32).max, dtype=np.uint32)
     if not lengths.sum():
-        return signatures
+        return signed
     everything = np.concatenate(shingles)
     starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])[lengths > 0]
+    for number, factor in enumerate(_factors()):
+        signed[lengths > 0, number] = np.minimum.reduceat(_hashed(everything, factor), starts)
+    return signed
+
+
+def _factors() -> np.ndarray:
     generator = np.random.default_rng(20_200_801)
-    factors = generator.integers(1, 1 << 63, size=_SIGNATURE, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    for number, factor in enumerate(factors):
-        hashed = ((everything * factor) >> np.uint64(32)).astype(np.uint32)  # multiply-shift
-        signatures[lengths > 0, number] = np.minimum.reduceat(hashed, starts)
-    return signatures
+    return generator.integers(1, 1 << 63, size=SIGNATURE, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def _band_keys(signatures: np.ndarray) -> np.ndarray:
+def _hashed(numbers: np.ndarray, factor: np.uint64) -> np.ndarray:
+    return ((numbers * factor) >> np.uint64(32)).astype(np.uint32)  # multiply-shift
+
+
+def band_keys(signed: np.ndarray) -> np.ndarray:
     """uint64, texts × bands: a hash of each band's numbers."""
-    keys = np.zeros((len(signatures), _BANDS), dtype=np.uint64)
+    keys = np.zeros((len(signed), _BANDS), dtype=np.uint64)
     for row in range(_ROWS):
-        keys = _mixed(keys * np.uint64(0x100000001B3) + signatures[:, row::_ROWS])
+        keys = _mixed(keys * np.uint64(0x100000001B3) + signed[:, row::_ROWS])
     return keys
 
 

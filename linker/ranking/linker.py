@@ -30,12 +30,21 @@ _LONGEST_PATH = 1024
 
 @dataclass(frozen=True, slots=True)
 class RankedPost:
-    """A post and where it stands: rank from 1, the score, and, if asked for, what carried the score."""
+    """A post and where it stands.
+
+    Attributes:
+        rank: from 1.
+        score: as the model gave it.
+        post: the post.
+        explanation: what carried the score, if that was asked for.
+        copies: how many near-duplicates stand behind it; only a corpus tells.
+    """
 
     rank: int
     score: float
     post: Post
     explanation: Explanation | None = None
+    copies: int = 0
 
 
 class Linker:

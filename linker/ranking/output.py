@@ -57,8 +57,8 @@ def write_ranking(
 def record(ranked: RankedPost) -> dict[str, Any]:
     """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
 
-    An extra field whose name is taken gets `post_` before it. `article_words` and `post_words` are there if
-    explanations were asked for, as [word, weight] pairs.
+    An extra field whose name is taken gets `post_` before it. `copies` is there where a post has near-duplicates,
+    `article_words` and `post_words` if explanations were asked for, as [word, weight] pairs.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
@@ -68,6 +68,8 @@ def record(ranked: RankedPost) -> dict[str, Any]:
         values["article_ids"] = list(post.article_ids)
     if post.split is not None:
         values["split"] = post.split
+    if ranked.copies:
+        values["copies"] = ranked.copies
     if explanation is not None:
         values["article_words"] = [_pair(pair) for pair in explanation.article_words]
         values["post_words"] = [_pair(pair) for pair in explanation.post_words]
@@ -127,6 +129,8 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
     for ranked in ranking:
         spans = ranked.explanation.post_spans if ranked.explanation else []
         post = marked_text(ranked.post.text, spans, console.is_terminal)
+        if ranked.copies:
+            post.append(f" (+{ranked.copies:,} like it)", "dim")
         table.add_row(str(ranked.rank), f"{ranked.score:.4f}", post)
     with console.capture() as capture:
         console.print(table)
