@@ -134,7 +134,9 @@ def asreview_runs(
                         [task.name, place, task.pool.posts[place].text, int(task.relevant[place])]
                     )
         script = HERE / "annotation_asreview.py"
-        subprocess.run([python, str(script), str(source), str(target), str(growth)], check=True)
+        paths = [str(path.resolve()) for path in (script, source, target)]
+        # ASReview leaves a cache where it runs.
+        subprocess.run([python, *paths, str(growth)], check=True, cwd=folder)
         places: dict[str, list[int]] = {}
         with target.open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
