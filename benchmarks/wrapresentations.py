@@ -153,7 +153,7 @@ def mean_and_first(model: Any, posts: Sequence[Post]) -> tuple[np.ndarray, np.nd
     order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
     for start in range(0, len(order), 64):
         padded = model.tokenizer.pad(
-            {"input_ids": [list(texts[i]) for i in order[start : start + 64]]}, return_tensors="pt"
+            {"input_ids": [texts[i].tolist() for i in order[start : start + 64]]}, return_tensors="pt"
         )
         states = network(**padded)[0]
         mask = padded["attention_mask"][..., None]
