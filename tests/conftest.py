@@ -31,6 +31,11 @@ def toy_posts(seed: int = 0, articles_per_topic: int = 3, posts_per_article: int
     return LinkedPosts(articles, posts)
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Packed bytes hold the time at which they were packed: as names of tests they would differ between processes."""
+    return argname if isinstance(val, bytes) else None
+
+
 @pytest.fixture
 def toy() -> LinkedPosts:
     return toy_posts()
