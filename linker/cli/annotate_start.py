@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
-from linker.cli.options import Packages, include_packages
+from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
 from linker.errors import LinkerError
 
 
@@ -50,21 +50,9 @@ def start(
         float, typer.Option("--overlap", help="The share of posts that two annotators label.")
     ] = 0.0,
     seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.", min=0)] = 13,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    on_error: Annotated[
-        Literal["strict", "skip"],
-        typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
-    ] = "strict",
-    errors_dir: Annotated[
-        Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
-    ] = Path("."),
+    column: PostColumnNames = None,
+    on_error: OnError = "strict",
+    errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
     """Begin a session: a folder with the articles, the posts and, from then on, every label."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.options import Packages, include_packages
+from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
 
 if TYPE_CHECKING:
     from linker.corpus.building import Added
@@ -21,19 +21,6 @@ Posts = Annotated[
         help="Posts: JSON lines, CSV, TSV, Parquet, text, plain or packed, or -.", show_default=False
     ),
 ]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column",
-        help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
-        show_default=False,
-    ),
-]
-OnError = Annotated[
-    Literal["strict", "skip"],
-    typer.Option("--on-error", help="Bad lines: stop at the first, or set them aside and go on."),
-]
-ErrorsDir = Annotated[Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")]
 
 
 @app.command()
@@ -41,7 +28,7 @@ def build(
     posts: Posts,
     model: Annotated[str, typer.Option("--model", help="The model folder.")],
     out: Annotated[Path, typer.Option("--out", help="The folder of the corpus.")],
-    column: Columns = None,
+    column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
@@ -63,7 +50,7 @@ def add(
     model: Annotated[
         str | None, typer.Option("--model", help="Where the corpus's model lies now, if it was moved.")
     ] = None,
-    column: Columns = None,
+    column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,

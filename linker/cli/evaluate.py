@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import Packages, include_packages
+from linker.cli.options import ErrorsDir, Packages, include_packages
 
 
 class OnErrorChoice(str, Enum):
@@ -76,9 +76,7 @@ def evaluate(
         OnErrorChoice,
         typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
     ] = OnErrorChoice.strict,
-    errors_dir: Annotated[
-        Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
-    ] = Path("."),
+    errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
     """Rank all posts for every article, measure the rankings, and compare models.

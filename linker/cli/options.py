@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,6 +27,20 @@ Packages = Annotated[
         "--include-package", help="A package with components of your own; repeatable.", show_default=False
     ),
 ]
+
+PostColumnNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
+        show_default=False,
+    ),
+]
+OnError = Annotated[
+    Literal["strict", "skip"],
+    typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
+]
+ErrorsDir = Annotated[Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")]
 
 
 def read_config(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from linker.cli.options import Packages, include_packages
+from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
 from linker.cli.posts import check_files, post_columns, with_option
 from linker.errors import LinkerError
 
@@ -92,21 +92,9 @@ def rank(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which words of article and posts carried the score.")
     ] = False,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    on_error: Annotated[
-        Literal["strict", "skip"],
-        typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
-    ] = "strict",
-    errors_dir: Annotated[
-        Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
-    ] = Path("."),
+    column: PostColumnNames = None,
+    on_error: OnError = "strict",
+    errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""

@@ -6,11 +6,11 @@ import contextlib
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from linker.cli.options import Packages, include_packages
+from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
 from linker.cli.posts import post_columns, with_option
 from linker.errors import LinkerError
 
@@ -47,21 +47,9 @@ def serve(
             "--posts", help="For trying a ranking: a file of posts; repeatable.", show_default=False
         ),
     ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    on_error: Annotated[
-        Literal["strict", "skip"],
-        typer.Option("--on-error", help="Bad lines of --posts: stop, or set them aside and go on."),
-    ] = "strict",
-    errors_dir: Annotated[
-        Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")
-    ] = Path("."),
+    column: PostColumnNames = None,
+    on_error: OnError = "strict",
+    errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
     """Start the page for labelling sessions and for trying a ranking; Ctrl-C ends it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.options import Packages, include_packages
+from linker.cli.options import Packages, PostColumnNames, include_packages
 
 if TYPE_CHECKING:
     from linker.annotation.simulation import Task
@@ -77,14 +77,7 @@ def simulate(
     workers: Annotated[
         int | None, typer.Option("--workers", min=1, help="Processes.", show_default="one for each core")
     ] = None,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
+    column: PostColumnNames = None,
     include_package: Packages = None,
 ) -> None:
     """Label posts whose labels are known, as annotators would have: labels spent, recall, and where rules stop."""
