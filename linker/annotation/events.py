@@ -57,7 +57,7 @@ class Event:
             "event": self.kind,
             "annotator": self.annotator,
             "post": self.post,
-            "time": self.time.isoformat(timespec="milliseconds"),
+            "time": self.time.isoformat(timespec="microseconds"),
         }
         for name in ("value", "note", "at_random", "position", "imported"):
             if (value := getattr(self, name)) not in (None, False, 0):
@@ -106,6 +106,5 @@ def annotator_name(name: str) -> str:
 
 
 def now() -> datetime:
-    """The time in UTC, in milliseconds, as lines hold it."""
-    time = datetime.now(timezone.utc)
-    return time.replace(microsecond=time.microsecond // 1000 * 1000)
+    """The time in UTC. In microseconds, so that labels of the same moment keep their order where times sort them."""
+    return datetime.now(timezone.utc)
