@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import signal
 import tempfile
@@ -124,3 +125,12 @@ def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
         raise LinkerError(f"{path}: cannot be written ({above} is no folder)")
     if not os.access(above, os.W_OK):
         raise LinkerError(f"{path}: cannot be written (no permission in {above})")
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

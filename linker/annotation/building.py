@@ -40,8 +40,7 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         scores = model.score(articles, distinct)
     else:
         # Scoring would encode all posts a second time.
-        compare = getattr(model, "similarities", _cosines)
-        scores = compare(article_vectors, vectors)
+        scores = model.similarities(article_vectors, vectors)
     return Pool(
         list(articles),
         distinct,
@@ -64,10 +63,6 @@ def _tfidf(articles: Sequence[Article], posts: Sequence[Post]) -> tuple[csr_matr
     except ValueError:  # no word stands in two texts
         matrix = csr_matrix((len(texts), 1), dtype=np.float32)
     return matrix[: len(articles)], matrix[len(articles) :]
-
-
-def _cosines(articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
-    return articles @ posts.T
 
 
 def _mean(scores: np.ndarray) -> np.ndarray:

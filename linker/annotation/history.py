@@ -139,7 +139,12 @@ class History:
         if before is not None:
             who.given[place] = before
         else:
+            for other in self.annotators.values():
+                # Whoever had it before them when it was labelled does not get it back as well.
+                if other.handed.pop(place, None):
+                    other.seen.discard(place)
             who.handed = {place: Handed(event.time, given.at_random, 0), **who.handed}
+            who.seen.add(place)
 
     def _settle(self, place: int, at_random: bool) -> None:
         self._labels = None

@@ -58,9 +58,8 @@ def start(
     """Begin a session: a folder with the articles, the posts and, from then on, every label."""
     from linker.annotation.folder import check_new
     from linker.annotation.session import RULE, STRATEGY, Session
-    from linker.cli.posts import check_files, post_columns, with_option
+    from linker.cli.posts import check_files, post_columns, told_articles, with_option
     from linker.data.records import read_posts
-    from linker.ranking.articles import load_articles
     from linker.ranking.linker import find_model
 
     # What can be wrong is found out before the work begins: names first, the model last.
@@ -71,9 +70,7 @@ def start(
     find_model(model)
     ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
     told = _guidelines(guidelines)
-    articles = [one for source in article for one in load_articles(source)]
-    for one in articles:
-        _say(f"article: {one.title or one.text[:60]!r}, {len(one.full_text.split())} words")
+    articles = told_articles(article)
     with with_option():
         candidates = read_posts(posts, columns, on_error, str(errors_dir))
     session = Session.create(

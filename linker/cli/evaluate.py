@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from linker.cli.options import ErrorsDir, Packages, include_packages
-
-
-class OnErrorChoice(str, Enum):
-    """What happens to lines that cannot be read."""
-
-    strict = "strict"
-    skip = "skip"
+from linker.cli.options import ErrorsDir, OnError, Packages, include_packages
 
 
 def evaluate(
@@ -72,10 +64,7 @@ def evaluate(
         Path | None,
         typer.Option("--scores", help="Write all scores as .npz; with {model} in the name for every model."),
     ] = None,
-    on_error: Annotated[
-        OnErrorChoice,
-        typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
-    ] = OnErrorChoice.strict,
+    on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
@@ -110,7 +99,7 @@ def evaluate(
         print_benchmarks(
             measure_benchmarks(
                 contenders(models), reranking or [], similarity or [], columns, json_file,
-                on_error.value, str(errors_dir),
+                on_error, str(errors_dir),
             )
         )  # fmt: skip
         return
@@ -127,9 +116,7 @@ def evaluate(
     reference = baseline_name(everyone, baseline)
     outputs = Outputs(json=json_file, qrels=qrels, run=run, scores=scores)
     outputs.check(everyone, given=len(models), inputs=[articles, posts])
-    linked = ArticlesAndPosts(
-        str(articles), str(posts), on_error=on_error.value, errors_dir=str(errors_dir)
-    ).read()
+    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
 
     from linker.evaluation.evaluating import evaluate_models, only_split
 

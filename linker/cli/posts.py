@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from linker.errors import DataError, LinkerError
 
 if TYPE_CHECKING:
     from linker.data.columns import PostColumns
+    from linker.data.types import Article
 
 
 def post_columns(given: list[str] | None) -> PostColumns:
@@ -52,6 +54,21 @@ def check_files(articles: list[str], posts: list[str], out: Path | None) -> None
             raise LinkerError(f"{path}: {problem}; give a file of posts")
     if out is not None:
         check_writable(out, articles + posts)
+
+
+def told_articles(sources: list[str]) -> list[Article]:
+    """The articles of some addresses and files, each told on standard error: is it the whole of it?
+
+    Raises:
+        LinkerError: one cannot be fetched or read.
+    """
+    from linker.ranking.articles import load_articles
+
+    articles = [one for source in sources for one in load_articles(source)]
+    for one in articles:
+        title = one.title or one.text[:60]
+        print(f"article: {title!r}, {len(one.full_text.split())} words", file=sys.stderr)
+    return articles
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
-from linker.cli.posts import check_files, post_columns, with_option
+from linker.cli.posts import check_files, post_columns, told_articles, with_option
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
@@ -98,7 +98,6 @@ def rank(
     include_package: Packages = None,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
-    from linker.ranking.articles import load_articles
     from linker.ranking.output import write_ranking
 
     # What can be wrong is found out before the work begins: names first, the model last.
@@ -120,9 +119,7 @@ def rank(
         if not posts:
             raise LinkerError("give --posts FILE, or --corpus FOLDER")
         ranker = _over_posts(posts, model, top, threshold, explain, column, on_error, errors_dir)
-    articles = [one for source in article for one in load_articles(source)]
-    for one in articles:
-        _say(f"article: {one.title or one.text[:60]!r}, {len(one.full_text.split())} words")
+    articles = told_articles(article)
     ranking, name = ranker(articles)
     _report(ranking, threshold, explain, name)
     query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"

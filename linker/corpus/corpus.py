@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
@@ -106,10 +106,11 @@ class Corpus:
             scores = scores[places]
         wanted = len(scores) if top is None else top + offset
         if copies:
-            chosen, more = self._best(scores, places, wanted, threshold), None
+            chosen = self._best(scores, places, wanted, threshold)[offset:]
+            more = [0] * len(chosen)
         else:
-            chosen, more = self._best_of_groups(scores, places, wanted, threshold)
-        chosen = chosen[offset:]
+            chosen = self._best_of_groups(scores, places, wanted, threshold)[offset:]
+            more = self._others([place for place, _ in chosen], places)
         posts = self._posts([place for place, _ in chosen])
         marks = explanations(self.model, queries, posts, range(len(posts))) if explain and posts else None
         return [
@@ -118,9 +119,9 @@ class Corpus:
                 float(str(score)),
                 post,
                 marks[i] if marks else None,
-                int(more[place]) if more is not None else 0,
+                more[i],
             )
-            for i, (rank, (place, score), post) in enumerate(zip(count(offset + 1), chosen, posts))
+            for i, (rank, (_, score), post) in enumerate(zip(count(offset + 1), chosen, posts))
         ]
 
     def scores(self, articles: Sequence[Article]) -> np.ndarray:
@@ -130,7 +131,7 @@ class Corpus:
         if self.store.facts.similarity == "cosine":
             # The mean of the cosines is the product with the mean vector.
             return self._vectors @ queries.mean(axis=0)
-        squares = np.concatenate([(block**2).sum(axis=1) for block in _blocks(self._vectors)])
+        squares = np.einsum("ij,ij->i", self._vectors, self._vectors)
         distances = [
             np.sqrt(np.maximum(squares - 2 * (self._vectors @ query) + query @ query, 0)) for query in queries
         ]
@@ -155,27 +156,30 @@ class Corpus:
 
     def _best_of_groups(
         self, scores: np.ndarray, places: np.ndarray | None, count: int, threshold: float | None
-    ) -> tuple[list[tuple[int, np.float32]], np.ndarray]:
-        """The best post of each of the best groups, and for each place how many others of its group may be found."""
-        if self._groups is None:
-            self._groups = Groups(self.store.folder).complete(self._dataset)
-        allowed = self._groups if places is None else self._groups[places]
-        members = np.bincount(allowed, minlength=len(self._groups))
+    ) -> list[tuple[int, np.float32]]:
+        """The best post of each of the best groups."""
+        groups = self._group_of_each()
         tried = count
         while True:
             best = self._best(scores, places, tried, threshold)
             first: dict[int, tuple[int, np.float32]] = {}
             for place, score in best:
-                first.setdefault(int(self._groups[place]), (place, score))
+                first.setdefault(int(groups[place]), (place, score))
             if len(first) >= count or len(best) < tried or tried >= len(scores):
-                return list(first.values())[:count], members[self._groups] - 1
+                return list(first.values())[:count]
             tried = 2 * tried + 10
+
+    def _others(self, chosen: Sequence[int], places: np.ndarray | None) -> list[int]:
+        """How many others of each chosen post's group may be found."""
+        groups = self._group_of_each()
+        members = np.bincount(groups if places is None else groups[places], minlength=len(groups))
+        return [int(members[groups[place]]) - 1 for place in chosen]
+
+    def _group_of_each(self) -> np.ndarray:
+        if self._groups is None:
+            self._groups = Groups(self.store.folder).complete(self._dataset)
+        return self._groups
 
     def _posts(self, places: Sequence[int]) -> list[Post]:
         rows = self._dataset.take(list(places), columns=_COLUMNS).to_pylist() if places else []
         return [post_from(row) for row in rows]
-
-
-def _blocks(vectors: np.ndarray, rows: int = 65_536) -> Iterator[np.ndarray]:
-    for start in range(0, len(vectors), rows):
-        yield vectors[start : start + rows]

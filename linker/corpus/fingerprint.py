@@ -9,6 +9,7 @@ from pathlib import Path
 from linker.config import load_config
 from linker.errors import ModelError
 from linker.evaluation.contenders import Contender
+from linker.files import sha256_of
 from linker.models.folder import CONFIG
 
 
@@ -32,7 +33,5 @@ def fingerprint(contender: Contender) -> str:
     for path in sorted(folder.rglob("*")):
         if path.suffix in (".safetensors", ".txt") and not path.name.startswith("last"):
             digest.update(path.relative_to(folder).as_posix().encode())
-            with open(path, "rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
+            digest.update(sha256_of(path).encode())
     return digest.hexdigest()

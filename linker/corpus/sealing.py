@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
-from hashlib import sha256
-from pathlib import Path
 
 from linker.corpus.store import POSTS, Store
+from linker.files import sha256_of
 
 CHECKSUMS = "checksums.jsonl"
 # The one file that Lance writes anew; it is a hint only.
@@ -19,7 +18,7 @@ def seal(store: Store) -> None:
     """Take down the checksums of the files that have none yet; none is ever changed once written."""
     known = checksums(store)
     lines = [
-        json.dumps({"file": name, "sha256": digest_of(store.folder / name)}) + "\n"
+        json.dumps({"file": name, "sha256": sha256_of(store.folder / name)}) + "\n"
         for name in files_of(store)
         if name not in known
     ]
@@ -53,12 +52,3 @@ def files_of(store: Store) -> Iterator[str]:
     for path in sorted((store.folder / POSTS).rglob("*")):
         if path.is_file() and path.name != _CHANGES:
             yield path.relative_to(store.folder).as_posix()
-
-
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file."""
-    with open(path, "rb") as file:
-        digest = sha256()
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()

@@ -9,9 +9,10 @@ import numpy as np
 
 from linker.corpus.keys import KeySet, keys_of
 from linker.corpus.matrix import ROWS_AT_ONCE, Matrix
-from linker.corpus.sealing import checksums, digest_of, files_of
+from linker.corpus.sealing import checksums, files_of
 from linker.corpus.store import Store
 from linker.errors import LinkerError
+from linker.files import sha256_of
 from linker.progress import track
 
 
@@ -30,7 +31,7 @@ def faults(store: Store) -> Iterator[Fault]:
     for name in track(present, "reading files", len(present)):
         if name not in known:
             continue  # written by an append whose checksum a kill prevented; its rows are read below
-        if digest_of(store.folder / name) != known[name]:
+        if sha256_of(store.folder / name) != known[name]:
             damaged = True
             yield Fault(
                 name, "was changed since it was written; restore it from a copy, or build the corpus again"

@@ -78,20 +78,8 @@ def _v1_tweet(value: dict[str, Any]) -> Tweet | None:
     extended = value.get("extended_tweet")
     full = _string(extended.get("full_text")) if isinstance(extended, dict) else None
     full = full or _string(value.get("full_text"))
-    text = full or _string(value.get("text"))
-    number = _id(value, "id")
-    if number is None or text is None:
-        return None
-    text = html.unescape(text)
-    return Tweet(
-        number,
-        text,
-        cut=full is None and (value.get("truncated") is True or _looks_cut(text)),
-        language=_string(value.get("lang")),
-        created_at=_string(value.get("created_at")),
-        quotes=_id(value, "quoted_status_id"),
-        replies_to=_id(value, "in_reply_to_status_id"),
-    )
+    quotes, replies_to = _id(value, "quoted_status_id"), _id(value, "in_reply_to_status_id")
+    return _tweet(value, full, value.get("truncated") is True, quotes, replies_to)
 
 
 def _from_v2(value: dict[str, Any]) -> Iterator[Tweet]:
@@ -117,6 +105,13 @@ def _from_v2(value: dict[str, Any]) -> Iterator[Tweet]:
 def _v2_tweet(value: dict[str, Any], targets: dict[str, str | None]) -> Tweet | None:
     note = value.get("note_tweet")
     full = _string(note.get("text")) if isinstance(note, dict) else None
+    return _tweet(value, full, False, targets.get("quoted"), targets.get("replied_to"))
+
+
+def _tweet(
+    value: dict[str, Any], full: str | None, said_cut: bool, quotes: str | None, replies_to: str | None
+) -> Tweet | None:
+    """What both versions call alike; `full` is the whole text where it stands apart, `said_cut` what a flag says."""
     text = full or _string(value.get("text"))
     number = _id(value, "id")
     if number is None or text is None:
@@ -125,11 +120,11 @@ def _v2_tweet(value: dict[str, Any], targets: dict[str, str | None]) -> Tweet | 
     return Tweet(
         number,
         text,
-        cut=full is None and _looks_cut(text),
+        cut=full is None and (said_cut or _looks_cut(text)),
         language=_string(value.get("lang")),
         created_at=_string(value.get("created_at")),
-        quotes=targets.get("quoted"),
-        replies_to=targets.get("replied_to"),
+        quotes=quotes,
+        replies_to=replies_to,
     )
 
 

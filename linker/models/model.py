@@ -38,6 +38,10 @@ class Model(Registrable):
         """float32, posts × dim, that `score` compares; None where a model scores without vectors."""
         return None
 
+    def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
+        """Scores from vectors, float32, articles × posts: their products, unless a model says otherwise."""
+        return articles @ posts.T
+
     def save_state(self, folder: Path) -> None:
         """Write what the config does not hold (weights, vocabulary). Nothing by default."""
 

@@ -41,7 +41,7 @@ class SentenceTransformerModel(Model):
         Raises:
             ModelError: sentence-transformers is not installed, or `path` holds no model of its kind.
         """
-        return self.article_vectors(articles) @ self.post_vectors(posts).T
+        return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Of unit length: float32, articles × dim."""

@@ -186,6 +186,14 @@ def test_undone_posts_are_not_lost_when_the_order_did_not_have_them(
     assert next_id(session, "lee") == first
 
 
+def test_an_undone_post_lies_before_one_annotator_only(session: Session) -> None:
+    first = next_id(session, "kim")
+    session.label("lee", first, "relevant")  # from the list
+    session.undo("lee")
+    assert next_id(session, "kim") != first
+    assert next_id(session, "lee") == first
+
+
 def test_a_copy_stands_for_its_post(session: Session) -> None:
     session.label("kim", "p0copy", "relevant")
     assert "p0" not in [one.post.id for one in session.next("kim", 50)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import shutil
 import time
@@ -18,7 +17,7 @@ import httpx
 
 from linker.data.vectors.cache import PUBLISHED, cache_folder, published
 from linker.errors import DataError
-from linker.files import atomic_write
+from linker.files import atomic_write, sha256_of
 from linker.progress import stderr
 
 ATTEMPTS = 4
@@ -192,7 +191,7 @@ def _check(url: str, part: Path, archive: Path, sha256: str | None) -> None:
         part.unlink()
         raise DataError(f"{url}: what came is no complete zip archive; it was thrown away, try again")
     note = archive.with_name(f"{archive.name}.sha256")
-    found = _digest(part)
+    found = sha256_of(part)
     expected = sha256 or (note.read_text(encoding="utf-8").split(" ")[0] if note.is_file() else found)
     if found != expected.lower():
         part.unlink()
@@ -204,14 +203,6 @@ def _check(url: str, part: Path, archive: Path, sha256: str | None) -> None:
         raise DataError(f"{url}: has the SHA-256 {found}, {source} is {expected}; what came was thrown away")
     with atomic_write(note) as file:
         file.write(f"{found}  {archive.name}\n")
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(BLOCK_BYTES):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _extract(archive: Path, member: str, target: Path) -> None:
