@@ -13,6 +13,7 @@ from linker.corpus.fingerprint import fingerprint
 from linker.corpus.grouping import Groups
 from linker.corpus.matrix import Matrix
 from linker.corpus.rows import post_from
+from linker.corpus.scoring import scores_of
 from linker.corpus.store import Store
 from linker.data.types import Article, Post
 from linker.errors import DataError, ModelError
@@ -128,14 +129,7 @@ class Corpus:
         """The mean score of every post over the articles: float32, one per post in the order of the store."""
         queries = self.model.article_vectors(articles)
         assert queries is not None  # the fingerprint says that it has vectors
-        if self.store.facts.similarity == "cosine":
-            # The mean of the cosines is the product with the mean vector.
-            return self._vectors @ queries.mean(axis=0)
-        squares = np.einsum("ij,ij->i", self._vectors, self._vectors)
-        distances = [
-            np.sqrt(np.maximum(squares - 2 * (self._vectors @ query) + query @ query, 0)) for query in queries
-        ]
-        return -np.mean(distances, axis=0)
+        return scores_of(self._vectors, queries, self.store.facts.similarity)
 
     def _best(
         self, scores: np.ndarray, places: np.ndarray | None, count: int, threshold: float | None
