@@ -67,7 +67,7 @@ def _articles(queries: Sequence[np.ndarray] | np.ndarray, similarity: str) -> li
 def _mean_scores(rows: np.ndarray, articles: Sequence[np.ndarray], similarity: str) -> np.ndarray:
     squares = np.vecdot(rows, rows) if similarity == "euclidean" else None
     best = [_best_passage(rows, passages, squares) for passages in articles]
-    return best[0] if len(best) == 1 else np.mean(best, axis=0, dtype=np.float64).astype(np.float32)
+    return best[0] if len(best) == 1 else np.stack(best).mean(axis=0, dtype=np.float64).astype(np.float32)
 
 
 def _best_passage(rows: np.ndarray, passages: np.ndarray, squares: np.ndarray | None) -> np.ndarray:
