@@ -13,10 +13,11 @@ from linker.data.columns import PostColumns
 from linker.data.formats.bad_lines import LineError
 from linker.data.records import post_of, read_posts
 from linker.data.types import Article, Post
-from linker.errors import DataError, ModelError
+from linker.errors import DataError, LinkerError, ModelError
 from linker.evaluation.contenders import Contender, contenders
 from linker.evaluation.per_article import rank_posts
 from linker.models.model import Model
+from linker.models.passages import Passages, reading
 from linker.ranking.articles import check_source, is_url, load_articles
 from linker.ranking.explanation import Explanation, explain
 from linker.ranking.extraction import article_from_text
@@ -69,6 +70,7 @@ class Linker:
         top: int | None = None,
         threshold: float | None = None,
         explain: bool = False,
+        passages: Passages = "whole",
     ) -> list[RankedPost]:
         """The posts, best first; equal scores in descending order of ids, as everywhere in retrieval.
 
@@ -79,13 +81,16 @@ class Linker:
                 are any) or Path objects.
             top: how many to return at most.
             threshold: leave out posts with a lower score.
-            explain: fill `explanation`, as far as the model can tell.
+            explain: fill `explanation`, as far as the model can tell; of whole articles only.
+            passages: how articles are read: `whole`; or cut into passages, a post's score being that of the `best`
+                of them, or their `mean`.
 
         Raises:
             LinkerError: an article that cannot be fetched or read, or posts that cannot be.
         """
+        check_explaining(explain, passages)
         queries, candidates = as_articles(article), as_posts(posts)
-        scores = self.score(queries, candidates).mean(axis=0, dtype=np.float64).astype(np.float32)
+        scores = self.score(queries, candidates, passages).mean(axis=0, dtype=np.float64).astype(np.float32)
         order = rank_posts(scores[None], [post.id for post in candidates])[0]
         if threshold is not None:
             order = order[scores[order] >= threshold]
@@ -96,14 +101,19 @@ class Linker:
             for rank, (i, explanation) in enumerate(zip(chosen, explanations), start=1)
         ]
 
-    def score(self, articles: AnyArticle | Sequence[AnyArticle], posts: AnyPosts) -> np.ndarray:
-        """Scores of all pairs: float32, articles × posts; both may be given as for `rank`.
+    def score(
+        self,
+        articles: AnyArticle | Sequence[AnyArticle],
+        posts: AnyPosts,
+        passages: Passages = "whole",
+    ) -> np.ndarray:
+        """Scores of all pairs: float32, articles × posts; all may be given as for `rank`.
 
         Raises:
             ModelError: the model gave scores that are no numbers.
             LinkerError: as `rank`.
         """
-        scores = self.model.score(as_articles(articles), as_posts(posts))
+        scores = reading(self.model, passages).score(as_articles(articles), as_posts(posts))
         if not np.isfinite(scores).all():
             raise ModelError(f"{self.name}: gives scores that are not finite numbers; train it again")
         return scores
@@ -112,6 +122,16 @@ class Linker:
         self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
     ) -> Sequence[Explanation | None]:
         return explain(self.model, articles, posts, chosen) or [None] * len(chosen)
+
+
+def check_explaining(explain: bool, passages: Passages) -> None:
+    """See that explanations are asked for only where articles are read as a whole.
+
+    Raises:
+        LinkerError: they are not.
+    """
+    if explain and passages != "whole":
+        raise LinkerError(f"explanations tell of whole articles: leave out explain, or passages = {passages}")
 
 
 def load(path: str | Path) -> Linker:
