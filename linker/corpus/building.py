@@ -55,9 +55,12 @@ def add_posts(
     added = Added()
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
         bar = progress.add_task("adding posts", total=None)
+        store.sweep()
+        seal(store)  # what an append left unsealed that was killed
         known = _Known(store)
-        matrix = Matrix(store.folder, store.facts.dim)
         count = store.count()
+        matrix = Matrix(store.folder, store.facts.dim).file
+        matrix.cut(count)
         for chunk in ahead(_chunks(post_stream(paths, columns, bad_lines))):
             if on_error == "strict" and bad_lines.total:
                 break
@@ -69,8 +72,8 @@ def add_posts(
                         f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
                     )
                 store.append(table_of(posts, vectors))
-                seal(store)
-                matrix.append(vectors, count)
+                with store.told():
+                    matrix.append(vectors, count)
                 count += len(posts)
                 added.new += len(posts)
             progress.advance(bar, len(chunk))

@@ -33,11 +33,11 @@ class KeySet:
         found = np.zeros(len(keys), dtype=bool)
         for run in self._runs:
             places = np.searchsorted(run[:, 0], keys[:, 0])
-            inside = places < len(run)
-            same = np.zeros(len(keys), dtype=bool)
-            same[inside] = run[places[inside], 0] == keys[inside, 0]
-            # Equal in the first half: the second decides, among all rows with that half.
-            for i in np.flatnonzero(same & ~found):
+            at = np.flatnonzero((places < len(run)) & ~found)
+            at = at[run[places[at], 0] == keys[at, 0]]
+            found[at] = run[places[at], 1] == keys[at, 1]
+            # Equal in the first half only, which hardly ever comes: look at all rows with that half.
+            for i in at[~found[at]]:
                 end = np.searchsorted(run[:, 0], keys[i, 0], side="right")
                 found[i] = bool((run[places[i] : end, 1] == keys[i, 1]).any())
         return found

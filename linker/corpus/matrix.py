@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.errors import DataError
+from linker.corpus.derived import RowFile
 
 if TYPE_CHECKING:
     import lance
+    import pyarrow as pa
 
 VECTORS = "vectors.f32"
 ROWS_AT_ONCE = 16_384
@@ -20,37 +22,31 @@ class Matrix:
     """float32, posts × dim, in the order of the store. What the store has and it lacks is made up for on opening."""
 
     def __init__(self, folder: Path, dim: int) -> None:
-        self.path = folder / VECTORS
         self.dim = dim
-
-    def append(self, vectors: np.ndarray, rows_before: int) -> None:
-        """Write vectors behind the first `rows_before`; a torn end of an earlier write goes."""
-        with open(self.path, "ab") as file:
-            if file.tell() < rows_before * self.dim * 4:
-                return  # Something is missing in between: `complete` makes up for it.
-            file.truncate(rows_before * self.dim * 4)
-            file.write(np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
+        self.file = RowFile(folder / VECTORS, np.float32, dim)
 
     def complete(self, dataset: lance.LanceDataset) -> np.ndarray:
         """The whole matrix, after adding the rows that are in the store only.
 
         Raises:
-            DataError: the file holds more than the store.
+            LinkerError: there is no room for them.
         """
-        rows = dataset.count_rows()
-        have = self.path.stat().st_size // (self.dim * 4) if self.path.is_file() else 0
-        if have > rows:
-            raise DataError(
-                f"{self.path}: holds {have:,} vectors for {rows:,} posts; delete it and try again"
-            )
-        if have < rows:
+
+        def vectors(have: int) -> Iterator[np.ndarray]:
             scanner = dataset.scanner(
-                columns=["vector"], offset=have, batch_size=ROWS_AT_ONCE, scan_in_order=True
+                columns=["vector"],
+                offset=have,
+                batch_size=ROWS_AT_ONCE,
+                batch_readahead=2,
+                scan_in_order=True,
             )
             for batch in scanner.to_batches():
-                vectors = np.asarray(batch.column("vector").flatten(), dtype=np.float32).reshape(-1, self.dim)
-                self.append(vectors, have)
-                have += len(vectors)
-        if not rows:
-            return np.zeros((0, self.dim), dtype=np.float32)
-        return np.memmap(self.path, dtype=np.float32, mode="r", shape=(rows, self.dim))
+                yield vectors_in(batch)
+
+        return self.file.complete(dataset.count_rows(), vectors)
+
+
+def vectors_in(batch: pa.RecordBatch) -> np.ndarray:
+    """The vectors of some posts: float32, posts × dim."""
+    column = batch.column("vector")
+    return np.asarray(column.flatten(), dtype=np.float32).reshape(len(column), column.type.list_size)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linker.corpus.sealing import CHANGED, FACTS, MEND, POSTS, Checksums, Seal, check_newest, manifests, seal
 from linker.errors import DataError, LinkerError
+from linker.files import NO_ROOM, sha256_of
 from linker.models.folder import write_json
 from linker.version import __version__
 
@@ -19,9 +23,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
-FACTS, POSTS, LOCK = "corpus.json", "posts.lance", "writer.lock"
+LOCK = "writer.lock"
 # The first Lance format that can filter by what stands within a JSON column.
 LANCE_FORMAT = "2.2"
+# How Lance tells what the operating system told it.
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class Store:
     def __init__(self, folder: Path, facts: Facts) -> None:
         self.folder = folder
         self.facts = facts
+        self.seal = Seal(folder)
 
     @classmethod
     def create(cls, folder: Path, facts: Facts) -> Store:
@@ -55,11 +62,21 @@ class Store:
         Raises:
             LinkerError: the folder holds something else, or cannot be written.
         """
-        if folder.exists() and any(path.name != LOCK for path in folder.iterdir()):
+        others = [path.name for path in folder.iterdir()] if folder.is_dir() else [""] * folder.exists()
+        # A kill may have left the lock, or a half-written note.
+        if any(name != LOCK and not name.startswith(f".{FACTS}.") for name in others):
             raise LinkerError(f"{folder}: holds something else; give another folder for the corpus")
-        folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / FACTS, {"format": FORMAT, "linker_version": __version__, **asdict(facts)})
-        return cls(folder, facts)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LinkerError(f"{folder}: cannot be made ({error.strerror})") from error
+        store = cls(folder, facts)
+        with store.writing():
+            if (folder / FACTS).exists():
+                raise LinkerError(f"{folder}: another process has just begun a corpus there")
+            write_json(folder / FACTS, {"format": FORMAT, "linker_version": __version__, **asdict(facts)})
+            seal(store)
+        return store
 
     @classmethod
     def open(cls, folder: Path) -> Store:
@@ -70,6 +87,8 @@ class Store:
         """
         path = folder / FACTS
         if not path.is_file():
+            if (folder / POSTS).exists():
+                raise DataError(f"{path}: is missing; {MEND}")
             problem = f"not a corpus, it has no {FACTS}" if folder.is_dir() else "there is no such corpus"
             raise DataError(f"{folder}: {problem}; make one with `linker corpus build`")
         try:
@@ -81,7 +100,9 @@ class Store:
                 )
             facts = Facts(**{name: content[name] for name in Facts.__dataclass_fields__})
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}: damaged ({error}); build the corpus again") from error
+            raise DataError(f"{path}: damaged ({error}); {MEND}") from error
+        if Checksums.read(folder).known.get(FACTS) not in (None, sha256_of(path)):
+            raise DataError(f"{path}: {CHANGED}; {MEND}")
         return cls(folder, facts)
 
     @contextmanager
@@ -91,7 +112,11 @@ class Store:
         Raises:
             LinkerError: another process is writing.
         """
-        with open(self.folder / LOCK, "w") as lock:
+        with ExitStack() as stack:
+            try:
+                lock = stack.enter_context(open(self.folder / LOCK, "w"))
+            except OSError as error:
+                raise LinkerError(f"{self.folder}: cannot be written to ({error.strerror})") from error
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError as error:
@@ -99,6 +124,47 @@ class Store:
                     f"{self.folder}: another process is writing to this corpus; wait until it has ended"
                 ) from error
             yield
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """What goes wrong while posts are written, in words.
+
+        Raises:
+            LinkerError: the disk does not take them.
+        """
+        try:
+            yield
+        except OSError as error:
+            number = error.errno or next(map(int, _OS_ERROR.findall(str(error))), 0)
+            reason = os.strerror(number) if number else first_line(error)
+            remedy = (
+                "make room and give the command again" if number in NO_ROOM else "then give the command again"
+            )
+            raise LinkerError(
+                f"{self.folder}: cannot be written ({reason}); what was added before is safe: {remedy}, it goes on "
+                "from there"
+            ) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """What goes wrong while posts are read, in words.
+
+        Raises:
+            DataError: something is damaged.
+        """
+        try:
+            yield
+        except LinkerError:
+            raise
+        except BaseException as error:
+            # Lance comes down with some damage as with a defect of its own.
+            panic = type(error).__name__ == "PanicException"
+            if not panic and not isinstance(error, (OSError, ValueError, RuntimeError)):
+                raise
+            raise DataError(
+                f"{self.uri}: cannot be read ({first_line(error)}); `linker corpus verify {self.folder}` names what is "
+                "damaged"
+            ) from error
 
     @property
     def uri(self) -> str:
@@ -111,22 +177,46 @@ class Store:
         Raises:
             DataError: it cannot be opened.
         """
-        if not (self.folder / POSTS / "_versions").is_dir():
+        if not manifests(self.folder):
             return None
-        try:
+        check_newest(self.folder)
+        with self.reading():
             return _lance().dataset(self.uri)
-        except (OSError, ValueError) as error:
-            raise DataError(f"{self.uri}: cannot be opened ({error}); run `linker corpus verify`") from error
 
     def append(self, table: pa.Table) -> None:
-        """Add posts, all or none."""
-        mode = "create" if self.dataset() is None else "append"
-        _lance().write_dataset(table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT)
+        """Add posts, all or none, and take down the checksums of their files.
+
+        Raises:
+            LinkerError: the disk does not take them.
+        """
+        mode = "append" if manifests(self.folder) else "create"
+        with self.told():
+            _lance().write_dataset(table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT)
+        seal(self)
+
+    def sweep(self) -> None:
+        """Remove what appends left that were killed; for the writer, before it appends."""
+        dataset = self.dataset()
+        used = (
+            {file.path for part in dataset.get_fragments() for file in part.data_files()}
+            if dataset
+            else set()
+        )
+        known = Checksums.read(self.folder).known
+        data = self.folder / POSTS / "data"
+        for path in data.iterdir() if data.is_dir() else ():
+            if path.name not in used and path.relative_to(self.folder).as_posix() not in known:
+                path.unlink()
 
     def count(self) -> int:
         """How many posts there are."""
         dataset = self.dataset()
         return 0 if dataset is None else dataset.count_rows()
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of Lance says, without where in Lance it was."""
+    return (str(error).splitlines() or [type(error).__name__])[0].split(", /")[0]
 
 
 def _lance() -> Any:

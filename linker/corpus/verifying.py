@@ -7,13 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linker.corpus.grouping import GROUPS, Groups
 from linker.corpus.keys import KeySet, keys_of
-from linker.corpus.matrix import ROWS_AT_ONCE, Matrix
-from linker.corpus.sealing import checksums, files_of
+from linker.corpus.matrix import ROWS_AT_ONCE, Matrix, vectors_in
+from linker.corpus.sealing import CHANGED, CHECKSUMS, MEND, POSTS, VERSIONS, Checksums, files_of
 from linker.corpus.store import Store
-from linker.errors import LinkerError
+from linker.data.duplicates import signatures
+from linker.errors import DataError
 from linker.files import sha256_of
 from linker.progress import track
+
+_AGAIN = "delete it, it is made again"
 
 
 @dataclass(frozen=True)
@@ -26,51 +30,64 @@ class Fault:
 
 def faults(store: Store) -> Iterator[Fault]:
     """Everything that is wrong, found by reading everything once: files first, then what is in them."""
-    known, present = checksums(store), list(files_of(store))
+    checksums, present = Checksums.read(store.folder), files_of(store.folder)
+    if checksums.damaged:
+        lines = ", ".join(map(str, checksums.damaged[:5])) + ", …" * (len(checksums.damaged) > 5)
+        yield Fault(CHECKSUMS, f"{CHANGED}, in line {lines}; {MEND}")
+    # A kill can keep one append from being taken down, not two.
+    elif sum(name.startswith(VERSIONS) and name not in checksums.known for name in present) > 1:
+        there = (store.folder / CHECKSUMS).exists()
+        yield Fault(CHECKSUMS, f"{'lacks lines' if there else 'is missing'}; {MEND}")
     damaged = False
     for name in track(present, "reading files", len(present)):
-        if name not in known:
-            continue  # written by an append whose checksum a kill prevented; its rows are read below
-        if sha256_of(store.folder / name) != known[name]:
+        # Without a checksum: written by an append that was killed before; its rows are read below.
+        if name in checksums.known and sha256_of(store.folder / name) != checksums.known[name]:
             damaged = True
-            yield Fault(
-                name, "was changed since it was written; restore it from a copy, or build the corpus again"
-            )
-    for name in sorted(set(known) - set(present)):
+            yield Fault(name, f"{CHANGED}; {MEND}")
+    for name in sorted(set(checksums.known) - set(present)):
         damaged = True
-        yield Fault(name, "is missing; restore it from a copy, or build the corpus again")
+        yield Fault(name, f"is missing; {MEND}")
     if not damaged:
-        yield from _rows(store)
+        try:
+            with store.reading():
+                yield from _rows(store)
+        except DataError as error:
+            yield Fault(POSTS, str(error))
 
 
 def _rows(store: Store) -> Iterator[Fault]:
-    """Ids once each, vectors as they should be, and the same in the matrix."""
-    try:
-        dataset = store.dataset()
-        if dataset is None:
-            return
-        path = Matrix(store.folder, store.facts.dim).path
-        matrix = Matrix(store.folder, store.facts.dim).complete(dataset)
-    except LinkerError as error:
-        yield Fault(store.uri, str(error))
+    """Ids once each, vectors as they should be, and what is made from the posts in step with them."""
+    dataset = store.dataset()
+    count = 0 if dataset is None else dataset.count_rows()
+    groups = Groups(store.folder)
+    matrix, signed = Matrix(store.folder, store.facts.dim).file, groups.signatures
+    derived = [file for file in (matrix, signed) if file.rows()]
+    for file in derived:
+        # Unless a writer was at work just now.
+        if file.rows() > count == store.count():
+            yield Fault(file.path.name, f"holds more than the {count:,} posts; {_AGAIN}")
+    if dataset is None:
         return
+    there = {file: file.there(count) for file in derived}
     ids, place = KeySet(), 0
-    for batch in dataset.to_batches(columns=["id", "vector"], batch_size=ROWS_AT_ONCE, scan_in_order=True):
+    scanner = dataset.scanner(
+        columns=["id", "text", "vector"], batch_size=ROWS_AT_ONCE, batch_readahead=2, scan_in_order=True
+    )
+    for batch in track(scanner.to_batches(), "reading posts", -(-count // ROWS_AT_ONCE)):
+        where = f"among posts {place + 1:,} to {place + len(batch):,}"
         keys = keys_of(batch.column("id").to_pylist())
-        doubled = ids.contains(keys).any() or len(np.unique(keys, axis=0)) < len(keys)
+        if ids.contains(keys).any() or len(np.unique(keys, axis=0)) < len(keys):
+            yield Fault(POSTS, f"an id is there twice {where}; build the corpus again")
         ids.add(keys)
-        vectors = np.asarray(batch.column("vector").flatten(), dtype=np.float32).reshape(len(batch), -1)
-        if doubled:
-            yield Fault(
-                store.uri, f"an id is there twice among posts {place + 1:,} to {place + len(batch):,}"
-            )
+        vectors = vectors_in(batch)
         if not np.isfinite(vectors).all():
-            yield Fault(
-                store.uri, f"a vector is no number among posts {place + 1:,} to {place + len(batch):,}"
-            )
-        if not np.array_equal(vectors, matrix[place : place + len(batch)]):
-            yield Fault(
-                str(path.relative_to(store.folder)), "differs from the posts; delete it, it is made again"
-            )
-            return
+            yield Fault(POSTS, f"a vector is no number {where}; build the corpus again")
+        for file in list(there):
+            expected = vectors if file is matrix else signatures(batch.column("text").to_pylist())
+            own = there[file][place : place + len(batch)]
+            if not np.array_equal(own, expected[: len(own)]):
+                yield Fault(file.path.name, f"differs from the posts; {_AGAIN}")
+                del there[file]
         place += len(batch)
+    if len(there.get(signed, ())) == count and not groups.fits(there[signed]):
+        yield Fault(GROUPS, f"differs from the posts; {_AGAIN}")

@@ -19,8 +19,8 @@ _MARKS = str.maketrans("", "", string.punctuation.replace("#", "") + "“”„�
 
 _SHINGLE = 5
 # Twelve bands of four: two texts with Jaccard 0.8 share one with probability 0.998, with 0.5 in half the cases.
-_BANDS, _ROWS = 12, 4
-SIGNATURE = _BANDS * _ROWS
+BANDS, BAND = 12, 4
+SIGNATURE = BANDS * BAND
 _TEXTS_AT_ONCE = 10_000
 # So few that all runs of their characters stay in the cache.
 _BLOCK = 1_000
@@ -88,7 +88,7 @@ def duplicate_groups(texts: Sequence[str], threshold: float = 0.8) -> np.ndarray
 def _leaders(forms: Sequence[str], threshold: float) -> np.ndarray:
     """For each of distinct texts the one it joins, or itself."""
     leaders = np.arange(len(forms))
-    buckets: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(_BANDS)]
+    buckets: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(BANDS)]
     kept_shingles: dict[int, np.ndarray] = {}
     signed = np.empty((len(forms), SIGNATURE), dtype=np.uint32)
     for start in range(0, len(forms), _TEXTS_AT_ONCE):
@@ -167,10 +167,10 @@ def _hashed(numbers: np.ndarray, factor: np.uint64) -> np.ndarray:
 
 
 def band_keys(signed: np.ndarray) -> np.ndarray:
-    """uint64, texts × bands: a hash of each band's numbers."""
-    keys = np.zeros((len(signed), _BANDS), dtype=np.uint64)
-    for row in range(_ROWS):
-        keys = _mixed(keys * np.uint64(0x100000001B3) + signed[:, row::_ROWS])
+    """uint64, texts × bands: a hash of each band's numbers, of the bands that are given."""
+    keys = np.zeros((len(signed), signed.shape[1] // BAND), dtype=np.uint64)
+    for row in range(BAND):
+        keys = _mixed(keys * np.uint64(0x100000001B3) + signed[:, row::BAND])
     return keys
 
 
