@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
+from linker.corpus.choosing import best, best_of_groups, others
 from linker.corpus.filters import Filter
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.grouping import Groups
 from linker.corpus.matrix import Matrix
-from linker.corpus.rows import post_from
+from linker.corpus.ranking import Ranking
 from linker.corpus.scoring import scores_of
 from linker.corpus.store import Store
 from linker.data.types import Article, Post
 from linker.errors import DataError, ModelError
 from linker.models.model import Model
+from linker.models.passages import Passages, split_articles
+from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
-from linker.ranking.linker import AnyArticle, RankedPost, as_articles, find_model
-
-_COLUMNS = ["id", "text", "created_at", "lang", "extra"]
+from linker.ranking.linker import AnyArticle, RankedPost, as_articles, check_explaining, find_model
 
 
 class Corpus:
@@ -83,8 +84,9 @@ class Corpus:
         filter: Filter | None = None,
         explain: bool = False,
         copies: bool = False,
+        passages: Passages = "whole",
     ) -> list[RankedPost]:
-        """The posts, best first, by exact search; equal scores in descending order of ids.
+        """The posts, best first; equal scores in descending order of ids.
 
         Of near-duplicates the best is given, with how many others there are.
 
@@ -96,84 +98,64 @@ class Corpus:
             filter: which posts to look at.
             explain: fill `explanation`, as far as the model can tell.
             copies: give near-duplicates one by one, not only the best of each group and how many there are.
+            passages: as for `Linker.rank`.
 
         Raises:
             LinkerError: an article that cannot be fetched or read, or a filter that cannot be understood.
         """
+        return list(self.ranking(article, top, offset, threshold, filter, explain, copies, passages))
+
+    def ranking(
+        self,
+        article: AnyArticle | Sequence[AnyArticle],
+        top: int | None = 20,
+        offset: int = 0,
+        threshold: float | None = None,
+        filter: Filter | None = None,
+        explain: bool = False,
+        copies: bool = False,
+        passages: Passages = "whole",
+    ) -> Ranking:
+        """`rank`, of which posts are read only when they are looked at: for more than memory holds."""
+        check_explaining(explain, passages)
         queries = as_articles(article)
-        scores = self.scores(queries)
+        scores = self.scores(queries, passages)
         places = filter.places(self._dataset) if filter else None
         if places is not None:
             scores = scores[places]
         wanted = len(scores) if top is None else top + offset
         if copies:
-            chosen = self._best(scores, places, wanted, threshold)[offset:]
-            more = [0] * len(chosen)
+            at, found = best(self._dataset, scores, places, wanted, threshold)
+            at, found = at[offset:], found[offset:]
+            more = np.zeros(len(at), dtype=np.int64)
         else:
-            chosen = self._best_of_groups(scores, places, wanted, threshold)[offset:]
-            more = self._others([place for place, _ in chosen], places)
-        posts = self._posts([place for place, _ in chosen])
-        marks = explanations(self.model, queries, posts, range(len(posts))) if explain and posts else None
-        return [
-            RankedPost(
-                rank,
-                float(str(score)),
-                post,
-                marks[i] if marks else None,
-                more[i],
-            )
-            for i, (rank, (_, score), post) in enumerate(zip(count(offset + 1), chosen, posts))
-        ]
+            groups = self._group_of_each()
+            at, found = best_of_groups(self._dataset, groups, scores, places, wanted, threshold)
+            at, found = at[offset:], found[offset:]
+            more = others(groups, at, places)
 
-    def scores(self, articles: Sequence[Article]) -> np.ndarray:
+        def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
+            return explanations(self.model, queries, posts, range(len(posts)))
+
+        return Ranking(self._dataset, at, found, more, offset + 1, explained if explain else None)
+
+    def scores(self, articles: Sequence[Article], passages: Passages = "whole") -> np.ndarray:
         """The mean score of every post over the articles: float32, one per post in the order of the store."""
-        queries = self.model.article_vectors(articles)
-        assert queries is not None  # the fingerprint says that it has vectors
-        return scores_of(self._vectors, queries, self.store.facts.similarity)
+        queries = self._queries(articles, passages)
+        how: Literal["best", "mean"] = "mean" if passages == "mean" else "best"
+        return scores_of(self._vectors, queries, self.store.facts.similarity, passages=how)
 
-    def _best(
-        self, scores: np.ndarray, places: np.ndarray | None, count: int, threshold: float | None
-    ) -> list[tuple[int, np.float32]]:
-        """Places and scores of the best, in order; where the last score is shared, ids decide who is in."""
-        count = min(count, len(scores))
-        if not count:
-            return []
-        last = np.partition(scores, len(scores) - count)[len(scores) - count]
-        if threshold is not None:
-            last = max(last, np.float32(threshold))
-        inside = np.flatnonzero(scores >= last)
-        at = inside if places is None else places[inside]
-        ids = self._dataset.take(at, columns=["id"]).column("id").to_pylist()
-        descending = sorted(range(len(at)), key=lambda i: ids[i], reverse=True)
-        descending.sort(key=lambda i: -scores[inside[i]])
-        return [(int(at[i]), scores[inside[i]]) for i in descending[:count]]
-
-    def _best_of_groups(
-        self, scores: np.ndarray, places: np.ndarray | None, count: int, threshold: float | None
-    ) -> list[tuple[int, np.float32]]:
-        """The best post of each of the best groups."""
-        groups = self._group_of_each()
-        tried = count
-        while True:
-            best = self._best(scores, places, tried, threshold)
-            first: dict[int, tuple[int, np.float32]] = {}
-            for place, score in best:
-                first.setdefault(int(groups[place]), (place, score))
-            if len(first) >= count or len(best) < tried or tried >= len(scores):
-                return list(first.values())[:count]
-            tried = 2 * tried + 10
-
-    def _others(self, chosen: Sequence[int], places: np.ndarray | None) -> list[int]:
-        """How many others of each chosen post's group may be found."""
-        groups = self._group_of_each()
-        members = np.bincount(groups if places is None else groups[places], minlength=len(groups))
-        return [int(members[groups[place]]) - 1 for place in chosen]
+    def _queries(self, articles: Sequence[Article], passages: Passages) -> list[np.ndarray]:
+        """For each article the vectors of its passages, passages × dim."""
+        if passages == "whole":
+            pieces, starts = list(articles), np.arange(len(articles))
+        else:
+            pieces, starts = split_articles(articles)
+        vectors = self.model.article_vectors(pieces)
+        assert vectors is not None  # the fingerprint says that it has vectors
+        return np.split(vectors, starts[1:])
 
     def _group_of_each(self) -> np.ndarray:
         if self._groups is None:
             self._groups = Groups(self.store.folder).complete(self._dataset)
         return self._groups
-
-    def _posts(self, places: Sequence[int]) -> list[Post]:
-        rows = self._dataset.take(list(places), columns=_COLUMNS).to_pylist() if places else []
-        return [post_from(row) for row in rows]

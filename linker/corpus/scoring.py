@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Literal
 
 import numpy as np
 
@@ -21,6 +22,7 @@ def scores_of(
     similarity: str,
     start: int = 0,
     stop: int | None = None,
+    passages: Literal["best", "mean"] = "best",
 ) -> np.ndarray:
     """The mean score over the articles of the rows from `start` to before `stop`: float32, one per row.
 
@@ -30,20 +32,26 @@ def scores_of(
 
     Args:
         vectors: float32, posts × dim, mapped from a file or in memory.
-        queries: float32, articles × dim; or for each article an array of its passages, passages × dim: the best of them
-            then counts for the article.
+        queries: float32, articles × dim; or for each article an array of its passages, passages × dim.
         similarity: `cosine` (the vectors have unit length already) or `euclidean`, the negative distance.
         start: the first row.
         stop: the row behind the last; None: all that follow.
+        passages: which of an article's passages counts for it: the best, or all alike.
     """
     stop = len(vectors) if stop is None else min(stop, len(vectors))
-    articles = _articles(queries, similarity)
+    articles = [np.atleast_2d(np.asarray(query, dtype=np.float32)) for query in queries]
+    if similarity == "cosine" and (passages == "mean" or all(len(article) == 1 for article in articles)):
+        # The mean of the cosines is the product with the mean vector.
+        articles = [np.stack([article.mean(axis=0) for article in articles]).mean(axis=0, keepdims=True)]
     scores = np.empty(max(stop - start, 0), dtype=np.float32)
 
     def fill(begin: int) -> None:
         for first in range(begin, min(begin + BLOCK, stop), _ROWS):
             last = min(first + _ROWS, begin + BLOCK, stop)
-            scores[first - start : last - start] = _mean_scores(vectors[first:last], articles, similarity)
+            rows = vectors[first:last]
+            squares = np.vecdot(rows, rows) if similarity == "euclidean" else None
+            of_each = [_score(rows, article, squares, passages) for article in articles]
+            scores[first - start : last - start] = _mean(of_each)
 
     blocks = range(start, stop, BLOCK)
     threads = min(_threads(), len(blocks))
@@ -56,31 +64,24 @@ def scores_of(
     return scores
 
 
-def _articles(queries: Sequence[np.ndarray] | np.ndarray, similarity: str) -> list[np.ndarray]:
-    articles = [np.atleast_2d(np.asarray(query, dtype=np.float32)) for query in queries]
-    if similarity == "cosine" and all(len(passages) == 1 for passages in articles):
-        # The mean of the cosines is the product with the mean vector.
-        return [np.concatenate(articles).mean(axis=0, keepdims=True)]
-    return articles
+def _score(
+    rows: np.ndarray, article: np.ndarray, squares: np.ndarray | None, passages: Literal["best", "mean"]
+) -> np.ndarray:
+    """The score of each row for one article; `squares`: of the rows' lengths, if distances are asked for."""
+    of_each = []
+    for passage in article:
+        score = np.vecdot(rows, passage)
+        if squares is not None:
+            from_zero = squares + np.vecdot(passage, passage)
+            score = np.negative(np.sqrt(np.maximum(from_zero - 2 * score, 0)))
+        of_each.append(score)
+    return _mean(of_each) if passages == "mean" else np.stack(of_each).max(axis=0)
 
 
-def _mean_scores(rows: np.ndarray, articles: Sequence[np.ndarray], similarity: str) -> np.ndarray:
-    squares = np.vecdot(rows, rows) if similarity == "euclidean" else None
-    best = [_best_passage(rows, passages, squares) for passages in articles]
-    return best[0] if len(best) == 1 else np.stack(best).mean(axis=0, dtype=np.float64).astype(np.float32)
-
-
-def _best_passage(rows: np.ndarray, passages: np.ndarray, squares: np.ndarray | None) -> np.ndarray:
-    best = np.vecdot(rows, passages[0]) if squares is None else _nearness(rows, passages[0], squares)
-    for passage in passages[1:]:
-        again = np.vecdot(rows, passage) if squares is None else _nearness(rows, passage, squares)
-        np.maximum(best, again, out=best)
-    return best
-
-
-def _nearness(rows: np.ndarray, query: np.ndarray, squares: np.ndarray) -> np.ndarray:
-    from_zero = squares + np.vecdot(query, query)
-    return np.negative(np.sqrt(np.maximum(from_zero - 2 * np.vecdot(rows, query), 0)))
+def _mean(scores: list[np.ndarray]) -> np.ndarray:
+    if len(scores) == 1:
+        return scores[0]
+    return np.stack(scores).mean(axis=0, dtype=np.float64).astype(np.float32)
 
 
 def _threads() -> int:

@@ -1,0 +1,269 @@
+"""BM25 over the posts of a corpus: which words stand in which posts, kept beside the store and mapped into memory."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from linker.corpus.keys import keys_of
+from linker.corpus.matrix import ROWS_AT_ONCE
+from linker.data.types import Article
+from linker.errors import DataError
+from linker.files import atomic_write
+from linker.models.lexical import lexical_words
+from linker.progress import progress_bar
+
+if TYPE_CHECKING:
+    import lance
+
+# The number goes up when `lexical_words` or the layout of the files changes.
+LEXICAL = "words.1"
+SEGMENT = 131_072
+"""Posts in one file."""
+K1, B = 1.5, 0.75
+_NAME = re.compile(r"(\d+)-(\d+)-([0-9a-f]{16})\.safetensors")
+_DTYPES = {"U64": np.uint64, "I64": np.int64, "I32": np.int32}
+# A file that was listed may be gone when it is opened: another process put a longer one in its place.
+_TRIES = 20
+
+
+class Segment(NamedTuple):
+    """The words of some posts that follow each other.
+
+    Attributes:
+        words: a key for each word, ascending: uint64.
+        ends: where each word's postings end: int64.
+        places: for each word the posts with it, ascending, counted from the first of the segment: int32.
+        counts: how often it stands there: int32.
+        lengths: how many words each post has: int32.
+    """
+
+    words: np.ndarray
+    ends: np.ndarray
+    places: np.ndarray
+    counts: np.ndarray
+    lengths: np.ndarray
+
+    def cut(self, posts: int) -> Segment:
+        """The same of its first posts."""
+        keys, inside = np.repeat(self.words, np.diff(self.ends, prepend=0)), self.places < posts
+        return _segment(keys[inside], self.places[inside], self.counts[inside], self.lengths[:posts])
+
+    def joined(self, other: Segment) -> Segment:
+        """Its posts and those of another behind them."""
+        both = (self, other)
+        keys = np.concatenate([np.repeat(one.words, np.diff(one.ends, prepend=0)) for one in both])
+        order = np.argsort(keys, kind="stable")
+        places = np.concatenate([self.places, other.places + np.int32(len(self.lengths))])
+        counts = np.concatenate([one.counts for one in both])
+        lengths = np.concatenate([one.lengths for one in both])
+        return _segment(keys[order], places[order], counts[order], lengths)
+
+
+class Lexical:
+    """What of BM25 does not depend on the article; what new posts need is made up for on opening.
+
+    Per word and post 8 bytes on disk, some 100 bytes a post. Nothing of it stays in memory. Words are told by 64 bits
+    of a hash. How rare words are and how long posts are on average is counted anew for each query, so scores are those
+    of `BM25Model` over all the posts that are there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / LEXICAL
+
+    def complete(self, dataset: lance.LanceDataset) -> Postings:
+        """The words of all posts.
+
+        Raises:
+            DataError: a file is damaged.
+        """
+        for _ in range(_TRIES):
+            try:
+                return Postings(self._segments(dataset, dataset.count_rows()))
+            except FileNotFoundError:
+                continue
+        raise DataError(f"{self.folder}: its files come and go; is another process deleting them? Try again")
+
+    def damaged(self) -> Iterator[Path]:
+        """Files that are not what was written."""
+        for path in sorted(self.folder.glob("*.safetensors")):
+            name = _NAME.fullmatch(path.name)
+            if name is None or _digest(path.read_bytes()) != name[3]:
+                yield path
+
+    def _segments(self, dataset: lance.LanceDataset, rows: int) -> list[Segment]:
+        segments: list[Segment] = []
+        have, last = 0, None
+        while found := self._longest(have, rows):
+            last, stop = found
+            segments.append(_mapped(last))
+            if stop > rows:  # written by somebody who sees more posts
+                segments[-1] = segments[-1].cut(rows - have)
+                return segments
+            have = stop
+        if have < rows:
+            tail = segments.pop() if segments and len(segments[-1].lengths) < SEGMENT else None
+            segments += self._added(dataset, have, rows, tail)
+            if tail is not None and last is not None:
+                last.unlink(missing_ok=True)
+        return segments
+
+    def _longest(self, start: int, rows: int) -> tuple[Path, int] | None:
+        """The file that begins with a post and holds most of those that there are."""
+        found = []
+        for path in self.folder.glob(f"{start:012}-*.safetensors"):
+            if name := _NAME.fullmatch(path.name):
+                found.append((int(name[2]) <= rows, int(name[2]), path))
+        if not found:
+            return None
+        _, stop, path = max(found)
+        return path, stop
+
+    def _added(
+        self, dataset: lance.LanceDataset, have: int, rows: int, current: Segment | None
+    ) -> Iterator[Segment]:
+        """Segments of the posts from `have` on, the first of them after those of `current`; written as well."""
+        start = have - (len(current.lengths) if current else 0)
+        scanner = dataset.scanner(columns=["text"], offset=have, batch_size=ROWS_AT_ONCE, scan_in_order=True)
+        with progress_bar() as progress:
+            bar = progress.add_task("reading words", total=rows - have)
+            for batch in scanner.to_batches():
+                texts = batch.column("text").to_pylist()
+                progress.advance(bar, len(texts))
+                while texts:
+                    room = SEGMENT - (len(current.lengths) if current else 0)
+                    new = _read(texts[:room])
+                    current = current.joined(new) if current else new
+                    texts = texts[room:]
+                    if len(current.lengths) == SEGMENT:
+                        yield self._written(current, start)
+                        current, start = None, start + SEGMENT
+            if current:
+                yield self._written(current, start)
+
+    def _written(self, segment: Segment, start: int) -> Segment:
+        from safetensors.numpy import save
+
+        content = save(segment._asdict())
+        name = f"{start:012}-{start + len(segment.lengths):012}-{_digest(content)}.safetensors"
+        with atomic_write(self.folder / name, "wb") as file:
+            file.write(content)
+        return _mapped(self.folder / name)
+
+
+class Postings:
+    """The words of all posts of a corpus, to be asked for BM25 scores."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self._segments = segments
+        self._posts = sum(len(segment.lengths) for segment in segments)
+        total = sum(int(segment.lengths.sum(dtype=np.int64)) for segment in segments)
+        self._mean_length = total / self._posts if total else 1.0
+
+    def scores(self, articles: Sequence[Article]) -> np.ndarray:
+        """The mean over the articles of their BM25 scores: float32, one per post; see `BM25Model`."""
+        counts = [Counter(lexical_words(article.full_text)) for article in articles]
+        # In the order of the alphabet for every post, so that equal posts get equal sums.
+        words = sorted(set().union(*counts))
+        if not words:
+            return np.zeros(self._posts, dtype=np.float32)
+        keys = keys_of(words)[:, 0]
+        spans = [_spans(segment, keys) for segment in self._segments]
+        containing = sum(
+            (ends - starts for starts, ends in spans), start=np.zeros(len(words), dtype=np.int64)
+        )
+        idf = np.log1p((self._posts - containing + 0.5) / (containing + 0.5))
+        idf[containing == 0] = 0
+        weights = idf * _query(counts, words, idf)
+        parts = [
+            _part(segment, *span, weights, self._mean_length) for segment, span in zip(self._segments, spans)
+        ]
+        return np.concatenate(parts)
+
+
+def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray) -> np.ndarray:
+    """What each word weighs, the mean over the articles: 1 + ln n, by the root of the sum of weights × idf."""
+    total = np.zeros(len(words))
+    for count in counts:
+        weights = np.array([1 + np.log(count[word]) if word in count else 0.0 for word in words])
+        scale = np.sqrt(weights @ idf)
+        total += weights / (scale or 1)
+    return total / len(counts)
+
+
+def _spans(segment: Segment, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the postings of words begin and end; nowhere, twice, for a word that is not there."""
+    places = np.searchsorted(segment.words, keys)
+    found = places < len(segment.words)
+    found[found] = segment.words[places[found]] == keys[found]
+    starts, ends = np.zeros((2, len(keys)), dtype=np.int64)
+    ends[found] = segment.ends[places[found]]
+    later = found & (places > 0)
+    starts[later] = segment.ends[places[later] - 1]
+    return starts, ends
+
+
+def _part(
+    segment: Segment, starts: np.ndarray, ends: np.ndarray, weights: np.ndarray, mean_length: float
+) -> np.ndarray:
+    """The scores of a segment's posts, summed in float64."""
+    spans = list(zip(starts.tolist(), ends.tolist()))
+    places = np.concatenate([segment.places[start:end] for start, end in spans])
+    counts = np.concatenate([segment.counts[start:end] for start, end in spans])
+    norms = K1 * ((1 - B) + B * segment.lengths / mean_length)
+    shares = np.repeat(weights, ends - starts) * (counts / (norms[places] + counts))
+    return np.bincount(places, shares, minlength=len(segment.lengths)).astype(np.float32)
+
+
+def _read(texts: Sequence[str]) -> Segment:
+    ids: dict[str, int] = {}
+    flat: list[int] = []
+    lengths = np.empty(len(texts), dtype=np.int32)
+    for i, text in enumerate(texts):
+        words = lexical_words(text)
+        lengths[i] = len(words)
+        flat.extend([ids.setdefault(word, len(ids)) for word in words])
+    keys = keys_of(list(ids))[:, 0]
+    rank = np.empty(len(ids), dtype=np.int64)
+    order = np.argsort(keys)
+    rank[order] = np.arange(len(ids))
+    pairs = rank[flat] * len(texts) + np.repeat(np.arange(len(texts)), lengths) if flat else np.zeros(0, int)
+    pairs, counts = np.unique(pairs, return_counts=True)
+    words_, places = np.divmod(pairs, max(len(texts), 1))
+    return _segment(keys[order][words_], places.astype(np.int32), counts.astype(np.int32), lengths)
+
+
+def _segment(keys: np.ndarray, places: np.ndarray, counts: np.ndarray, lengths: np.ndarray) -> Segment:
+    """From postings with the keys of their words, in order of the words."""
+    last = np.ones(len(keys), dtype=bool)
+    last[:-1] = keys[1:] != keys[:-1]
+    return Segment(keys[last], np.flatnonzero(last) + 1, places, counts, lengths)
+
+
+def _mapped(path: Path) -> Segment:
+    """Its arrays, mapped: nothing is read before it is asked for."""
+    try:
+        with open(path, "rb") as file:
+            start = 8 + int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(start - 8))
+        arrays = {}
+        for name in Segment._fields:
+            (length,), (begin, _) = header[name]["shape"], header[name]["data_offsets"]
+            dtype = _DTYPES[header[name]["dtype"]]
+            arrays[name] = (
+                np.memmap(path, dtype, "r", start + begin, (length,)) if length else np.zeros(0, dtype)
+            )
+        return Segment(**arrays)
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path}: damaged ({error}); delete it, it is made again") from error
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]

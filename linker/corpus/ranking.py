@@ -1,0 +1,81 @@
+"""A ranking whose posts are read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from linker.corpus.rows import post_from
+from linker.data.types import Post
+from linker.ranking.explanation import Explanation
+from linker.ranking.linker import RankedPost
+
+if TYPE_CHECKING:
+    import lance
+
+_COLUMNS = ["id", "text", "created_at", "lang", "extra"]
+_AT_ONCE = 4_096
+
+
+class Ranking(Sequence[RankedPost]):
+    """Ranked posts, best first; going through them holds 4,096 at a time in memory, however many there are.
+
+    Args:
+        dataset: the posts.
+        places: where they stand, best first.
+        scores: theirs.
+        copies: how many near-duplicates stand behind each.
+        first: the rank of the first.
+        explain: explains posts; None: they are not explained.
+    """
+
+    def __init__(
+        self,
+        dataset: lance.LanceDataset,
+        places: np.ndarray,
+        scores: np.ndarray,
+        copies: np.ndarray,
+        first: int = 1,
+        explain: Callable[[Sequence[Post]], Sequence[Explanation] | None] | None = None,
+    ) -> None:
+        self._dataset = dataset
+        self._places, self._scores, self._copies = places, scores, copies
+        self._first, self._explain = first, explain
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> RankedPost: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[RankedPost]: ...
+
+    def __getitem__(self, index: int | slice) -> RankedPost | list[RankedPost]:
+        if isinstance(index, slice):
+            return self._read(np.arange(len(self))[index])
+        return self._read(np.arange(len(self))[[index]])[0]
+
+    def __iter__(self) -> Iterator[RankedPost]:
+        for start in range(0, len(self), _AT_ONCE):
+            yield from self._read(np.arange(start, min(start + _AT_ONCE, len(self))))
+
+    def _read(self, which: np.ndarray) -> list[RankedPost]:
+        if not len(which):
+            return []
+        rows = self._dataset.take(self._places[which], columns=_COLUMNS).to_pylist()
+        posts = [post_from(row) for row in rows]
+        marks = self._explain(posts) if self._explain else None
+        return [
+            # The fewest digits that give the same float32 again.
+            RankedPost(
+                self._first + i,
+                float(str(self._scores[i])),
+                post,
+                marks[n] if marks else None,
+                int(self._copies[i]),
+            )
+            for n, (i, post) in enumerate(zip(which.tolist(), posts))
+        ]
