@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import ErrorsDir, OnError, Packages, include_packages
+from linker.cli.options import ErrorsDir, OnError, Packages, PassagesOption, include_packages
 
 
 def evaluate(
@@ -54,6 +54,7 @@ def evaluate(
         str | None,
         typer.Option("--baseline", help="The model to compare with.", show_default="the first MODEL"),
     ] = None,
+    passages: PassagesOption = "whole",
     json_file: Annotated[Path | None, typer.Option("--json", help="Write all results as JSON.")] = None,
     run: Annotated[
         Path | None,
@@ -84,6 +85,7 @@ def evaluate(
     if reranking or similarity:
         only = {"--articles": articles, "--posts": posts, "--split": split, "--baseline": baseline}
         only |= {"--run": run, "--qrels": qrels, "--scores": scores}
+        only |= {"--passages": None if passages == "whole" else passages}
         for option, value in only.items():
             if value is not None:
                 raise LinkerError(f"{option} does not go with --reranking and --similarity; leave it out")
@@ -120,6 +122,7 @@ def evaluate(
 
     from linker.evaluation.evaluating import evaluate_models, only_split
 
-    comparison = evaluate_models(everyone, only_split(linked, split) if split else linked, outputs)
+    linked = only_split(linked, split) if split else linked
+    comparison = evaluate_models(everyone, linked, outputs, passages)
     outputs.write_rest(comparison, reference)
     print_comparison(comparison, reference)

@@ -40,6 +40,12 @@ OnError = Annotated[
     Literal["strict", "skip"],
     typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
 ]
+PassagesOption = Annotated[
+    Literal["whole", "best", "mean"],
+    typer.Option(
+        "--passages", help="Articles as a whole; or by passages: the best one counts, or their mean."
+    ),
+]
 ErrorsDir = Annotated[Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")]
 
 

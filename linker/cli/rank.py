@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
+from linker.cli.options import (
+    ErrorsDir,
+    OnError,
+    Packages,
+    PassagesOption,
+    PostColumnNames,
+    include_packages,
+)
 from linker.cli.posts import check_files, post_columns, told_articles, with_option
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
     from linker.corpus.filters import Filter
     from linker.data.types import Article
+    from linker.models.passages import Passages
     from linker.ranking.linker import RankedPost
 
 _TABLE_ROWS = 20
@@ -76,6 +84,7 @@ def rank(
     where: Annotated[
         str | None, typer.Option("--where", help="With --corpus: an SQL condition on the posts' fields.")
     ] = None,
+    passages: PassagesOption = "whole",
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Leave out posts with a lower score.")
     ] = None,
@@ -98,12 +107,14 @@ def rank(
     include_package: Packages = None,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
+    from linker.ranking.linker import check_explaining
     from linker.ranking.output import write_ranking
 
     # What can be wrong is found out before the work begins: names first, the model last.
     include_packages(include_package)
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
+    check_explaining(explain, passages)
     check_files(article, posts or [], out)
     format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
     if top is None and format_ == "table":
@@ -118,7 +129,7 @@ def rank(
         _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         if not posts:
             raise LinkerError("give --posts FILE, or --corpus FOLDER")
-        ranker = _over_posts(posts, model, top, threshold, explain, column, on_error, errors_dir)
+        ranker = _over_posts(posts, model, top, threshold, explain, passages, column, on_error, errors_dir)
     articles = told_articles(article)
     ranking, name = ranker(articles)
     _report(ranking, threshold, explain, name)
@@ -132,6 +143,7 @@ def _over_posts(
     top: int | None,
     threshold: float | None,
     explain: bool,
+    passages: Passages,
     column: list[str] | None,
     on_error: Literal["strict", "skip"],
     errors_dir: Path,
@@ -148,7 +160,7 @@ def _over_posts(
         if model is None:
             _say("no --model given: ranking by BM25, that is by shared words only")
         linker = found.load()
-        return linker.rank(articles, candidates, top, threshold, explain), linker.name
+        return linker.rank(articles, candidates, top, threshold, explain, passages), linker.name
 
     return ranked
 

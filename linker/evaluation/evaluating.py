@@ -11,11 +11,20 @@ from linker.errors import DataError
 from linker.evaluation.comparison import Comparison
 from linker.evaluation.contenders import Contender
 from linker.evaluation.outputs import Outputs
+from linker.models.passages import Passages, reading
 from linker.progress import stderr
 
 
-def evaluate_models(contenders: Sequence[Contender], linked: LinkedPosts, outputs: Outputs) -> Comparison:
+def evaluate_models(
+    contenders: Sequence[Contender], linked: LinkedPosts, outputs: Outputs, passages: Passages = "whole"
+) -> Comparison:
     """Score, measure and write one model after the other; all are loaded before the first one scores.
+
+    Args:
+        contenders: the models.
+        linked: what to score.
+        outputs: the files to write.
+        passages: how all of them read articles.
 
     Raises:
         LinkerError: a model that cannot be loaded or gives scores that cannot be ranked, or nothing to
@@ -23,7 +32,7 @@ def evaluate_models(contenders: Sequence[Contender], linked: LinkedPosts, output
     """
     comparison = Comparison(linked)
     outputs.check_ids(comparison.article_ids, comparison.post_ids)
-    models = [contender.load() for contender in contenders]
+    models = [reading(contender.load(), passages) for contender in contenders]
     for number, (contender, model) in enumerate(zip(contenders, models)):
         stderr.print(
             f"{contender.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} articles",

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linker
+from linker.cli.main import main
 from linker.data.types import Article, Post
 from linker.errors import LinkerError
+from linker.evaluation.scores import read_scores
 from linker.models.passages import ByPassages, by_article, passages_of, sentences, split_articles
 from linker.ranking.linker import Linker
 from tests.conftest import toy_posts
@@ -139,3 +145,42 @@ def test_the_wrapped_model_is_a_model() -> None:
     passages, _ = split_articles([article], 30)
     assert got.shape == (1, 3)
     assert got[0].tolist() == model.score(passages, posts).max(axis=0).tolist()
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    article, posts = two_themes()
+    (tmp_path / "a.json").write_text(json.dumps({"id": "a", "title": article.title, "text": article.text}))
+    lines = [json.dumps({"id": post.id, "text": post.text, "article_id": "a"}) for post in posts]
+    (tmp_path / "p.jsonl").write_text("\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["linker", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return int(ended.value.code or 0)
+
+
+def test_rank_and_evaluate_score_alike(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    article, posts = two_themes()
+    expected = linker.load("bm25").score([article], posts, "best")
+    rank = ("rank", "--article", "a.json", "--posts", "p.jsonl", "--model", "bm25", "--passages", "best")
+    assert run(monkeypatch, *rank, "--out", "r.jsonl") == 0
+    ranked = {r["id"]: r["score"] for r in map(json.loads, (files / "r.jsonl").read_text().splitlines())}
+    assert [ranked[post.id] for post in posts] == pytest.approx(expected[0].tolist(), rel=1e-6)
+    evaluate = ("evaluate", "bm25", "--articles", "a.json", "--posts", "p.jsonl", "--passages", "best")
+    assert run(monkeypatch, *evaluate, "--scores", "s.npz") == 0
+    assert read_scores(files / "s.npz").scores.tolist() == expected.tolist()
+
+
+def test_what_does_not_go_together_is_told(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rank = ("rank", "--article", "a.json", "--posts", "p.jsonl", "--passages", "mean", "--explain")
+    assert run(monkeypatch, *rank) == 2
+    assert "explanations tell of whole articles" in capsys.readouterr().err
+    assert run(monkeypatch, "evaluate", "bm25", "--similarity", "p.jsonl", "--passages", "mean") == 2
+    assert "--passages does not go with" in capsys.readouterr().err
