@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
+import numpy as np
+
 from linker.ahead import ahead
+from linker.corpus.grouping import Groups
 from linker.corpus.keys import KeySet, keys_of
 from linker.corpus.matrix import ROWS_AT_ONCE, Matrix
 from linker.corpus.rows import table_of
 from linker.corpus.sealing import seal
 from linker.corpus.store import Store
 from linker.data.columns import PostColumns
+from linker.data.duplicates import signatures
 from linker.data.formats.bad_lines import BadLines, OnError
 from linker.data.records import post_stream
 from linker.data.types import Post
@@ -55,29 +60,62 @@ def add_posts(
     added = Added()
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
         bar = progress.add_task("adding posts", total=None)
+        known = _Known(store)
+        with _Appender(store, added) as appender:
+            for chunk in ahead(_chunks(post_stream(paths, columns, bad_lines))):
+                if on_error == "strict" and bad_lines.total:
+                    break
+                posts = known.new_among(chunk, added)
+                if posts:
+                    vectors = model.post_vectors(posts)
+                    if vectors is None or vectors.shape[1] != store.facts.dim:
+                        raise ModelError(
+                            f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
+                        )
+                    appender.append(posts, vectors)
+                progress.advance(bar, len(chunk))
+    return added
+
+
+class _Appender:
+    """Writes posts while the next ones are encoded; when its block ends, all are written."""
+
+    def __init__(self, store: Store, added: Added) -> None:
+        self._store, self._added = store, added
         store.sweep()
         seal(store)  # what an append left unsealed that was killed
-        known = _Known(store)
-        count = store.count()
-        matrix = Matrix(store.folder, store.facts.dim).file
-        matrix.cut(count)
-        for chunk in ahead(_chunks(post_stream(paths, columns, bad_lines))):
-            if on_error == "strict" and bad_lines.total:
-                break
-            posts = known.new_among(chunk, added)
-            if posts:
-                vectors = model.post_vectors(posts)
-                if vectors is None or vectors.shape[1] != store.facts.dim:
-                    raise ModelError(
-                        f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
-                    )
-                store.append(table_of(posts, vectors))
-                with store.told():
-                    matrix.append(vectors, count)
-                count += len(posts)
-                added.new += len(posts)
-            progress.advance(bar, len(chunk))
-    return added
+        self._count = store.count()
+        self._vectors = Matrix(store.folder, store.facts.dim).file
+        self._signatures = Groups(store.folder).signatures
+        self._vectors.cut(self._count)
+        self._signatures.cut(self._count)
+
+    def __enter__(self) -> _Appender:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="append")
+        self._last: Future[None] | None = None
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown()
+        self._finish()
+
+    def append(self, posts: Sequence[Post], vectors: np.ndarray) -> None:
+        """Begin to write posts; what went wrong with those before is raised now."""
+        self._finish()
+        self._last = self._pool.submit(self._write, posts, vectors)
+
+    def _finish(self) -> None:
+        last, self._last = self._last, None
+        if last is not None:
+            last.result()
+
+    def _write(self, posts: Sequence[Post], vectors: np.ndarray) -> None:
+        self._store.append(table_of(posts, vectors))
+        with self._store.told():
+            self._vectors.append(vectors, self._count)
+            self._signatures.append(signatures([post.text for post in posts]), self._count)
+        self._count += len(posts)
+        self._added.new += len(posts)
 
 
 class _Known:

@@ -57,8 +57,8 @@ class RowFile:
     def append(self, values: np.ndarray, before: int) -> None:
         """Write rows behind the first `before`.
 
-        Where these are not all there, nothing is done: `complete` makes up for it. Rows that are there already, because
-        a reader was faster, stay.
+        For the corpus's writer. Where these are not all there, nothing is done: `complete` makes up for it. Rows that
+        are there already, because a reader was faster, stay.
         """
         with _appending(self.path) as file:
             have = self._tidy(file)
@@ -82,9 +82,13 @@ class RowFile:
                 with _appending(self.path) as file:
                     self._fill(file, rows, make)
             except OSError as error:
-                if error.errno not in _READ_ONLY:
-                    raise
-                return self._elsewhere(rows, make)
+                if error.errno in _READ_ONLY:
+                    return self._elsewhere(rows, make)
+                if error.errno in NO_ROOM:
+                    raise LinkerError(
+                        f"{self.path}: cannot be written ({error.strerror}); make room and try again"
+                    ) from error
+                raise
         return self.there(rows)
 
     def _fill(self, file: IO[bytes], rows: int, make: Callable[[int], Iterable[np.ndarray]]) -> None:
@@ -117,13 +121,6 @@ class RowFile:
 
 @contextmanager
 def _appending(path: Path) -> Iterator[IO[bytes]]:
-    try:
-        with open(path, "ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield file
-    except OSError as error:
-        if error.errno in NO_ROOM:
-            raise LinkerError(
-                f"{path}: cannot be written ({error.strerror}); make room and try again"
-            ) from error
-        raise
+    with open(path, "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
