@@ -124,7 +124,7 @@ def rank(
         if posts or column:
             raise LinkerError("--corpus: the posts are in the corpus; leave out --posts and --column")
         conditions = _conditions(since, until, lang, where)
-        ranker = _over_corpus(corpus, model, top, offset, threshold, explain, copies, conditions)
+        ranker = _over_corpus(corpus, model, top, offset, threshold, explain, copies, passages, conditions)
     else:
         _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         if not posts:
@@ -173,6 +173,7 @@ def _over_corpus(
     threshold: float | None,
     explain: bool,
     copies: bool,
+    passages: Passages,
     conditions: Filter,
 ) -> Callable[[list[Article]], tuple[list[RankedPost], str]]:
     from linker.corpus.corpus import Corpus
@@ -180,7 +181,8 @@ def _over_corpus(
     corpus = Corpus.open(folder, model)
 
     def ranked(articles: list[Article]) -> tuple[list[RankedPost], str]:
-        return corpus.rank(articles, top, offset, threshold, conditions, explain, copies), corpus.name
+        ranking = corpus.rank(articles, top, offset, threshold, conditions, explain, copies, passages)
+        return ranking, corpus.name
 
     return ranked
 
