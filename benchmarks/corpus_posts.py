@@ -15,11 +15,13 @@ import random
 import re
 import string
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from linker.files import atomic_write
 
 # Shares of all posts; the rest are two halves of real posts.
 RETWEETS, NEAR_COPIES, SENTENCES = 0.10, 0.05, 0.15
@@ -56,11 +58,11 @@ class PostMaker:
         """Take the texts of some folders."""
         sentences = [
             sentence
-            for text in _texts(folders, "articles")
+            for text in read_texts(folders, "articles")
             for sentence in _SENTENCE.split(" ".join(text.split()))
             if len(sentence.split()) in _SENTENCE_WORDS
         ]
-        return cls(_texts(folders, "posts"), sentences, seed)
+        return cls(read_texts(folders, "posts"), sentences, seed)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         chance = self._chance
@@ -115,15 +117,17 @@ class PostMaker:
 
 def write_posts(folders: Sequence[Path], count: int, path: Path, seed: int = 13) -> None:
     """Write so many posts as packed JSON lines; more posts begin with the same ones."""
+    write_some(islice(PostMaker.read(folders, seed), count), path)
+
+
+def write_some(posts: Iterable[dict[str, Any]], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.tmp")
-    with open(unfinished, "wb") as raw, gzip.GzipFile("", "wb", 5, raw, mtime=0) as file:
-        for post in islice(PostMaker.read(folders, seed), count):
+    with atomic_write(path, "wb") as raw, gzip.GzipFile("", "wb", 5, raw, mtime=0) as file:
+        for post in posts:
             file.write(json.dumps(post, ensure_ascii=False).encode() + b"\n")
-    unfinished.rename(path)
 
 
-def _texts(folders: Sequence[Path], kind: str) -> list[str]:
+def read_texts(folders: Sequence[Path], kind: str) -> list[str]:
     texts = []
     for path in (folder / f"{kind}.jsonl{packing}" for folder in folders for packing in ("", ".gz")):
         if path.is_file():
