@@ -11,7 +11,8 @@ import numpy as np
 from linker.ahead import ahead
 from linker.corpus.grouping import Groups
 from linker.corpus.keys import KeySet, keys_of
-from linker.corpus.matrix import ROWS_AT_ONCE, Matrix
+from linker.corpus.matrix import Matrix
+from linker.corpus.reading import batches
 from linker.corpus.rows import table_of
 from linker.corpus.sealing import seal
 from linker.corpus.store import Store
@@ -125,7 +126,7 @@ class _Known:
         self._ids, self._pairs = KeySet(), KeySet()
         dataset = store.dataset()
         if dataset is not None:
-            for batch in dataset.to_batches(columns=["id", "text"], batch_size=ROWS_AT_ONCE):
+            for batch in batches(dataset, ["id", "text"]):
                 self._add(batch.column("id").to_pylist(), batch.column("text").to_pylist())
 
     def _add(self, ids: Sequence[str], texts: Sequence[str]) -> None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.corpus.reading import rows_at
+
 if TYPE_CHECKING:
     import lance
 
@@ -45,7 +47,7 @@ def _ties_broken(dataset: lance.LanceDataset, at: np.ndarray, scores: np.ndarray
     if not len(tied):
         return at
     run = np.cumsum(np.insert(~same, 0, False))[tied]
-    ids = dataset.take(at[tied], columns=["id"]).column("id").to_pylist()
+    ids = rows_at(dataset, at[tied], ["id"]).column("id").to_pylist()
     order = sorted(range(len(tied)), key=ids.__getitem__, reverse=True)
     order.sort(key=run.tolist().__getitem__)
     at = at.copy()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.corpus.derived import RowFile
-from linker.corpus.matrix import ROWS_AT_ONCE
+from linker.corpus.reading import ROWS_AT_ONCE, batches
 from linker.data.duplicates import BAND, BANDS, SIGNATURE, band_keys, signatures
 from linker.errors import LinkerError
 from linker.files import atomic_write
@@ -44,10 +44,7 @@ class Groups:
             return np.fromfile(self._groups, dtype=np.int64)
 
         def signed(have: int) -> Iterator[np.ndarray]:
-            scanner = dataset.scanner(
-                columns=["text"], offset=have, batch_size=ROWS_AT_ONCE, batch_readahead=2, scan_in_order=True
-            )
-            for batch in scanner.to_batches():
+            for batch in batches(dataset, ["text"], have):
                 yield signatures(batch.column("text").to_pylist())
 
         groups = _groups_of(self.signatures.complete(rows, signed))

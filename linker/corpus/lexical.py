@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from linker.corpus.keys import keys_of
-from linker.corpus.matrix import ROWS_AT_ONCE
+from linker.corpus.reading import batches
 from linker.data.types import Article
 from linker.errors import DataError
 from linker.files import atomic_write
@@ -131,10 +131,9 @@ class Lexical:
     ) -> Iterator[Segment]:
         """Segments of the posts from `have` on, the first of them after those of `current`; written as well."""
         start = have - (len(current.lengths) if current else 0)
-        scanner = dataset.scanner(columns=["text"], offset=have, batch_size=ROWS_AT_ONCE, scan_in_order=True)
         with progress_bar() as progress:
             bar = progress.add_task("reading words", total=rows - have)
-            for batch in scanner.to_batches():
+            for batch in batches(dataset, ["text"], have):
                 texts = batch.column("text").to_pylist()
                 progress.advance(bar, len(texts))
                 while texts:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.corpus.derived import RowFile
+from linker.corpus.reading import batches
 
 if TYPE_CHECKING:
     import lance
     import pyarrow as pa
 
 VECTORS = "vectors.f32"
-ROWS_AT_ONCE = 16_384
 
 
 class Matrix:
@@ -33,15 +33,7 @@ class Matrix:
         """
 
         def vectors(have: int) -> Iterator[np.ndarray]:
-            scanner = dataset.scanner(
-                columns=["vector"],
-                offset=have,
-                batch_size=ROWS_AT_ONCE,
-                batch_readahead=2,
-                scan_in_order=True,
-            )
-            for batch in scanner.to_batches():
-                yield vectors_in(batch)
+            return map(vectors_in, batches(dataset, ["vector"], have))
 
         return self.file.complete(dataset.count_rows(), vectors)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
+from linker.corpus.reading import rows_at
 from linker.corpus.rows import post_from
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation
@@ -65,7 +66,7 @@ class Ranking(Sequence[RankedPost]):
     def _read(self, which: np.ndarray) -> list[RankedPost]:
         if not len(which):
             return []
-        rows = self._dataset.take(self._places[which], columns=_COLUMNS).to_pylist()
+        rows = rows_at(self._dataset, self._places[which], _COLUMNS).to_pylist()
         posts = [post_from(row) for row in rows]
         marks = self._explain(posts) if self._explain else None
         return [

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from linker.corpus.reading import first_line, readable
 from linker.corpus.sealing import CHANGED, FACTS, MEND, POSTS, Checksums, Seal, check_newest, manifests, seal
 from linker.errors import DataError, LinkerError
 from linker.files import NO_ROOM, sha256_of
@@ -145,27 +146,6 @@ class Store:
                 "from there"
             ) from error
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """What goes wrong while posts are read, in words.
-
-        Raises:
-            DataError: something is damaged.
-        """
-        try:
-            yield
-        except LinkerError:
-            raise
-        except BaseException as error:
-            # Lance comes down with some damage as with a defect of its own.
-            panic = type(error).__name__ == "PanicException"
-            if not panic and not isinstance(error, (OSError, ValueError, RuntimeError)):
-                raise
-            raise DataError(
-                f"{self.uri}: cannot be read ({first_line(error)}); `linker corpus verify {self.folder}` names what is "
-                "damaged"
-            ) from error
-
     @property
     def uri(self) -> str:
         """Where the Lance dataset lies."""
@@ -180,7 +160,7 @@ class Store:
         if not manifests(self.folder):
             return None
         check_newest(self.folder)
-        with self.reading():
+        with readable(self.uri):
             return _lance().dataset(self.uri)
 
     def append(self, table: pa.Table) -> None:
@@ -212,11 +192,6 @@ class Store:
         """How many posts there are."""
         dataset = self.dataset()
         return 0 if dataset is None else dataset.count_rows()
-
-
-def first_line(error: BaseException) -> str:
-    """What an error of Lance says, without where in Lance it was."""
-    return (str(error).splitlines() or [type(error).__name__])[0].split(", /")[0]
 
 
 def _lance() -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from linker.corpus.matrix import ROWS_AT_ONCE
+from linker.corpus.reading import batches
 from linker.corpus.store import Store
 
 _LANGUAGES = 8
@@ -18,7 +18,7 @@ def summary(store: Store) -> dict[str, str]:
     dataset = store.dataset()
     first, last, languages = None, None, Counter[str]()
     if dataset is not None:
-        for batch in dataset.to_batches(columns=["created_at", "lang"], batch_size=ROWS_AT_ONCE):
+        for batch in batches(dataset, ["created_at", "lang"]):
             ends = pc.min_max(batch.column("created_at")).as_py()
             if ends["min"] is not None:
                 first = min(first or ends["min"], ends["min"])

@@ -9,7 +9,8 @@ import numpy as np
 
 from linker.corpus.grouping import GROUPS, Groups
 from linker.corpus.keys import KeySet, keys_of
-from linker.corpus.matrix import ROWS_AT_ONCE, Matrix, vectors_in
+from linker.corpus.matrix import Matrix, vectors_in
+from linker.corpus.reading import ROWS_AT_ONCE, batches
 from linker.corpus.sealing import CHANGED, CHECKSUMS, MEND, POSTS, VERSIONS, Checksums, files_of
 from linker.corpus.store import Store
 from linker.data.duplicates import signatures
@@ -49,8 +50,7 @@ def faults(store: Store) -> Iterator[Fault]:
         yield Fault(name, f"is missing; {MEND}")
     if not damaged:
         try:
-            with store.reading():
-                yield from _rows(store)
+            yield from _rows(store)
         except DataError as error:
             yield Fault(POSTS, str(error))
 
@@ -70,10 +70,8 @@ def _rows(store: Store) -> Iterator[Fault]:
         return
     there = {file: file.there(count) for file in derived}
     ids, place = KeySet(), 0
-    scanner = dataset.scanner(
-        columns=["id", "text", "vector"], batch_size=ROWS_AT_ONCE, batch_readahead=2, scan_in_order=True
-    )
-    for batch in track(scanner.to_batches(), "reading posts", -(-count // ROWS_AT_ONCE)):
+    posts = batches(dataset, ["id", "text", "vector"])
+    for batch in track(posts, "reading posts", -(-count // ROWS_AT_ONCE)):
         where = f"among posts {place + 1:,} to {place + len(batch):,}"
         keys = keys_of(batch.column("id").to_pylist())
         if ids.contains(keys).any() or len(np.unique(keys, axis=0)) < len(keys):
