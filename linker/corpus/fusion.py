@@ -1,0 +1,50 @@
+"""Scores by words and scores by vectors, made comparable and added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Fusion = Literal["none", "zscore"]
+"""Scores by vectors alone; or added to those of BM25, both with mean 0 and standard deviation 1 over all posts."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and standard deviation of the scores of all posts; a deviation of 0: they are all the same."""
+
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, scores: np.ndarray) -> Spread:
+        """Those of some scores."""
+        mean = float(scores.mean(dtype=np.float64))
+        deviation = float(np.std(scores, dtype=np.float64, mean=np.float64(mean)))
+        # Equal scores may leave a deviation of rounding size; dividing by it would blow noise up to scores.
+        return cls(mean, deviation if deviation > 1e-6 * float(np.abs(scores).max()) else 0.0)
+
+    def standard(self, scores: np.ndarray) -> np.ndarray:
+        """The scores with mean 0 and deviation 1: float32."""
+        if not self.deviation:
+            return np.zeros(len(scores), dtype=np.float32)
+        return ((scores - self.mean) / self.deviation).astype(np.float32)
+
+
+class Fused:
+    """Adds scores by words to scores by vectors, as `HybridModel` does with `zscore`.
+
+    Args:
+        words: BM25 scores of all posts: float32.
+        vectors: the spread of the scores by vectors.
+    """
+
+    def __init__(self, words: np.ndarray, vectors: Spread) -> None:
+        self._words = Spread.of(words).standard(words)
+        self._vectors = vectors
+
+    def __call__(self, scores: np.ndarray, places: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """The sums for posts whose scores by vectors are given, and where they stand in the store."""
+        return self._vectors.standard(scores) + self._words[places]
