@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from linker.corpus.reading import rows_at
 
 if TYPE_CHECKING:
     import lance
+
+Scored: TypeAlias = Callable[[int], "tuple[np.ndarray, np.ndarray | None]"]
+"""For a number n: scores of posts among which the best n are, and their places in the store; None: it is all posts."""
 
 
 def best(
@@ -58,17 +62,17 @@ def _ties_broken(dataset: lance.LanceDataset, at: np.ndarray, scores: np.ndarray
 def best_of_groups(
     dataset: lance.LanceDataset,
     groups: np.ndarray,
-    scores: np.ndarray,
-    places: np.ndarray | None,
+    scored: Scored,
     count: int,
     threshold: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """`best` with only the best post of each group; `groups` has one number for every post of the store."""
     tried = count
     while True:
+        scores, places = scored(tried)
         at, found = best(dataset, scores, places, tried, threshold)
         _, first = np.unique(groups[at], return_index=True)
-        if len(first) >= count or len(at) < tried or tried >= len(scores):
+        if len(first) >= count or len(at) < tried:
             first = np.sort(first)[:count]
             return at[first], found[first]
         tried = 2 * tried + 10

@@ -8,13 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from linker.corpus.choosing import best, best_of_groups, others
+from linker.corpus.approximate import Index, Search
+from linker.corpus.choosing import Scored, best, best_of_groups, others
 from linker.corpus.filters import Filter
 from linker.corpus.fingerprint import fingerprint
+from linker.corpus.fusion import Fused, Fusion, Spread
 from linker.corpus.grouping import Groups
+from linker.corpus.lexical import Lexical, Postings
 from linker.corpus.matrix import Matrix
 from linker.corpus.ranking import Ranking
-from linker.corpus.scoring import scores_of
+from linker.corpus.scoring import Query, exact_scores
 from linker.corpus.store import Store
 from linker.data.types import Article, Post
 from linker.errors import DataError, ModelError
@@ -42,6 +45,8 @@ class Corpus:
         self._dataset = dataset
         self._vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
         self._groups: np.ndarray | None = None
+        self._words: Postings | None = None
+        self._index: Index | None = None
 
     @classmethod
     def open(cls, folder: str | Path, model: str | Path | None = None) -> Corpus:
@@ -85,6 +90,8 @@ class Corpus:
         explain: bool = False,
         copies: bool = False,
         passages: Passages = "whole",
+        fusion: Fusion = "none",
+        approximate: bool = False,
     ) -> list[RankedPost]:
         """The posts, best first; equal scores in descending order of ids.
 
@@ -99,11 +106,17 @@ class Corpus:
             explain: fill `explanation`, as far as the model can tell.
             copies: give near-duplicates one by one, not only the best of each group and how many there are.
             passages: as for `Linker.rank`.
+            fusion: `zscore` adds BM25 scores, as told in `Fused`; passages are of no account to them.
+            approximate: search with the index that `linker corpus index` makes; see `index`.
 
         Raises:
-            LinkerError: an article that cannot be fetched or read, or a filter that cannot be understood.
+            LinkerError: an article that cannot be fetched or read, a filter that cannot be understood, or no index.
         """
-        return list(self.ranking(article, top, offset, threshold, filter, explain, copies, passages))
+        return list(
+            self.ranking(
+                article, top, offset, threshold, filter, explain, copies, passages, fusion, approximate
+            )
+        )
 
     def ranking(
         self,
@@ -115,45 +128,77 @@ class Corpus:
         explain: bool = False,
         copies: bool = False,
         passages: Passages = "whole",
+        fusion: Fusion = "none",
+        approximate: bool = False,
     ) -> Ranking:
         """`rank`, of which posts are read only when they are looked at: for more than memory holds."""
         check_explaining(explain, passages)
         queries = as_articles(article)
-        scores = self.scores(queries, passages)
         places = filter.places(self._dataset) if filter else None
-        if places is not None:
-            scores = scores[places]
-        wanted = len(scores) if top is None else top + offset
+        scored = (self._near if approximate else self._all)(queries, passages, fusion, places)
+        wanted = (len(self) if places is None else len(places)) if top is None else top + offset
         if copies:
-            at, found = best(self._dataset, scores, places, wanted, threshold)
-            at, found = at[offset:], found[offset:]
+            at, found = best(self._dataset, *scored(wanted), wanted, threshold)
             more = np.zeros(len(at), dtype=np.int64)
         else:
             groups = self._group_of_each()
-            at, found = best_of_groups(self._dataset, groups, scores, places, wanted, threshold)
-            at, found = at[offset:], found[offset:]
+            at, found = best_of_groups(self._dataset, groups, scored, wanted, threshold)
             more = others(groups, at, places)
+        at, found, more = at[offset:], found[offset:], more[offset:]
 
         def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
             return explanations(self.model, queries, posts, range(len(posts)))
 
         return Ranking(self._dataset, at, found, more, offset + 1, explained if explain else None)
 
-    def scores(self, articles: Sequence[Article], passages: Passages = "whole") -> np.ndarray:
+    def scores(
+        self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
+    ) -> np.ndarray:
         """The mean score of every post over the articles: float32, one per post in the order of the store."""
-        queries = self._queries(articles, passages)
-        how: Literal["best", "mean"] = "mean" if passages == "mean" else "best"
-        return scores_of(self._vectors, queries, self.store.facts.similarity, passages=how)
+        query = self._query(articles, passages)
+        scores = exact_scores(self._vectors, query)
+        return scores if fusion == "none" else self._fused(articles, query)(scores)
 
-    def _queries(self, articles: Sequence[Article], passages: Passages) -> list[np.ndarray]:
-        """For each article the vectors of its passages, passages × dim."""
+    @property
+    def index(self) -> Index:
+        """What approximate search goes by.
+
+        Raises:
+            LinkerError: there is none, or it is damaged.
+        """
+        if self._index is None:
+            self._index = Index.open(self.store.folder)
+        return self._index
+
+    def _all(
+        self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
+    ) -> Scored:
+        scores = self.scores(articles, passages, fusion)
+        if places is not None:
+            scores = scores[places]
+        return lambda count: (scores, places)
+
+    def _near(
+        self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
+    ) -> Scored:
+        index, query = self.index, self._query(articles, passages)
+        fuse = None if fusion == "none" else self._fused(articles, query)
+        return Search(index, self._vectors, query, places, fuse).best
+
+    def _fused(self, articles: Sequence[Article], query: Query) -> Fused:
+        if self._words is None:
+            self._words = Lexical(self.store.folder).complete(self._dataset)
+        return Fused(self._words.scores(articles), Spread.by_vectors(self._vectors, query))
+
+    def _query(self, articles: Sequence[Article], passages: Passages) -> Query:
         if passages == "whole":
             pieces, starts = list(articles), np.arange(len(articles))
         else:
             pieces, starts = split_articles(articles)
         vectors = self.model.article_vectors(pieces)
         assert vectors is not None  # the fingerprint says that it has vectors
-        return np.split(vectors, starts[1:])
+        how: Literal["best", "mean"] = "mean" if passages == "mean" else "best"
+        return Query(np.split(vectors, starts[1:]), self.store.facts.similarity, how)
 
     def _group_of_each(self) -> np.ndarray:
         if self._groups is None:
