@@ -41,6 +41,7 @@ def check_files(articles: list[str], posts: list[str], out: Path | None) -> None
     Raises:
         LinkerError: no.
     """
+    from linker.data.inputs import check_inputs
     from linker.files import check_writable
     from linker.ranking.articles import check_source
 
@@ -48,12 +49,9 @@ def check_files(articles: list[str], posts: list[str], out: Path | None) -> None
         raise LinkerError("-: standard input can be read once only; give files for the others")
     for source in articles:
         check_source(source)
-    for path in posts:
-        if path != "-" and not Path(path).is_file():
-            problem = "is a folder" if Path(path).is_dir() else "there is no such file"
-            raise LinkerError(f"{path}: {problem}; give a file of posts")
+    files = check_inputs(posts)
     if out is not None:
-        check_writable(out, articles + posts)
+        check_writable(out, articles + files)
 
 
 def told_articles(sources: list[str]) -> list[Article]:

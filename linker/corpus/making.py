@@ -7,9 +7,10 @@ from pathlib import Path
 
 from linker.corpus.building import Added, add_posts
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.store import FACTS, Facts, Store
+from linker.corpus.store import FACTS, Facts, Store, check_local
 from linker.data.columns import PostColumns
 from linker.data.formats.bad_lines import OnError
+from linker.data.inputs import check_inputs
 from linker.errors import LinkerError, ModelError
 from linker.ranking.linker import find_model
 
@@ -26,7 +27,7 @@ def build_corpus(
 
     Args:
         folder: the corpus.
-        posts: files (`-`: standard input).
+        posts: files, folders, patterns, addresses (see `input_files`), or `-`, standard input.
         model: a model folder, or the config of a model that needs no training.
         columns: what the columns are called.
         on_error: as for `read_posts`.
@@ -35,6 +36,8 @@ def build_corpus(
     Raises:
         LinkerError: no such model, or one without vectors; the folder holds something else; see `add_posts`.
     """
+    check_local(folder)
+    check_inputs(posts)
     found = find_model(model)
     print_ = fingerprint(found.contender)
     store = None

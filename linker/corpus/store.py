@@ -86,6 +86,7 @@ class Store:
         Raises:
             DataError: there is none, it is damaged, or a newer version made it.
         """
+        check_local(folder)
         path = folder / FACTS
         if not path.is_file():
             if (folder / POSTS).exists():
@@ -192,6 +193,19 @@ class Store:
         """How many posts there are."""
         dataset = self.dataset()
         return 0 if dataset is None else dataset.count_rows()
+
+
+def check_local(folder: Path) -> None:
+    """May a corpus lie there? Its vectors are mapped into memory, which only files of a file system can be.
+
+    Raises:
+        LinkerError: the folder is an address.
+    """
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(folder)):  # Path makes one slash of two
+        raise LinkerError(
+            f"{str(folder).replace(':/', '://', 1)}: a corpus lies on a file system, not behind an address (posts may "
+            "come from one); give a folder, and copy it when it is done"
+        )
 
 
 def _lance() -> Any:

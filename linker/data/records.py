@@ -11,6 +11,7 @@ from linker.data.formats.bad_lines import BadLines, InputFile, LineError, OnErro
 from linker.data.formats.opening import shown_name
 from linker.data.formats.rows import Row
 from linker.data.formats.tables import open_table
+from linker.data.inputs import input_files
 from linker.data.types import Article, Post
 from linker.errors import DataError
 
@@ -32,7 +33,8 @@ def read_articles(
     """All articles of some files (`-`: standard input), in order.
 
     Args:
-        paths: JSON lines, CSV, TSV or Parquet, plain or packed.
+        paths: JSON lines, CSV, TSV or Parquet, plain or packed; also folders, patterns and addresses, see
+            `linker.data.inputs.input_files`.
         columns: what the columns are called there.
         on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
         errors_dir: where "skip" writes `<file>.errors.jsonl`.
@@ -91,8 +93,8 @@ def post_records(
 
 def post_stream(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
     """The good posts of some files in memory that does not grow with them, so an id may come more than once."""
-    several = len(as_list(paths)) > 1
-    for path in as_list(paths):
+    files, several = _files_of(paths)
+    for path in files:
         shown = shown_name(path)
         for file, known_columns, row in rows_of(path, columns, bad_lines):
             try:
@@ -166,6 +168,14 @@ def as_list(paths: str | Sequence[str]) -> list[str]:
     return [paths] if isinstance(paths, str) else list(paths)
 
 
+def _files_of(paths: str | Sequence[str]) -> tuple[list[str], bool]:
+    """The files that some inputs stand for, and whether ids that are numbers of lines must tell from which."""
+    given = as_list(paths)
+    files = input_files(given)
+    # What stands for other files may come to stand for more of them, and no post's id may change then.
+    return files, len(files) > 1 or files != given
+
+
 def nothing_in(paths: str | Sequence[str], what: str) -> DataError:
     """The error to raise where files hold nothing usable."""
     return DataError(f"{', '.join(map(shown_name, as_list(paths)))}: not one {what} could be read")
@@ -179,8 +189,8 @@ def unique_records(
 ) -> Iterator[Record]:
     """The records that `take` makes of the rows, each id once."""
     first: dict[str, tuple[str, int]] = {}
-    several = len(as_list(paths)) > 1
-    for path in as_list(paths):
+    files, several = _files_of(paths)
+    for path in files:
         shown = shown_name(path)
         for file, known_columns, row in rows_of(path, columns, bad_lines):
             try:

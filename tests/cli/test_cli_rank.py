@@ -202,7 +202,7 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
     [
         (("--article", "none.html", "--posts", "posts.jsonl"), "none.html: there is no such file"),
         (("--article", "article.txt", "--posts", "none.csv"), "none.csv: there is no such file"),
-        (("--article", "article.txt", "--posts", "."), ".: is a folder"),
+        (("--article", "article.txt", "--posts", "runs"), "runs: no file to read in this folder"),
         (("--article", "-", "--posts", "-"), "standard input can be read once only"),
         (
             ("--article", "-", "--article", "-", "--posts", "posts.jsonl"),
@@ -227,6 +227,7 @@ def test_mistakes_end_with_2_and_one_message(
     monkeypatch.setattr(
         "linker.ranking.linker.FoundModel.load", lambda _: pytest.fail("the model was loaded")
     )
+    Path("runs").mkdir()
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert words in " ".join(err.replace("│", " ").split())

@@ -160,7 +160,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
 
 
 def test_directory_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="no file to read in this folder"):
         read_posts(str(tmp_path))
 
 

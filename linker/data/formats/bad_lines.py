@@ -92,7 +92,7 @@ class BadLines:
 
     def open_side_file(self, path: str) -> tuple[Path, IO[str]]:
         """Where the bad lines of an input go; the file appears when the block ends well."""
-        name = "stdin" if path == "-" else Path(path).name
+        name = "stdin" if path == "-" else Path(shown_name(path)).name
         number = 1
         while True:
             side_path = self._folder / f"{name}.errors{'' if number == 1 else f'-{number}'}.jsonl"

@@ -10,9 +10,10 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import IO, Any, BinaryIO, cast
 
+from linker.data.formats.addresses import is_address, open_address, without_secrets
 from linker.errors import DataError
 
 STANDARD_INPUT = "-"
@@ -70,19 +71,23 @@ def decompressor(stream: IO[bytes], packing: str) -> Any:
 
 def shown_name(path: str) -> str:
     """The name of an input in messages."""
+    if is_address(path):
+        return without_secrets(path)
     return "standard input" if path == STANDARD_INPUT else path or "a file without a name"
 
 
 @contextmanager
 def open_bytes(path: str) -> Iterator[BinaryIO]:
-    """The unpacked bytes of a file (`-`: standard input). The packing is told from the content, not the name.
+    """The unpacked bytes of a file, of what an address leads to, or of standard input (`-`).
+
+    The packing is told from the content, not the name.
 
     Raises:
         DataError: the file cannot be opened, is damaged or cut short, is a zip archive or UTF-16.
     """
     with ExitStack() as stack:
         try:
-            raw = sys.stdin.buffer if path == STANDARD_INPUT else stack.enter_context(open(path, "rb"))
+            raw = stack.enter_context(_opened(path))
             head = raw.read(_MAGIC_LENGTH)
         except OSError as error:
             raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
@@ -93,6 +98,12 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
         except DAMAGE as error:
             kind = f"damaged or cut short ({packing}: {error})" if packing else f"cannot be read ({error})"
             raise DataError(f"{shown_name(path)}: {kind}; nothing was taken from it") from error
+
+
+def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
+    if path == STANDARD_INPUT:
+        return nullcontext(sys.stdin.buffer)
+    return open_address(path) if is_address(path) else open(path, "rb")
 
 
 def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:

@@ -27,6 +27,8 @@ _SUFFIXES: dict[str, Format] = {
     ".pq": "parquet",
     ".txt": "txt",
 }
+#: How files of posts are called that are found in folders; each may be packed.
+ENDINGS = tuple(_SUFFIXES)
 _PACKED = {".gz", ".bz2", ".xz", ".zst"}
 _BOM = b"\xef\xbb\xbf"
 
@@ -43,7 +45,7 @@ def open_table(file: InputFile, sniff_for: set[str]) -> Iterator[Table]:
         DataError: the file as a whole cannot be read: missing, damaged, of no known format, without a header.
     """
     with open_bytes(file.path) as stream:
-        format_ = _format_of_name(file.path)
+        format_ = format_of_name(shown_name(file.path))
         first = b"" if format_ == "parquet" else stream.readline(MAX_LINE + 1)
         format_ = format_ or _sniff(first, sniff_for, file.path)
         if format_ == "parquet":
@@ -55,7 +57,8 @@ def open_table(file: InputFile, sniff_for: set[str]) -> Iterator[Table]:
         yield make(file, lines)
 
 
-def _format_of_name(path: str) -> Format | None:
+def format_of_name(path: str) -> Format | None:
+    """What a file is by the ending of its name, packed or not."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()
