@@ -76,6 +76,29 @@ def info(corpus: Folder) -> None:
 
 
 @app.command()
+def index(
+    corpus: Folder,
+    articles: Annotated[
+        str | None,
+        typer.Option("--articles", help="Articles to measure the recall with, besides posts of the corpus."),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Where the corpus's model lies now, if it was moved.")
+    ] = None,
+    include_package: Packages = None,
+) -> None:
+    """Make the index for approximate search, or bring it up to date, and measure how much it finds."""
+    from linker.corpus.approximate import WANTED
+    from linker.corpus.corpus import Corpus
+    from linker.ranking.articles import load_articles
+
+    include_packages(include_package)
+    given = load_articles(articles) if articles is not None else None
+    facts = Corpus.open(corpus, model).make_index(given)
+    print(f"{corpus}: {facts.rows:,} posts in the index; of the {WANTED} best it finds {facts.told}")
+
+
+@app.command()
 def verify(corpus: Folder) -> None:
     """Read all of a corpus and name what is damaged; exit code 2 if anything is."""
     from linker.corpus.store import Store

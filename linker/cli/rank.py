@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -91,6 +91,14 @@ def rank(
     copies: Annotated[
         bool, typer.Option("--copies", help="With --corpus: list near-duplicates one by one.")
     ] = False,
+    fusion: Annotated[
+        Literal["none", "zscore"],
+        typer.Option("--fusion", help="With --corpus: add BM25 scores, both standardised, or do not."),
+    ] = "none",
+    approximate: Annotated[
+        bool,
+        typer.Option("--approximate", help="With --corpus: search with the index of `linker corpus index`."),
+    ] = False,
     format_: Annotated[
         Literal["table", "csv", "jsonl", "trec"] | None,
         typer.Option("--format", help="What to write.", show_default="by the ending of --out, else table"),
@@ -119,14 +127,16 @@ def rank(
     format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
     if top is None and format_ == "table":
         top = _TABLE_ROWS
-    ranker: Callable[[list[Article]], tuple[list[RankedPost], str]]
+    ranker: Callable[[list[Article]], tuple[Sequence[RankedPost], str]]
     if corpus is not None:
         if posts or column:
             raise LinkerError("--corpus: the posts are in the corpus; leave out --posts and --column")
         conditions = _conditions(since, until, lang, where)
-        ranker = _over_corpus(corpus, model, top, offset, threshold, explain, copies, passages, conditions)
+        asked = (top, offset, threshold, conditions, explain, copies, passages, fusion, approximate)
+        ranker = _over_corpus(corpus, model, approximate, asked)
     else:
         _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
+        _only_with_corpus(fusion=fusion if fusion != "none" else None, approximate=approximate)
         if not posts:
             raise LinkerError("give --posts FILE, or --corpus FOLDER")
         ranker = _over_posts(posts, model, top, threshold, explain, passages, column, on_error, errors_dir)
@@ -147,14 +157,14 @@ def _over_posts(
     column: list[str] | None,
     on_error: Literal["strict", "skip"],
     errors_dir: Path,
-) -> Callable[[list[Article]], tuple[list[RankedPost], str]]:
+) -> Callable[[list[Article]], tuple[Sequence[RankedPost], str]]:
     from linker.data.records import read_posts
     from linker.ranking.linker import find_model
 
     columns = post_columns(column)
     found = find_model(model or "bm25")
 
-    def ranked(articles: list[Article]) -> tuple[list[RankedPost], str]:
+    def ranked(articles: list[Article]) -> tuple[Sequence[RankedPost], str]:
         with with_option():
             candidates = read_posts(posts, columns, on_error, str(errors_dir))
         if model is None:
@@ -166,23 +176,23 @@ def _over_posts(
 
 
 def _over_corpus(
-    folder: Path,
-    model: str | None,
-    top: int | None,
-    offset: int,
-    threshold: float | None,
-    explain: bool,
-    copies: bool,
-    passages: Passages,
-    conditions: Filter,
-) -> Callable[[list[Article]], tuple[list[RankedPost], str]]:
+    folder: Path, model: str | None, approximate: bool, asked: tuple[Any, ...]
+) -> Callable[[list[Article]], tuple[Sequence[RankedPost], str]]:
+    """`asked`: what `Corpus.ranking` takes after the article."""
+    from linker.corpus.approximate import WANTED
     from linker.corpus.corpus import Corpus
 
     corpus = Corpus.open(folder, model)
+    if approximate:
+        facts = corpus.index.facts
+        _say(f"approximate search: of the {WANTED} best posts it found {facts.told}, when the index was made")
+        if added := len(corpus) - facts.rows:
+            _say(
+                f"{added:,} posts were added since and are searched exactly; `linker corpus index` takes them in"
+            )
 
-    def ranked(articles: list[Article]) -> tuple[list[RankedPost], str]:
-        ranking = corpus.rank(articles, top, offset, threshold, conditions, explain, copies, passages)
-        return ranking, corpus.name
+    def ranked(articles: list[Article]) -> tuple[Sequence[RankedPost], str]:
+        return corpus.ranking(articles, *asked), corpus.name
 
     return ranked
 
@@ -212,7 +222,7 @@ def _only_with_corpus(**options: object) -> None:
             )
 
 
-def _report(ranking: list[RankedPost], threshold: float | None, explain: bool, name: str) -> None:
+def _report(ranking: Sequence[RankedPost], threshold: float | None, explain: bool, name: str) -> None:
     if not ranking:
         _say(f"no post has a score of {threshold} or more")
     elif explain and ranking[0].explanation is None:

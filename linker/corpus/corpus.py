@@ -8,12 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from linker.corpus.approximate import Index, Search
+from linker.corpus.approximate import Facts, Index, Search
 from linker.corpus.choosing import Scored, best, best_of_groups, others
 from linker.corpus.filters import Filter
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.fusion import Fused, Fusion, Spread
 from linker.corpus.grouping import Groups
+from linker.corpus.indexing import make_index
 from linker.corpus.lexical import Lexical, Postings
 from linker.corpus.matrix import Matrix
 from linker.corpus.ranking import Ranking
@@ -170,6 +171,20 @@ class Corpus:
             self._index = Index.open(self.store.folder)
         return self._index
 
+    def make_index(self, articles: AnyArticle | Sequence[AnyArticle] | None = None) -> Facts:
+        """Make the index for approximate search, or make it anew with the posts added since; measure its recall.
+
+        Args:
+            articles: to ask for, as for `rank`, besides posts of the corpus; half of each sets how many candidates
+                there must be, half is measured.
+
+        Raises:
+            LinkerError: an article that cannot be read, or the folder cannot be written to.
+        """
+        given = None if articles is None else self.model.article_vectors(as_articles(articles))
+        self._index = None
+        return make_index(self.store.folder, self._vectors, self.store.facts.similarity, given)
+
     def _all(
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
@@ -183,6 +198,8 @@ class Corpus:
     ) -> Scored:
         index, query = self.index, self._query(articles, passages)
         fuse = None if fusion == "none" else self._fused(articles, query)
+        if places is None and index.facts.rows > len(self):  # made by somebody who sees more posts
+            places = np.arange(len(self))
         return Search(index, self._vectors, query, places, fuse).best
 
     def _fused(self, articles: Sequence[Article], query: Query) -> Fused:

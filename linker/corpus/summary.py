@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
+from linker.corpus.approximate import facts_of
 from linker.corpus.reading import batches
 from linker.corpus.store import Store
 
@@ -27,6 +28,7 @@ def summary(store: Store) -> dict[str, str]:
                 languages[entry["values"] or "unknown"] += entry["counts"]
     shown = [f"{name} {count:,}" for name, count in languages.most_common(_LANGUAGES)]
     rest = len(languages) - _LANGUAGES
+    index = facts_of(store.folder)
     return {
         "posts": f"{store.count():,}",
         "from": f"{first:%Y-%m-%d %H:%M} UTC" if first else "unknown",
@@ -34,6 +36,7 @@ def summary(store: Store) -> dict[str, str]:
         "languages": ", ".join(shown) + (f" and {rest} more" if rest > 0 else "") or "unknown",
         "model": store.facts.model,
         "vectors": f"{store.facts.dim} numbers, {store.facts.similarity}",
+        "index": f"{index.rows:,} posts; finds {index.told}" if index else "none",
         "on disk": f"{_size(store.folder) / 1e6:,.1f} MB",
     }
 

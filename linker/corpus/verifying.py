@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from linker.corpus.approximate import damaged as damaged_index
 from linker.corpus.grouping import GROUPS, Groups
 from linker.corpus.keys import KeySet, keys_of
+from linker.corpus.lexical import Lexical
 from linker.corpus.matrix import Matrix, vectors_in
 from linker.corpus.reading import ROWS_AT_ONCE, batches
 from linker.corpus.sealing import CHANGED, CHECKSUMS, MEND, POSTS, VERSIONS, Checksums, files_of
@@ -48,6 +50,10 @@ def faults(store: Store) -> Iterator[Fault]:
     for name in sorted(set(checksums.known) - set(present)):
         damaged = True
         yield Fault(name, f"is missing; {MEND}")
+    for path in Lexical(store.folder).damaged():
+        yield Fault(path.relative_to(store.folder).as_posix(), f"{CHANGED}; {_AGAIN}")
+    if index := damaged_index(store.folder):
+        yield Fault(index, f"{CHANGED}; make it again with `linker corpus index`")
     if not damaged:
         try:
             yield from _rows(store)

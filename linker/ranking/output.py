@@ -6,7 +6,8 @@ import csv
 import json
 import re
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -49,9 +50,9 @@ def write_ranking(
         elif format_ == "trec":
             _write_trec(file, ranking, query, tag)
         elif format_ == "csv":
-            _write_csv(file, [record(ranked) for ranked in ranking])
+            _write_csv(file, ranking)
         else:
-            _write_jsonl(file, [record(ranked) for ranked in ranking])
+            file.writelines(map(_json_line, ranking))
 
 
 def record(ranked: RankedPost) -> dict[str, Any]:
@@ -82,33 +83,37 @@ def _pair(pair: tuple[str, float]) -> list[Any]:
     return [pair[0], float(f"{pair[1]:.6g}")]
 
 
-def _write_jsonl(file: IO[str], records: list[dict[str, Any]]) -> None:
-    for values in records:
-        file.write(json.dumps(values, ensure_ascii=False, default=str) + "\n")
+def _json_line(ranked: RankedPost) -> str:
+    return json.dumps(record(ranked), ensure_ascii=False, default=str) + "\n"
 
 
-def _write_csv(file: IO[str], records: list[dict[str, Any]]) -> None:
+def _write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
+    """Only the last post tells the last column; so the posts go into a temporary file before."""
     columns = dict.fromkeys(["rank", "score", "id", "text"])
-    for values in records:
-        columns.update(dict.fromkeys(values))
-    writer = csv.DictWriter(file, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: _cell(value) for name, value in values.items()} for values in records)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogatepass") as lines:
+        for ranked in ranking:
+            values = record(ranked)
+            columns.update(dict.fromkeys(values))
+            lines.write(json.dumps(values, default=str) + "\n")
+        lines.seek(0)
+        writer = csv.DictWriter(file, list(columns), lineterminator="\n")
+        writer.writeheader()
+        for line in lines:
+            writer.writerow({name: _cell(value) for name, value in json.loads(line).items()})
 
 
 def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (list, dict)) else value
 
 
-def _write_trec(file: IO[str], ranking: Sequence[RankedPost], query: str, tag: str) -> None:
+def _write_trec(file: IO[str], ranking: Iterable[RankedPost], query: str, tag: str) -> None:
+    query = "_".join(query.split())
     for ranked in ranking:
         if re.search(r"\s", ranked.post.id):
             raise LinkerError(
                 f"post id {ranked.post.id!r} holds white space, which separates the columns of a TREC run; "
                 "rename it, or choose --format jsonl"
             )
-    query = "_".join(query.split())
-    for ranked in ranking:
         file.write(f"{query} Q0 {ranked.post.id} {ranked.rank} {ranked.score:.9g} {tag}\n")
 
 
