@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 
 from linker.errors import DataError
 
@@ -11,7 +12,8 @@ from linker.errors import DataError
 class Columns:
     """A mapping from our column names to those of a file; each subclass's signature lists ours.
 
-    A list of columns is joined, with a blank line between the non-empty ones. None: there is no such column.
+    A list of columns is joined, with a blank line between the non-empty ones. None: there is no such column. They stay
+    as they were made.
 
     Attributes:
         required: our columns that must be there.
@@ -23,12 +25,11 @@ class Columns:
 
     def names(self, ours: str) -> list[str]:
         """The columns of the file that one of ours is read from."""
-        theirs = getattr(self, ours)
-        return theirs if isinstance(theirs, list) else [] if theirs is None else [theirs]
+        return _names(self, ours)
 
     def all_names(self) -> set[str]:
         """All columns of the file that are read."""
-        return {name for ours in vars(self) for name in self.names(ours)}
+        return _all_names(self)
 
     def check(self, present: list[str], shown: str) -> None:
         """Are the columns there that must be: those required and those that were renamed?
@@ -53,6 +54,18 @@ class Columns:
         raise DataError(
             f"{shown}: plain text can hold posts, one a line, nothing else; use JSON lines, CSV or TSV"
         )
+
+
+# Every line of a file asks for the same.
+@lru_cache(maxsize=256)
+def _names(columns: Columns, ours: str) -> list[str]:
+    theirs = getattr(columns, ours)
+    return theirs if isinstance(theirs, list) else [] if theirs is None else [theirs]
+
+
+@lru_cache(maxsize=16)
+def _all_names(columns: Columns) -> set[str]:
+    return {name for ours in vars(columns) for name in columns.names(ours)}
 
 
 class ArticleColumns(Columns):

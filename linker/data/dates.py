@@ -28,6 +28,10 @@ _FORMS = [
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}(?:,?\s+{_TIME}\s*{_ZONE}?)?",
     )
 ]
+# What most files have, and Python's own reader takes too, many times as fast.
+_USUAL = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.(?:\d{3}|\d{6}))?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.ASCII
+)
 # Seconds since 1970 of years 1973 to 2286, and the same in milliseconds.
 _SECONDS, _MILLISECONDS = (1e8, 1e10), (1e11, 1e13)
 
@@ -55,11 +59,13 @@ def parse_date(value: Any) -> datetime:
 
 def _moment(value: Any) -> datetime | None:
     if isinstance(value, datetime):
-        return value.replace(tzinfo=timezone.utc) if value.tzinfo is None else value.astimezone(timezone.utc)
+        return _in_utc(value)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day, tzinfo=timezone.utc)
     if isinstance(value, str):
         text = value.strip()
+        if _USUAL.fullmatch(text):
+            return _in_utc(datetime.fromisoformat(text.replace("Z", "+00:00")))
         for form in _FORMS:
             if match := form.fullmatch(text):
                 return _from_parts(match.groupdict())
@@ -70,6 +76,10 @@ def _moment(value: Any) -> datetime | None:
         if _MILLISECONDS[0] <= value < _MILLISECONDS[1]:
             return datetime.fromtimestamp(value / 1000, timezone.utc)
     return None
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)
 
 
 def _from_parts(parts: dict[str, str | None]) -> datetime:
