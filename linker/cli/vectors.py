@@ -100,6 +100,61 @@ def train(
 
 
 @app.command()
+def distil(
+    files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
+    teacher: Annotated[
+        str,
+        typer.Option("--teacher", help="A folder of sentence-transformers, or a model folder with vectors."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The file to write, such as vectors.txt.gz.")],
+    column: Columns = None,
+    tokenizer: TokenizerName = "social",
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Times that the texts are fitted.")] = 8,
+    min_count: Annotated[int, typer.Option("--min-count", min=1, help="Rarer words get no vector.")] = 2,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the order of the texts.")] = 1,
+    said: Annotated[
+        Path | None,
+        typer.Option(
+            "--said",
+            help="Folder for what the teacher said, so that nothing is asked twice.",
+            show_default="OUT.said",
+        ),
+    ] = None,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
+    ] = "strict",
+) -> None:
+    """Word vectors that say together what a sentence transformer says of whole texts.
+
+    The teacher reads all texts once, which takes long; an interrupted run goes on.
+    """
+    from linker.data.vectors.training import texts_of
+    from linker.files import check_writable
+    from linker.models.teacher import Teacher
+    from linker.progress import stderr
+    from linker.training.distilling import distil_vectors
+
+    check_writable(out, files)
+    model = Teacher(teacher)
+    words, texts, cosine = distil_vectors(
+        texts_of(files, column or ["title", "text"], on_error),
+        model.encode,
+        model.name,
+        _tokenizer(tokenizer),
+        out,
+        said or Path(f"{out}.said"),
+        min_count,
+        epochs,
+        seed,
+    )
+    stderr.print(
+        f"{texts:,} texts; {words:,} words with a vector; cosine to the teacher {cosine:.3f}", highlight=False
+    )
+    print(out)
+
+
+@app.command()
 def info(
     source: Annotated[str, typer.Argument(help="A file, or a name such as 6B.300d.", show_default=False)],
     files: Annotated[

@@ -42,32 +42,43 @@ class HybridModel(Model):
             raise ConfigError(
                 f"hybrid: {len(weights)} weights for {len(parts)} parts; give one weight for each part"
             )
-        self.parts = parts
+        self._parts = parts
         self.weights = weights or [1.0] * len(parts)
         self.fusion: Literal["zscore", "zscore_all", "rrf"] = fusion
 
+    def parts(self) -> Sequence[Model]:
+        """The models heard."""
+        return self._parts
+
     def prepare(self, data: LinkedPosts) -> None:
         """Prepare every part."""
-        for part in self.parts:
+        for part in self._parts:
             part.prepare(data)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Fused scores, float32, articles × posts. They depend on which posts stand in the pool."""
-        fused = np.zeros((len(articles), len(posts)), dtype=np.float32)
-        for part, weight in zip(self.parts, self.weights):
-            fused += np.float32(weight) * _FUSIONS[self.fusion](part.score(articles, posts))
+        return self._fused([part.score(articles, posts) for part in self._parts])
+
+    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """As `score`, of parts that are asked for every article by itself."""
+        return self._fused([part.score_alone(articles, posts) for part in self._parts])
+
+    def _fused(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        fused = np.zeros_like(scores[0], dtype=np.float32)
+        for own, weight in zip(scores, self.weights):
+            fused += np.float32(weight) * _FUSIONS[self.fusion](own)
         return fused
 
     def save_state(self, folder: Path) -> None:
         """Every part saves into a folder of its own, `part-0`, `part-1`, ..."""
-        for number, part in enumerate(self.parts):
+        for number, part in enumerate(self._parts):
             part_folder = folder / f"part-{number}"
             part_folder.mkdir(parents=True, exist_ok=True)
             part.save_state(part_folder)
 
     def load_state(self, folder: Path) -> None:
         """Every part reads its own folder."""
-        for number, part in enumerate(self.parts):
+        for number, part in enumerate(self._parts):
             part.load_state(folder / f"part-{number}")
 
 

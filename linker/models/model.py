@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +23,14 @@ class Model(Registrable):
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """float32, articles × posts."""
         raise NotImplementedError
+
+    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """`score` of every article as if it were asked for by itself: float32, articles × posts."""
+        return self.score(articles, posts)
+
+    def parts(self) -> Sequence[Model]:
+        """The models that this one is made of. None by default."""
+        return ()
 
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """The score of each article with the post at the same place: float32, one a pair."""
@@ -47,6 +55,18 @@ class Model(Registrable):
 
     def load_state(self, folder: Path) -> None:
         """Read what `save_state` wrote. Nothing by default."""
+
+
+def all_parts(model: Model) -> Iterator[Model]:
+    """The model and all that it is made of, from the outside in."""
+    yield model
+    for part in model.parts():
+        yield from all_parts(part)
+
+
+def part_with_vectors(model: Model) -> Model | None:
+    """The outermost part of a model whose texts have vectors: the model itself, if its have."""
+    return next((part for part in all_parts(model) if part.post_vectors([]) is not None), None)
 
 
 def places(texts: Sequence[Text]) -> dict[Text, int]:

@@ -113,7 +113,7 @@ class ByPassages(Model):
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """float32, articles × posts."""
         pieces, starts = split_articles(articles, self.words)
-        return by_article(self.model.score(pieces, posts), starts, self.passages)
+        return by_article(self.model.score_alone(pieces, posts), starts, self.passages)
 
 
 def reading(model: Model, passages: Passages) -> Model:

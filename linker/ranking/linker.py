@@ -90,7 +90,9 @@ class Linker:
         """
         check_explaining(explain, passages)
         queries, candidates = as_articles(article), as_posts(posts)
-        scores = self.score(queries, candidates, passages).mean(axis=0, dtype=np.float64).astype(np.float32)
+        # A seed article is no rival of the others.
+        of_each = self._finite(reading(self.model, passages).score_alone(queries, candidates))
+        scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
         order = rank_posts(scores[None], [post.id for post in candidates])[0]
         if threshold is not None:
             order = order[scores[order] >= threshold]
@@ -113,7 +115,9 @@ class Linker:
             ModelError: the model gave scores that are no numbers.
             LinkerError: as `rank`.
         """
-        scores = reading(self.model, passages).score(as_articles(articles), as_posts(posts))
+        return self._finite(reading(self.model, passages).score(as_articles(articles), as_posts(posts)))
+
+    def _finite(self, scores: np.ndarray) -> np.ndarray:
         if not np.isfinite(scores).all():
             raise ModelError(f"{self.name}: gives scores that are not finite numbers; train it again")
         return scores

@@ -14,7 +14,7 @@ from linker.data.types import LinkedPosts
 from linker.errors import ConfigError
 from linker.files import check_writable, unbroken
 from linker.models.folder import CONFIG, save_model
-from linker.models.model import Model
+from linker.models.model import Model, all_parts
 from linker.models.siamese import SiameseModel, save_weights
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
@@ -43,7 +43,7 @@ class Experiment:
 
     Args:
         data: where articles and posts come from, and how they are split.
-        model: what is trained.
+        model: what is trained; of a model made of others, the one part that has weights.
         miner: which pairs of a batch are learned from.
         loss: what the pairs are to become.
         trainer: how it is trained.
@@ -89,12 +89,9 @@ class Experiment:
         splits = self.data.load()
         train, dev = splits.train, splits.dev
         seed_everything(self.seed)
-        model = self.model.construct()
-        if not isinstance(model, SiameseModel):
-            raise ConfigError(
-                "model.type: this model has no weights to train; use it directly, or set `siamese` or `transformer`"
-            )
-        model.prepare(train)
+        whole = self.model.construct()
+        model = _trained_part(whole)
+        whole.prepare(train)
         model.to(workers.device)
         data = fingerprint(model, train, dev)
         if checkpoint is not None:
@@ -111,7 +108,7 @@ class Experiment:
         def save_best(result: TrainingResult) -> None:
             """The model folder; the model holds the best weights."""
             metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[result.best_epoch - 1]}
-            save_model(model, out, config, metrics, model_card(config, metrics, train, dev, model))
+            save_model(whole, out, config, metrics, model_card(config, metrics, train, dev, model))
 
         def save(result: TrainingResult) -> None:
             """The best epoch as the model folder, the last one as weights beside it."""
@@ -131,7 +128,7 @@ class Experiment:
         modules = self.miner.to(workers.device), self.loss.to(workers.device)
         try:
             return self.trainer.train(
-                model, *modules, train, dev, self.seed, log_dir_of(out), save, keeping, workers
+                model, *modules, train, dev, self.seed, log_dir_of(out), save, keeping, workers, whole
             )
         finally:
             checkpoints.unlock()
@@ -154,6 +151,19 @@ class Experiment:
         if workers.first or step is None:
             return found[0], same
         return checkpoints.read(step), same
+
+
+def _trained_part(model: Model) -> SiameseModel:
+    """What of a model has weights: itself, or the one part of it that has."""
+    found = [part for part in all_parts(model) if isinstance(part, SiameseModel)]
+    if len(found) == 1:
+        return found[0]
+    problem = (
+        "this model has no weights to train; use it directly, or set"
+        if not found
+        else (f"this model has {len(found)} parts with weights, and one run trains one; set one")
+    )
+    raise ConfigError(f"model.type: {problem} `siamese` or `transformer`")
 
 
 def _describe(train: LinkedPosts, dev: LinkedPosts | None, model: SiameseModel) -> None:

@@ -15,6 +15,7 @@ from linker.bounds import above, at_least
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.evaluation.protocol import ARTICLE_METRICS, PAIR_METRICS
+from linker.models.model import Model
 from linker.models.siamese import SiameseModel
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
@@ -93,6 +94,7 @@ class Trainer:
         on_epoch: Callable[[TrainingResult], None] = lambda result: None,
         keeping: Keeping | None = None,
         workers: Workers | None = None,
+        whole: Model | None = None,
     ) -> TrainingResult:
         """Train until the epochs or the patience are used up, or a signal ends it.
 
@@ -107,6 +109,7 @@ class Trainer:
             on_epoch: called after each epoch, when the best state is up to date, in the process that writes.
             keeping: where the run is saved, and where it goes on; None: it begins and is not saved.
             workers: the processes that share the work; None: this one alone.
+            whole: what the dev set judges, if `model` is only a part of it.
 
         Raises:
             LinkerError: the loss or its gradient is not a number, or memory is out; the message names the batch's
@@ -116,7 +119,7 @@ class Trainer:
         workers = workers or Workers()
         result = TrainingResult()
         if self.epochs == 0:
-            self._record(result, 0, dev_metrics(model, dev, workers), model)
+            self._record(result, 0, dev_metrics(model, whole or model, dev, workers), model)
             if workers.first:
                 on_epoch(result)
             return result
@@ -130,7 +133,7 @@ class Trainer:
             try:
                 _start(callbacks, log_dir, run.step if resumed else None, len(result.epochs))
                 while not self._done(result, dev):
-                    self._epoch(run, result, dev, saver, callbacks, on_epoch)
+                    self._epoch(run, result, whole or model, dev, saver, callbacks, on_epoch)
             except KeyboardInterrupt:
                 result.stopped_by = signal.SIGINT
             except Stopped as stop:
@@ -145,6 +148,7 @@ class Trainer:
         self,
         run: Run,
         result: TrainingResult,
+        whole: Model,
         dev: LinkedPosts | None,
         saver: Saver,
         callbacks: list[Callback],
@@ -162,7 +166,7 @@ class Trainer:
         run.epoch(number, after_step)
         # Several processes stop between steps only, so that none waits for one that has left.
         with saver.signals.breakable() if run.workers.size == 1 else nullcontext():
-            metrics = dev_metrics(run.model, dev, run.workers)
+            metrics = dev_metrics(run.model, whole, dev, run.workers)
         self._record(result, number, metrics, run.model)
         result.losses.append(run.workers.all_of(run.loss_sum / run.steps)[0])
         if run.workers.first:

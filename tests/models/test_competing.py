@@ -1,0 +1,174 @@
+"""Competition: hand-computed values, order for one article, one threshold for all, and training what is inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from linker.config import build
+from linker.data.types import Article, LinkedPosts, Post
+from linker.errors import ConfigError
+from linker.evaluation.protocol import evaluate
+from linker.models.competing import CompetingModel
+from linker.models.folder import load_model
+from linker.models.hybrid import HybridModel
+from linker.models.lexical import TfidfModel
+from linker.models.model import Model, all_parts, part_with_vectors
+from linker.models.siamese import SiameseModel
+from linker.ranking.linker import Linker
+from linker.training.experiment import Experiment
+from tests.conftest import toy_posts
+
+
+class Fixed(Model):
+    def __init__(self, scores: np.ndarray) -> None:
+        self.scores = np.asarray(scores, dtype=np.float32)
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        rows = [int(article.id) for article in articles]
+        return self.scores[rows][:, [int(post.id) for post in posts]]
+
+
+def articles(count: int) -> list[Article]:
+    return [Article(str(i), "text") for i in range(count)]
+
+
+def posts(count: int) -> list[Post]:
+    return [Post(str(i), "text") for i in range(count)]
+
+
+def test_by_hand() -> None:
+    inner = np.array([[0.0, np.log(3)], [0.0, 0.0]])
+    scores = CompetingModel(Fixed(inner), temperature=1.0).score(articles(2), posts(2))
+    # Shares among the posts: 1/4 3/4, 1/2 1/2; among the articles: 1/2 3/4, 1/2 1/4.
+    np.testing.assert_allclose(np.exp(scores), [[1 / 8, 9 / 16], [1 / 4, 1 / 8]], rtol=1e-6)
+
+
+def test_temperature_divides() -> None:
+    inner = np.random.default_rng(1).normal(size=(4, 9))
+    cold = CompetingModel(Fixed(inner), 0.05).score(articles(4), posts(9))
+    expected = softmax(inner / 0.05, axis=0) * softmax(inner / 0.05, axis=1)
+    np.testing.assert_allclose(cold, np.log(expected), rtol=1e-4)
+    assert np.isfinite(CompetingModel(Fixed(1e4 * inner), 0.01).score(articles(4), posts(9))).all()
+
+
+def test_one_article_keeps_the_inner_order_whoever_else_is_asked() -> None:
+    inner = np.random.default_rng(2).normal(size=(3, 50))
+    model = CompetingModel(Fixed(inner), 0.1)
+    alone = model.score_alone(articles(3), posts(50))
+    np.testing.assert_array_equal(alone.argsort(axis=1), np.float32(inner).argsort(axis=1))
+    for row, article in enumerate(articles(3)):
+        np.testing.assert_allclose(model.score([article], posts(50))[0], alone[row], rtol=1e-6)
+
+
+def test_seed_articles_of_one_query_are_no_rivals() -> None:
+    inner = np.array([[2.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
+    linker = Linker(CompetingModel(Fixed(inner), 0.2))
+    assert next(one.post.id for one in linker.rank(articles(2), posts(3))) == "0"
+
+
+def test_an_article_near_to_everything_no_longer_floods_the_top() -> None:
+    generator = np.random.default_rng(3)
+    relevance = np.repeat(np.eye(20, dtype=bool), 3, axis=1)
+    inner = generator.normal(size=relevance.shape) + 4 * relevance + 5 * generator.normal(size=(20, 1))
+    linked = LinkedPosts(articles(20), [Post(str(j), "text", (str(j // 3),)) for j in range(60)])
+    before = evaluate(np.float32(inner), linked)["mAP"]
+    after = evaluate(CompetingModel(Fixed(inner), 1.0).score(linked.articles, linked.posts), linked)["mAP"]
+    assert after > before + 0.2
+
+
+def config(tmp_path: Path, model: object) -> dict[str, object]:
+    data = toy_posts()
+    for name, rows in (
+        ("articles", [{"id": a.id, "text": a.text, "split": "train"} for a in data.articles]),
+        (
+            "posts",
+            [
+                {"id": p.id, "text": p.text, "article_id": p.article_ids[0]}
+                for p in data.posts
+                if p.article_ids
+            ],
+        ),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {
+        "data": {
+            "reader": {
+                "type": "articles_and_posts",
+                "articles": str(tmp_path / "articles.jsonl"),
+                "posts": str(tmp_path / "posts.jsonl"),
+            },
+            "splitter": {"type": "by_article", "train": 0.7, "dev": 0.3, "test": 0},
+        },
+        "model": model,
+        "miner": "all_pairs",
+        "loss": "info_nce",
+        "trainer": {
+            "optimizer": {"type": "adam", "lr": 0.01},
+            "schedule": "constant",
+            "batches": {"articles": 4},
+            "epochs": 2,
+        },
+        "seed": 3,
+    }
+
+
+SIAMESE = {
+    "type": "siamese",
+    "encoder": "mean",
+    "embedder": {"type": "word_vectors", "dim": 8, "trainable": True, "buckets": 50},
+    "min_count": 1,
+}
+
+
+def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path) -> None:
+    model = {
+        "type": "competing",
+        "temperature": 0.5,
+        "model": {"type": "hybrid", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2]},
+    }
+    given = config(tmp_path, model)
+    result = build(Experiment, given).run(tmp_path / "out", given)
+    loaded = load_model(tmp_path / "out")
+    assert isinstance(loaded, CompetingModel)
+    assert [type(part).__name__ for part in all_parts(loaded)] == [
+        "CompetingModel", "HybridModel", "WordSiamese", "TfidfModel",
+    ]  # fmt: skip
+    assert isinstance(part_with_vectors(loaded), SiameseModel)
+    # What chose the best epoch is what the folder gives.
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())["dev"]
+    data = build(Experiment, given).data.load().dev
+    assert data is not None
+    assert metrics == pytest.approx(evaluate(loaded.score(data.articles, data.posts), data), abs=1e-6)
+    assert len(result.epochs) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        ({"type": "competing", "temperature": 1, "model": "tfidf"}, "no weights to train"),
+        ({"type": "hybrid", "parts": [SIAMESE, SIAMESE]}, "2 parts with weights"),
+    ],
+)
+def test_what_cannot_be_trained_is_said(tmp_path: Path, model: object, problem: str) -> None:
+    given = config(tmp_path, model)
+    with pytest.raises(ConfigError, match=problem):
+        build(Experiment, given).run(tmp_path / "out", given)
+
+
+def test_no_temperature_of_zero() -> None:
+    with pytest.raises((ConfigError, ValueError), match=r"temperature is 0\.0, but"):
+        build(Model, {"type": "competing", "temperature": 0, "model": "tfidf"})
+
+
+def test_a_hybrid_asks_its_parts_alone() -> None:
+    inner = np.random.default_rng(4).normal(size=(3, 20))
+    model = HybridModel([CompetingModel(Fixed(inner), 0.3), TfidfModel()])
+    alone = model.score_alone(articles(3), posts(20))
+    one_by_one = np.concatenate([model.score([article], posts(20)) for article in articles(3)])
+    np.testing.assert_allclose(alone, one_by_one, atol=1e-5)
