@@ -17,7 +17,8 @@ import numpy as np
 from linker.errors import LinkerError
 from linker.files import NO_ROOM
 
-_READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+#: What a write fails with where nothing may be written.
+READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class RowFile:
@@ -82,7 +83,7 @@ class RowFile:
                 with _appending(self.path) as file:
                     self._fill(file, rows, make)
             except OSError as error:
-                if error.errno in _READ_ONLY:
+                if error.errno in READ_ONLY:
                     return self._elsewhere(rows, make)
                 if error.errno in NO_ROOM:
                     raise LinkerError(

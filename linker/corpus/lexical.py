@@ -6,16 +6,18 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from linker.corpus.derived import READ_ONLY
 from linker.corpus.keys import keys_of
 from linker.corpus.reading import batches
 from linker.data.types import Article
-from linker.errors import DataError
+from linker.errors import DataError, LinkerError
 from linker.files import atomic_write
 from linker.models.lexical import lexical_words
 from linker.progress import progress_bar
@@ -112,7 +114,8 @@ class Lexical:
             tail = segments.pop() if segments and len(segments[-1].lengths) < SEGMENT else None
             segments += self._added(dataset, have, rows, tail)
             if tail is not None and last is not None:
-                last.unlink(missing_ok=True)
+                with suppress(OSError):
+                    last.unlink(missing_ok=True)
         return segments
 
     def _longest(self, start: int, rows: int) -> tuple[Path, int] | None:
@@ -152,8 +155,13 @@ class Lexical:
 
         content = save(segment._asdict())
         name = f"{start:012}-{start + len(segment.lengths):012}-{_digest(content)}.safetensors"
-        with atomic_write(self.folder / name, "wb") as file:
-            file.write(content)
+        try:
+            with atomic_write(self.folder / name, "wb") as file:
+                file.write(content)
+        except LinkerError as error:
+            if isinstance(error.__cause__, OSError) and error.__cause__.errno in READ_ONLY:
+                return segment  # a corpus can be asked where it cannot be written to
+            raise
         return _mapped(self.folder / name)
 
 

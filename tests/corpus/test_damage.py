@@ -6,8 +6,10 @@ import errno
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from linker.corpus import building, derived, grouping
 from linker.corpus.corpus import Corpus
 from linker.corpus.derived import RowFile
 from linker.corpus.grouping import GROUPS, SIGNATURES
+from linker.corpus.lexical import LEXICAL
 from linker.corpus.making import add_to_corpus, build_corpus
 from linker.corpus.matrix import VECTORS
 from linker.corpus.sealing import CHECKSUMS, FACTS, POSTS
@@ -240,6 +243,8 @@ def _raise_no_space(*_: object) -> None:
 
 def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypatch):
     expected = ranked(corpus)
+    by_words = Corpus.open(corpus).rank(ARTICLE, fusion="zscore")
+    shutil.rmtree(corpus / LEXICAL)
     for name in MADE_AGAIN:
         content = (corpus / name).read_bytes()
         (corpus / name).unlink()
@@ -251,8 +256,10 @@ def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypat
 
     monkeypatch.setattr(derived, "_appending", refuse)
     monkeypatch.setattr(grouping, "atomic_write", refuse)
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
     before = {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()}
     assert ranked(corpus) == expected
+    assert Corpus.open(corpus).rank(ARTICLE, fusion="zscore") == by_words
     assert told(corpus) == ""
     assert {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()} == before
 
