@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from corpus_posts import PostMaker, write_some
@@ -21,6 +21,7 @@ from speed_measure import in_turn, say
 from linker.config import build, resolve
 from linker.corpus.corpus import Corpus
 from linker.corpus.grouping import GROUPS
+from linker.corpus.lexical import LEXICAL
 from linker.corpus.making import build_corpus
 from linker.corpus.matrix import Matrix
 from linker.corpus.store import FACTS, Store
@@ -29,11 +30,15 @@ from linker.data.records import read_posts
 from linker.data.types import Article, LinkedPosts
 from linker.models.folder import load_model, save_model
 from linker.models.model import Model
+from linker.ranking.linker import RankedPost
+
+T = TypeVar("T")
 
 TOP = 100
 BATCH_SIZES = (16, 32, 64, 128, 256)
 LINKER, VECTORS, DEFAULT = "linker corpus build", "linker, vectors only", "MiniLM, batches of 32"
-FLOOR, EXACT, WHOLE, ARTICLE = "numpy", "exact", "from the article's text", "article to vector"
+FLOOR, EXACT, APPROXIMATE, WORDS = "numpy", "exact", "approximate", "with words"
+WHOLE, PASSAGES, ARTICLE = "exact, article encoded", "best passage, article encoded", "article to vector"
 # `linker` as a command of its own, with appends of another size where a run is too small for those of 50,000.
 _COMMAND = """
 import sys
@@ -53,11 +58,11 @@ class Amounts:
     encoded: int = 20_000
     tried: int = 1_000
     append: int = 50_000
-    questions: int = 50
+    questions: int = 100
     minilm: bool = True
 
 
-QUICK = Amounts(1, 1, 200, 20, 500, 3, minilm=False)
+QUICK = Amounts(1, 1, 200, 20, 500, 6, minilm=False)
 
 
 def small_model(folder: Path, posts: str) -> Path:
@@ -155,27 +160,50 @@ def killed(posts: Path, model: Path, whole: Path, corpus: Path, amounts: Amounts
 
 
 def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: Amounts) -> dict[str, Any]:
-    """Times of opening, of the first question, and of questions beside a plain matrix product."""
+    """Times of what comes once, and of questions beside a plain matrix product; what approximate search finds.
+
+    The index for approximate search is made with one half of the articles, the other half is asked about.
+    """
     (corpus / GROUPS).unlink(missing_ok=True)
-    start = time.perf_counter()
-    opened = Corpus.open(corpus, model)
-    opening = time.perf_counter() - start
-    start = time.perf_counter()
-    list(opened.rank(articles[0], top=TOP))
-    first = time.perf_counter() - start
-    vectors = opened.model.article_vectors(articles)
+    shutil.rmtree(corpus / LEXICAL, ignore_errors=True)
+    known, asked = articles[::2], articles[1::2]
+    once: dict[str, float] = {}
+    opened = _timed(once, "opening", lambda: Corpus.open(corpus, model))
+    _timed(once, "first question", lambda: opened.rank(asked[0], TOP))
+    _timed(once, "first question with words", lambda: opened.rank(asked[0], TOP, fusion="zscore"))
+    _timed(once, "making the index", lambda: opened.make_index(known))
+    vectors = opened.model.article_vectors(asked)
     assert vectors is not None
     matrix = np.array(_content(opened.store)[1])
-    given = Corpus(opened.store, _Given(dict(zip(articles, vectors))))
-    chosen = [i % len(articles) for i in range(amounts.rounds + 1)]
+    given = Corpus(opened.store, _Given(dict(zip(asked, vectors))))
+
+    def ask(corpus: Corpus, **options: Any) -> Callable[[int], list[RankedPost]]:
+        return lambda i: corpus.rank(asked[i % len(asked)], TOP, **options)
+
     tasks: dict[str, Callable[[int], object]] = {
-        FLOOR: lambda i: plain_search(matrix, vectors[chosen[i]]),
-        EXACT: lambda i: list(given.rank(articles[chosen[i]], top=TOP)),
-        WHOLE: lambda i: list(opened.rank(articles[chosen[i]], top=TOP)),
-        ARTICLE: lambda i: opened.model.article_vectors([articles[chosen[i]]]),
+        FLOOR: lambda i: plain_search(matrix, vectors[i % len(asked)]),
+        EXACT: ask(given),
+        APPROXIMATE: ask(given, approximate=True),
+        WORDS: ask(given, fusion="zscore"),
+        WHOLE: ask(opened),
+        PASSAGES: ask(opened, passages="best"),
+        ARTICLE: lambda i: opened.model.article_vectors([asked[i % len(asked)]]),
     }
     seconds = in_turn(f"questions to {len(matrix):,} posts", tasks, amounts.rounds)
-    return {"opening": opening, "first": first, "seconds": seconds}
+    found = [
+        [{post.post.id for post in ask(given, copies=True, approximate=way)(i)} for way in (False, True)]
+        for i in range(len(asked))
+    ]
+    recall = float(np.mean([len(exact & near) / len(exact) for exact, near in found]))
+    return {"once": once, "seconds": seconds, "recall": recall, "asked": len(asked)}
+
+
+def _timed(into: dict[str, float], name: str, task: Callable[[], T]) -> T:
+    start = time.perf_counter()
+    result = task()
+    into[name] = time.perf_counter() - start
+    say(f"    {name:28} {into[name]:10.2f} s")
+    return result
 
 
 def plain_search(matrix: np.ndarray, query: np.ndarray) -> np.ndarray:

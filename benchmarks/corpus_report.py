@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from corpus_measure import ARTICLE, EXACT, FLOOR, LINKER, TOP, WHOLE
+from corpus_measure import APPROXIMATE, ARTICLE, EXACT, FLOOR, LINKER, PASSAGES, TOP, WHOLE, WORDS
 from corpus_posts import HASHTAGS, LINKS, NEAR_COPIES, NEW_WORDS, RETWEETS, SENTENCES
 from speed_measure import Seconds
 from speed_pictures import curves
@@ -24,7 +24,7 @@ def write(settings: Part, parts: Mapping[str, Part], path: Path) -> None:
     builds = {size: parts[f"build-{size}"] for size in sizes}
     asked = {size: parts[f"ask-{size}"] for size in sizes}
     picture = path.with_suffix(".svg")
-    names = {EXACT: "exact", FLOOR: "plain matrix product", WHOLE: "exact, encoding the article"}
+    names = {EXACT: "exact", APPROXIMATE: "approximate", WORDS: "exact, with words", FLOOR: "matrix product"}
     curves(
         f"Milliseconds to the best {TOP} by number of posts",
         {
@@ -72,6 +72,13 @@ def _targets(sizes: list[int], parts: Mapping[str, Part]) -> list[str]:
         Target("posts/s of `linker corpus build` against MiniLM", 20, True, ratio, "{:.1f}×"),
         Target(
             f"exact search of {sizes[-1]:,} posts against numpy", 1.5, False, _slower(asked, EXACT), "{:.2f}×"
+        ),
+        Target(
+            f"recall@{TOP} of approximate search, {sizes[-1]:,} posts",
+            0.95,
+            True,
+            parts[f"ask-{sizes[-1]}"]["recall"],
+            "{:.1%}",
         ),
         Target(
             f"peak memory of a build of {sizes[-1]:,} posts against {sizes[-2]:,}",
@@ -147,37 +154,38 @@ def _building(builds: Mapping[int, Part], killed: Part) -> list[str]:
 
 
 def _asking(asked: Mapping[int, Part], picture: Path) -> list[str]:
+    names = (FLOOR, EXACT, APPROXIMATE, WORDS, WHOLE, PASSAGES)
     lines = [
         "## Asking",
         "",
         f"The best {TOP} posts for one article, another in every round, the corpus open. *numpy* is a matrix product "
         "over vectors in memory and `argpartition`, no more. *Exact* is `Corpus.rank` with the article's vector given: "
-        "scores, near-duplicates once each with their count, the posts read from disk. Opening and the first question, "
-        "which groups near-duplicates, come once.",
+        "scores, near-duplicates once each with their count, the posts read from disk; *approximate* the same with the "
+        "index of `linker corpus index`, *with words* with `--fusion zscore`.",
         "",
-        "| posts | numpy | exact | times numpy | from the article's text | opening | first question |",
-        "|---|---|---|---|---|---|---|",
+        f"| posts | {' | '.join(names)} |",
+        "|---" * (1 + len(names)) + "|",
     ]
     for size, found in asked.items():
-        seconds = found["seconds"]
-        cells = [
-            f"{size:,}",
-            _ms(seconds, FLOOR),
-            _ms(seconds, EXACT),
-            f"{_slower(seconds, EXACT):.2f}×",
-            _ms(seconds, WHOLE),
-            f"{found['opening']:.2f} s",
-            f"{found['first']:.2f} s",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+        seconds: Seconds = found["seconds"]
+        cells = [_ms(seconds, FLOOR)]
+        cells += [f"{_ms(seconds, name)} ({_slower(seconds, name):.2f}×)" for name in names[1:]]
+        lines.append(f"| {size:,} | {' | '.join(cells)} |")
     encode = statistics.median([_median(found["seconds"], ARTICLE) for found in asked.values()])
-    return [
-        *lines,
+    once = list(next(iter(asked.values()))["once"])
+    lines += [
         "",
-        f"Encoding the article takes {1000 * encode:.1f} ms of it.",
+        f"Encoding an article takes {1000 * encode:.1f} ms. What comes once, in seconds, and how many of the {TOP} "
+        f"best approximate search finds, the mean over {next(iter(asked.values()))['asked']} articles that its index "
+        "was not made with:",
         "",
-        f"![milliseconds by number of posts]({picture.name})",
+        f"| posts | {' | '.join(once)} | recall@{TOP} |",
+        "|---" * (2 + len(once)) + "|",
     ]
+    for size, found in asked.items():
+        cells = [f"{found['once'][name]:,.2f}" for name in once]
+        lines.append(f"| {size:,} | {' | '.join(cells)} | {found['recall']:.1%} |")
+    return [*lines, "", f"![milliseconds by number of posts]({picture.name})"]
 
 
 def _slower(seconds: Seconds, name: str) -> float:
