@@ -38,7 +38,12 @@ class Bin:
 
 
 def cross_validated_probabilities(
-    scores: np.ndarray, relevant: np.ndarray, method: Method = "platt", folds: int = 5, seed: int = 13
+    scores: np.ndarray,
+    relevant: np.ndarray,
+    method: Method = "platt",
+    folds: int = 5,
+    seed: int = 13,
+    groups: np.ndarray | None = None,
 ) -> np.ndarray:
     """The probability of each pair to be relevant, by a curve that was fitted without it.
 
@@ -48,6 +53,7 @@ def cross_validated_probabilities(
         method: `platt`: a logistic curve (Platt 1999, with his smoothed targets); `isotonic`: any rising curve.
         folds: of the stratified cross-validation.
         seed: decides who is in which fold.
+        groups: a number for each pair; pairs with the same one stay together, in folds that are not stratified then.
 
     Returns:
         float64, one per pair, in [0, 1].
@@ -55,7 +61,7 @@ def cross_validated_probabilities(
     Raises:
         LinkerError: scores that are not finite, or a kind of which there are fewer than folds.
     """
-    from sklearn.model_selection import StratifiedKFold
+    from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 
     scores, relevant = np.asarray(scores, dtype=np.float64), np.asarray(relevant, dtype=bool)
     if not np.isfinite(scores).all():
@@ -68,7 +74,11 @@ def cross_validated_probabilities(
         )
     fit = platt if method == "platt" else isotonic
     probabilities = np.empty(len(scores))
-    for train, held_out in StratifiedKFold(folds, shuffle=True, random_state=seed).split(scores, relevant):
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    if groups is not None:
+        _, own = np.unique(groups, return_inverse=True)
+        splitter = PredefinedSplit(np.random.default_rng(seed).permutation(own.max() + 1)[own] % folds)
+    for train, held_out in splitter.split(scores, relevant):
         probabilities[held_out] = fit(scores[train], relevant[train])(scores[held_out])
     return probabilities
 
@@ -90,12 +100,43 @@ def platt(scores: np.ndarray, relevant: np.ndarray) -> Callable[[np.ndarray], np
     return lambda new: curve.predict_proba(((new - middle) / spread)[:, None])[:, 1]
 
 
-def isotonic(scores: np.ndarray, relevant: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The rising curve from scores to probabilities that is nearest to both kinds of pairs."""
+def isotonic(
+    scores: np.ndarray, relevant: np.ndarray, weights: np.ndarray | None = None
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The rising curve from scores to probabilities that is nearest to both kinds of pairs.
+
+    `relevant` may also hold shares, of as many pairs as `weights` says.
+    """
     from sklearn.isotonic import IsotonicRegression
 
-    curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, relevant.astype(float))
+    curve = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    curve.fit(scores, relevant.astype(float), sample_weight=weights)
     return lambda new: np.asarray(curve.predict(new))
+
+
+def prior_by_em(ratios: np.ndarray, counts: np.ndarray, start: float = 0.1) -> np.ndarray:
+    """The share of relevant posts among others than those a curve was fitted to (Saerens et al. 2002).
+
+    It holds if relevant posts score alike in both, and the others do, too: if only their share differs.
+
+    Args:
+        ratios: how much likelier each score is for a relevant post than for another one, fits × bins.
+        counts: how many of the posts have it, fits × bins.
+        start: the first guess.
+
+    Returns:
+        The share by each fit, between 0 and 1.
+    """
+    total = counts.sum(axis=1)
+    share = np.full(len(ratios), start)
+    for _ in range(1000):
+        odds = ratios * (share / (1 - share))[:, None]
+        new = np.clip((counts * (odds / (1 + odds))).sum(axis=1) / total, 1e-9, 1 - 1e-9)
+        done = np.abs(np.log(new / share)).max() < 1e-4
+        share = new
+        if done:
+            break
+    return share
 
 
 def reliability_bins(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 10) -> list[Bin]:
