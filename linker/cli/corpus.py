@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
+from linker.cli.options import (
+    Address,
+    EngineName,
+    ErrorsDir,
+    OnError,
+    Packages,
+    PostColumnNames,
+    engine_of,
+    include_packages,
+)
 
 if TYPE_CHECKING:
     from linker.corpus.building import Added
@@ -18,7 +27,8 @@ Folder = Annotated[Path, typer.Argument(help="The corpus.", show_default=False)]
 Posts = Annotated[
     list[str],
     typer.Argument(
-        help="Posts: JSON lines, CSV, TSV, Parquet, text, plain or packed, or -.", show_default=False
+        help="Files of posts, folders, patterns or addresses (s3://, gs://, https://); or -.",
+        show_default=False,
     ),
 ]
 
@@ -31,6 +41,8 @@ def build(
     column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
+    engine: EngineName = "local",
+    address: Address = None,
     include_package: Packages = None,
 ) -> None:
     """Encode posts into a corpus. A build that was cut off goes on when the command is given again."""
@@ -38,8 +50,9 @@ def build(
     from linker.corpus.making import build_corpus
 
     include_packages(include_package)
+    where = engine_of(engine, address)
     with with_option():
-        added = build_corpus(out, posts, model, post_columns(column), on_error, str(errors_dir))
+        added = build_corpus(out, posts, model, post_columns(column), on_error, str(errors_dir), where)
     _report(out, added)
 
 
@@ -53,6 +66,8 @@ def add(
     column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
+    engine: EngineName = "local",
+    address: Address = None,
     include_package: Packages = None,
 ) -> None:
     """Encode posts that are not yet in a corpus, and add them."""
@@ -60,8 +75,9 @@ def add(
     from linker.corpus.making import add_to_corpus
 
     include_packages(include_package)
+    where = engine_of(engine, address)
     with with_option():
-        added = add_to_corpus(corpus, posts, model, post_columns(column), on_error, str(errors_dir))
+        added = add_to_corpus(corpus, posts, model, post_columns(column), on_error, str(errors_dir), where)
     _report(corpus, added)
 
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.errors import LinkerError
+
 if TYPE_CHECKING:
     from linker.config import LoadedConfig
+    from linker.corpus.engines.engine import Engine
 
 ConfigFile = Annotated[Path, typer.Argument(help="The Jsonnet config.", show_default=False)]
 Overrides = Annotated[
@@ -46,7 +49,36 @@ PassagesOption = Annotated[
         "--passages", help="Articles as a whole; or by passages: the best one counts, or their mean."
     ),
 ]
+EngineName = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--engine", help="Where the work is done: in this process, or on a Ray cluster."),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        help="The Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
+        show_default="one on this machine, for this command",
+    ),
+]
 ErrorsDir = Annotated[Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")]
+
+
+def engine_of(name: Literal["local", "ray"], address: str | None) -> Engine:
+    """What `--engine` and `--address` ask for.
+
+    Raises:
+        LinkerError: an address without a cluster.
+    """
+    if name == "local":
+        if address is not None:
+            raise LinkerError("--address: is that of a Ray cluster; give --engine ray as well")
+        from linker.corpus.engines.engine import Engine
+
+        return Engine()
+    from linker.corpus.engines.ray import RayEngine
+
+    return RayEngine(address)
 
 
 def read_config(

@@ -12,17 +12,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from linker.cli.options import (
+    Address,
+    EngineName,
     ErrorsDir,
     OnError,
     Packages,
     PassagesOption,
     PostColumnNames,
+    engine_of,
     include_packages,
 )
 from linker.cli.posts import check_files, post_columns, told_articles, with_option
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
+    from linker.corpus.engines.engine import Engine
     from linker.corpus.filters import Filter
     from linker.data.types import Article
     from linker.models.passages import Passages
@@ -49,7 +53,7 @@ def rank(
         list[str] | None,
         typer.Option(
             "--posts",
-            help="Posts: JSON lines, CSV, TSV, Parquet, text, or -; repeatable.",
+            help="File of posts, folder, pattern or address, or -; repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -99,6 +103,8 @@ def rank(
         bool,
         typer.Option("--approximate", help="With --corpus: search with the index of `linker corpus index`."),
     ] = False,
+    engine: EngineName = "local",
+    address: Address = None,
     format_: Annotated[
         Literal["table", "csv", "jsonl", "trec"] | None,
         typer.Option("--format", help="What to write.", show_default="by the ending of --out, else table"),
@@ -131,12 +137,15 @@ def rank(
     if corpus is not None:
         if posts or column:
             raise LinkerError("--corpus: the posts are in the corpus; leave out --posts and --column")
+        if approximate and engine != "local":
+            raise LinkerError("--approximate: searches in this process; leave out --engine")
         conditions = _conditions(since, until, lang, where)
         asked = (top, offset, threshold, conditions, explain, copies, passages, fusion, approximate)
-        ranker = _over_corpus(corpus, model, approximate, asked)
+        ranker = _over_corpus(corpus, model, approximate, engine_of(engine, address), asked)
     else:
         _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         _only_with_corpus(fusion=fusion if fusion != "none" else None, approximate=approximate)
+        _only_with_corpus(engine=engine if engine != "local" else None, address=address)
         if not posts:
             raise LinkerError("give --posts FILE, or --corpus FOLDER")
         ranker = _over_posts(posts, model, top, threshold, explain, passages, column, on_error, errors_dir)
@@ -176,13 +185,13 @@ def _over_posts(
 
 
 def _over_corpus(
-    folder: Path, model: str | None, approximate: bool, asked: tuple[Any, ...]
+    folder: Path, model: str | None, approximate: bool, engine: Engine, asked: tuple[Any, ...]
 ) -> Callable[[list[Article]], tuple[Sequence[RankedPost], str]]:
     """`asked`: what `Corpus.ranking` takes after the article."""
     from linker.corpus.approximate import WANTED
     from linker.corpus.corpus import Corpus
 
-    corpus = Corpus.open(folder, model)
+    corpus = Corpus.open(folder, model, engine)
     if approximate:
         facts = corpus.index.facts
         _say(f"approximate search: of the {WANTED} best posts it found {facts.told}, when the index was made")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from linker.ahead import ahead
+from linker.corpus.engines.engine import Engine
 from linker.corpus.grouping import Groups
 from linker.corpus.keys import KeySet, keys_of
 from linker.corpus.matrix import Matrix
@@ -46,12 +47,27 @@ class Added:
 
 
 def add_posts(
-    store: Store, model: Model, paths: Sequence[str], columns: PostColumns, on_error: OnError, errors_dir: str
+    store: Store,
+    model: Model,
+    paths: Sequence[str],
+    columns: PostColumns,
+    on_error: OnError,
+    errors_dir: str,
+    engine: Engine | None = None,
 ) -> Added:
     """Append what is new in some files.
 
     Every 50,000 posts are one append, so a killed run has lost none that was appended and goes on when it is
     begun again: it skips what is there.
+
+    Args:
+        store: the corpus.
+        model: what encodes.
+        paths: see `input_files`.
+        columns: what the columns are called.
+        on_error: as for `read_posts`.
+        errors_dir: as for `read_posts`.
+        engine: where posts are encoded; None: in this process.
 
     Raises:
         DataError: a file that cannot be read, or a bad line in strict mode; what was appended before stays.
@@ -62,19 +78,24 @@ def add_posts(
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
         bar = progress.add_task("adding posts", total=None)
         known = _Known(store)
-        with _Appender(store, added) as appender:
+
+        def unknown() -> Iterator[list[Post]]:
             for chunk in ahead(_chunks(post_stream(paths, columns, bad_lines))):
                 if on_error == "strict" and bad_lines.total:
-                    break
+                    return
                 posts = known.new_among(chunk, added)
+                progress.advance(bar, len(chunk) - len(posts))
                 if posts:
-                    vectors = model.post_vectors(posts)
-                    if vectors is None or vectors.shape[1] != store.facts.dim:
-                        raise ModelError(
-                            f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
-                        )
-                    appender.append(posts, vectors)
-                progress.advance(bar, len(chunk))
+                    yield posts
+
+        with engine or Engine() as at_work, _Appender(store, added) as appender:
+            for posts, vectors in at_work.encode(model, unknown()):
+                if vectors is None or vectors.shape[1] != store.facts.dim:
+                    raise ModelError(
+                        f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
+                    )
+                appender.append(posts, vectors)
+                progress.advance(bar, len(posts))
     return added
 
 

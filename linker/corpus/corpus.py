@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.corpus.approximate import Facts, Index, Search
 from linker.corpus.choosing import Scored, best, best_of_groups, others
+from linker.corpus.engines.engine import Engine
 from linker.corpus.filters import Filter
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.fusion import Fused, Fusion, Spread
@@ -18,7 +19,7 @@ from linker.corpus.indexing import make_index
 from linker.corpus.lexical import Lexical, Postings
 from linker.corpus.matrix import Matrix
 from linker.corpus.ranking import Ranking
-from linker.corpus.scoring import Query, exact_scores
+from linker.corpus.scoring import Query
 from linker.corpus.store import Store
 from linker.data.types import Article, Post
 from linker.errors import DataError, ModelError
@@ -36,10 +37,12 @@ class Corpus:
         store: the folder.
         model: what encoded it.
         name: how messages and files call it.
+        engine: where posts are scored; None: in this process.
     """
 
-    def __init__(self, store: Store, model: Model, name: str = "model") -> None:
+    def __init__(self, store: Store, model: Model, name: str = "model", engine: Engine | None = None) -> None:
         self.store, self.model, self.name = store, model, name
+        self._engine = engine or Engine()
         dataset = store.dataset()
         if dataset is None:
             raise DataError(f"{store.folder}: holds no posts yet; go on with `linker corpus add`")
@@ -50,12 +53,15 @@ class Corpus:
         self._index: Index | None = None
 
     @classmethod
-    def open(cls, folder: str | Path, model: str | Path | None = None) -> Corpus:
+    def open(
+        cls, folder: str | Path, model: str | Path | None = None, engine: Engine | None = None
+    ) -> Corpus:
         """Open a corpus with the model that encoded it.
 
         Args:
             folder: the corpus.
             model: where this model lies now, if no longer where it lay.
+            engine: where posts are scored by exact search; None: in this process.
 
         Raises:
             DataError: there is no such corpus, or it is damaged.
@@ -76,7 +82,7 @@ class Corpus:
                 f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
                 "Give the right one, or build the corpus again"
             )
-        return cls(store, found.load().model, found.contender.file_name)
+        return cls(store, found.load().model, found.contender.file_name, engine)
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -136,15 +142,17 @@ class Corpus:
         check_explaining(explain, passages)
         queries = as_articles(article)
         places = filter.places(self._dataset) if filter else None
-        scored = (self._near if approximate else self._all)(queries, passages, fusion, places)
         wanted = (len(self) if places is None else len(places)) if top is None else top + offset
-        if copies:
-            at, found = best(self._dataset, *scored(wanted), wanted, threshold)
-            more = np.zeros(len(at), dtype=np.int64)
-        else:
-            groups = self._group_of_each()
-            at, found = best_of_groups(self._dataset, groups, scored, wanted, threshold)
-            more = others(groups, at, places)
+        # Approximate search looks at so little that this process does it alone.
+        with Engine() if approximate else self._engine:
+            scored = (self._near if approximate else self._all)(queries, passages, fusion, places)
+            if copies:
+                at, found = best(self._dataset, *scored(wanted), wanted, threshold)
+                more = np.zeros(len(at), dtype=np.int64)
+            else:
+                groups = self._group_of_each()
+                at, found = best_of_groups(self._dataset, groups, scored, wanted, threshold)
+                more = others(groups, at, places)
         at, found, more = at[offset:], found[offset:], more[offset:]
 
         def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
@@ -157,7 +165,8 @@ class Corpus:
     ) -> np.ndarray:
         """The mean score of every post over the articles: float32, one per post in the order of the store."""
         query = self._query(articles, passages)
-        scores = exact_scores(self._vectors, query)
+        with self._engine:
+            scores = self._engine.scores(self._vectors, query)
         return scores if fusion == "none" else self._fused(articles, query)(scores)
 
     @property
@@ -188,6 +197,8 @@ class Corpus:
     def _all(
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
+        if fusion == "none":
+            return self._engine.scored(self._vectors, self._query(articles, passages), places)
         scores = self.scores(articles, passages, fusion)
         if places is not None:
             scores = scores[places]

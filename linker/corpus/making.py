@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from linker.corpus.building import Added, add_posts
+from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.store import FACTS, Facts, Store, check_local
 from linker.data.columns import PostColumns
@@ -22,6 +23,7 @@ def build_corpus(
     columns: PostColumns,
     on_error: OnError = "strict",
     errors_dir: str = ".",
+    engine: Engine | None = None,
 ) -> Added:
     """Encode posts into a corpus; go on where an earlier build with the same model was cut off.
 
@@ -32,6 +34,7 @@ def build_corpus(
         columns: what the columns are called.
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
+        engine: where posts are encoded; None: in this process.
 
     Raises:
         LinkerError: no such model, or one without vectors; the folder holds something else; see `add_posts`.
@@ -58,7 +61,7 @@ def build_corpus(
             str(Path(model).resolve()), print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
         )
         store = Store.create(folder, facts)
-    return add_posts(store, loaded, posts, columns, on_error, errors_dir)
+    return add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
 
 
 def add_to_corpus(
@@ -68,7 +71,8 @@ def add_to_corpus(
     columns: PostColumns,
     on_error: OnError = "strict",
     errors_dir: str = ".",
+    engine: Engine | None = None,
 ) -> Added:
     """`build_corpus` for a corpus that is there, with the model that it names."""
     store = Store.open(folder)
-    return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir)
+    return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine)
