@@ -12,7 +12,9 @@ from linker.corpus.scoring import Query, exact_scores
 _RUN, _RUNS = 4_096, 16
 
 Fusion = Literal["none", "zscore"]
-"""Scores by vectors alone; or added to those of BM25, both with mean 0 and standard deviation 1 over all posts."""
+"""Scores by vectors alone; or, standardised, with half the standardised BM25 scores added."""
+WORDS = 0.5
+"""What the words weigh; the vectors weigh 1."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ class Spread:
 
 
 class Fused:
-    """Adds scores by words to scores by vectors, as `HybridModel` does with `zscore`.
+    """Adds scores by words to scores by vectors, as `HybridModel` does with `zscore` and the weights 1 and 0.5.
+
+    Both have mean 0 and standard deviation 1 over all posts of the corpus, whatever the conditions, so a post's score
+    does not depend on them. A query of several articles is one query: its mean scores are standardised.
 
     Args:
         words: BM25 scores of all posts: float32.
@@ -59,7 +64,7 @@ class Fused:
     """
 
     def __init__(self, words: np.ndarray, vectors: Spread) -> None:
-        self._words = Spread.of(words).standard(words)
+        self._words = np.float32(WORDS) * Spread.of(words).standard(words)
         self._vectors = vectors
 
     def __call__(self, scores: np.ndarray, places: np.ndarray | slice = slice(None)) -> np.ndarray:
