@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from linker.cli.main import main
 from linker.corpus import approximate, indexing
 from linker.corpus.approximate import INDEX, Index, Search
 from linker.corpus.corpus import Corpus
@@ -201,34 +200,46 @@ def test_damage_to_an_index(built):
     assert not list(faults(store))
 
 
-def linker(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "linker.cli.main", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True)
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def linker(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["linker", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return linker
 
 
-def test_on_the_command_line(built, tmp_path):
+def test_on_the_command_line(built, tmp_path, run):
     article = tmp_path / "article.txt"
     article.write_text(ARTICLE)
     asked = ["rank", "--corpus", built, "--article", article, "--format", "jsonl", "--top", 5]
-    refused = linker(*asked, "--approximate")
-    assert refused.returncode == 2
-    assert refused.stdout == ""
-    assert f"run `linker corpus index {built}`" in refused.stderr
+    code, out, told = run(*asked, "--approximate")
+    assert (code, out) == (2, "")
+    assert f"run `linker corpus index {built}`" in told
     articles = tmp_path / "articles.jsonl"
     articles.write_text(
         "".join(json.dumps({"title": "t", "text": f"{ARTICLE} w{i}"}) + "\n" for i in range(4))
     )
-    made = linker("corpus", "index", built, "--articles", articles)
-    assert made.returncode == 0, made.stderr
-    assert "900 posts in the index" in made.stdout
-    assert made.stdout.strip().endswith("for 2 articles")
-    found = linker(*asked, "--approximate", "--fusion", "zscore")
-    assert found.returncode == 0, found.stderr
-    assert "for 2 articles, when the index was made" in found.stderr
-    expected = Corpus.open(built).rank(article, 5, fusion="zscore", approximate=True)
-    got = [json.loads(line) for line in found.stdout.splitlines()]
-    assert [(line["id"], line["score"]) for line in got] == [(one.post.id, one.score) for one in expected]
-    assert "index" in linker("corpus", "info", built).stdout
-    misplaced = linker("rank", "--posts", articles, "--article", article, "--approximate")
-    assert misplaced.returncode == 2
-    assert "--approximate: only a corpus" in misplaced.stderr
+    code, out, told = run("corpus", "index", built, "--articles", articles)
+    assert code == 0, told
+    assert "900 posts in the index" in out
+    assert out.strip().endswith("for 2 articles")
+    corpus = Corpus.open(built)
+    for fusion in ("none", "zscore"):
+        code, out, told = run(*asked, "--approximate", "--fusion", fusion)
+        assert code == 0, told
+        assert "for 2 articles, when the index was made" in told
+        expected = corpus.rank(article, 5, fusion=fusion, approximate=True)
+        got = [json.loads(line) for line in out.splitlines()]
+        assert [(line["id"], line["score"]) for line in got] == [(one.post.id, one.score) for one in expected]
+    path = write_posts(tmp_path / "more.jsonl", [{"id": "new", "text": ARTICLE}])
+    add_to_corpus(built, [path], None, PostColumns())
+    _, out, told = run(*asked, "--approximate")
+    assert "1 posts were added since" in told
+    assert json.loads(out.splitlines()[0])["id"] == "new"
+    assert "900 posts; finds" in run("corpus", "info", built)[1]
+    code, _, told = run("rank", "--posts", articles, "--article", article, "--approximate")
+    assert code == 2
+    assert "--approximate: only a corpus" in told
