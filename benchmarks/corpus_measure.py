@@ -19,6 +19,7 @@ from speed_end_to_end import minilm
 from speed_measure import in_turn, say
 
 from linker.config import build, resolve
+from linker.corpus.building import POSTS_AT_ONCE
 from linker.corpus.corpus import Corpus
 from linker.corpus.grouping import GROUPS
 from linker.corpus.lexical import LEXICAL
@@ -39,7 +40,7 @@ BATCH_SIZES = (16, 32, 64, 128, 256)
 LINKER, VECTORS, DEFAULT = "linker corpus build", "linker, vectors only", "MiniLM, batches of 32"
 FLOOR, EXACT, APPROXIMATE, WORDS = "numpy", "exact", "approximate", "with words"
 WHOLE, PASSAGES, ARTICLE = "exact, article encoded", "best passage, article encoded", "article to vector"
-# `linker` as a command of its own, with appends of another size where a run is too small for those of 50,000.
+# `linker` as a command of its own, with appends of another size where a run is too small for the usual ones.
 _COMMAND = """
 import sys
 from linker.corpus import building
@@ -57,7 +58,7 @@ class Amounts:
     encode_rounds: int = 3
     encoded: int = 20_000
     tried: int = 1_000
-    append: int = 50_000
+    append: int = POSTS_AT_ONCE
     questions: int = 100
     minilm: bool = True
 

@@ -27,8 +27,8 @@ from linker.models.model import Model
 from linker.progress import progress_bar
 
 # What a kill costs at most: these posts are encoded again.
-POSTS_AT_ONCE = 50_000
-CHARACTERS_AT_ONCE = 50_000_000
+POSTS_AT_ONCE = 25_000
+CHARACTERS_AT_ONCE = 25_000_000
 
 
 @dataclass
@@ -57,7 +57,7 @@ def add_posts(
 ) -> Added:
     """Append what is new in some files.
 
-    Every 50,000 posts are one append, so a killed run has lost none that was appended and goes on when it is
+    Every 25,000 posts are one append, so a killed run has lost none that was appended and goes on when it is
     begun again: it skips what is there.
 
     Args:
