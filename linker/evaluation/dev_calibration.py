@@ -103,17 +103,17 @@ class Calibration:
         rising = np.clip(rising, 1e-9, 1 - 1e-9)
         return np.asarray(rising / (1 - rising))
 
-    def check(self, fingerprint: str, passages: str) -> None:
-        """See that it was made with this model, reading articles so.
+    def check(self, fingerprint: str | None = None, passages: str | None = None) -> None:
+        """See that it was made with this model, and reading articles so.
 
         Raises:
             DataError: it was not.
         """
-        if fingerprint != self.fingerprint:
+        if fingerprint not in (None, self.fingerprint):
             raise DataError(
                 f"the calibration was made with another model ({self.model}); make one with `linker calibrate`"
             )
-        if passages != self.passages:
+        if passages not in (None, self.passages):
             raise DataError(
                 f"the calibration was made with --passages {self.passages}; rank so, or make another one"
             )

@@ -15,12 +15,15 @@ from linker.data.records import post_of, read_posts
 from linker.data.types import Article, Post
 from linker.errors import DataError, LinkerError, ModelError
 from linker.evaluation.contenders import Contender, contenders
+from linker.evaluation.dev_calibration import Calibration
 from linker.evaluation.per_article import rank_posts
+from linker.evaluation.thresholds import Thresholds
 from linker.models.model import Model
 from linker.models.passages import Passages, reading
 from linker.ranking.articles import check_source, is_url, load_articles
 from linker.ranking.explanation import Explanation, explain
 from linker.ranking.extraction import article_from_text
+from linker.ranking.relevance import thresholds_of
 
 AnyArticle: TypeAlias = "str | Path | Article"
 AnyPosts: TypeAlias = "str | Path | Sequence[str | Path | Post | Mapping[str, Any]]"
@@ -39,6 +42,7 @@ class RankedPost:
         post: the post.
         explanation: what carried the score, if that was asked for.
         copies: how many near-duplicates stand behind it; only a corpus tells.
+        probability: that it is relevant, where labels or a calibration tell; see `with_probabilities`.
     """
 
     rank: int
@@ -46,6 +50,7 @@ class RankedPost:
     post: Post
     explanation: Explanation | None = None
     copies: int = 0
+    probability: float | None = None
 
 
 class Linker:
@@ -90,9 +95,7 @@ class Linker:
         """
         check_explaining(explain, passages)
         queries, candidates = as_articles(article), as_posts(posts)
-        # A seed article is no rival of the others.
-        of_each = self._finite(reading(self.model, passages).score_alone(queries, candidates))
-        scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
+        scores = self._one_score_each(queries, candidates, passages)
         order = rank_posts(scores[None], [post.id for post in candidates])[0]
         if threshold is not None:
             order = order[scores[order] >= threshold]
@@ -102,6 +105,29 @@ class Linker:
             RankedPost(rank, float(str(scores[i])), candidates[i], explanation)
             for rank, (i, explanation) in enumerate(zip(chosen, explanations), start=1)
         ]
+
+    def thresholds(
+        self,
+        article: AnyArticle | Sequence[AnyArticle],
+        posts: AnyPosts,
+        evidence: Mapping[str, bool] | Calibration,
+        passages: Passages = "whole",
+    ) -> Thresholds:
+        """What thresholds on the scores keep and find, as far as labels tell.
+
+        Args:
+            article: as for `rank`.
+            posts: as for `rank`.
+            evidence: labels of some of these very posts, id → is it relevant; or what `linker calibrate` learned from
+                other articles and posts.
+            passages: as for `rank`.
+
+        Raises:
+            LinkerError: as `rank`; labels of other posts only, or of one kind; a calibration with other passages.
+        """
+        queries, candidates = as_articles(article), as_posts(posts)
+        scores = self._one_score_each(queries, candidates, passages)
+        return thresholds_of(scores, [post.id for post in candidates], evidence, passages)
 
     def score(
         self,
@@ -116,6 +142,13 @@ class Linker:
             LinkerError: as `rank`.
         """
         return self._finite(reading(self.model, passages).score(as_articles(articles), as_posts(posts)))
+
+    def _one_score_each(
+        self, queries: Sequence[Article], posts: Sequence[Post], passages: Passages
+    ) -> np.ndarray:
+        """The mean over the articles, float32. A seed article is no rival of the others."""
+        of_each = self._finite(reading(self.model, passages).score_alone(queries, posts))
+        return of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
 
     def _finite(self, scores: np.ndarray) -> np.ndarray:
         if not np.isfinite(scores).all():

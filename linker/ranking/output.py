@@ -58,11 +58,13 @@ def write_ranking(
 def record(ranked: RankedPost) -> dict[str, Any]:
     """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
 
-    An extra field whose name is taken gets `post_` before it. `copies` is there where a post has near-duplicates,
-    `article_words` and `post_words` if explanations were asked for, as [word, weight] pairs.
+    An extra field whose name is taken gets `post_` before it. `probability` is there where it is known, `copies` where a
+    post has near-duplicates, `article_words` and `post_words` if explanations were asked for, as [word, weight] pairs.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
+    if ranked.probability is not None:
+        values["probability"] = float(f"{ranked.probability:.6g}")
     if post.created_at is not None:
         values["created_at"] = post.created_at.isoformat()
     if post.article_ids:
@@ -130,13 +132,17 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("score", justify="right")
+    probable = bool(ranking) and ranking[0].probability is not None
+    if probable:
+        table.add_column("probability", justify="right")
     table.add_column("post", overflow="fold")
     for ranked in ranking:
         spans = ranked.explanation.post_spans if ranked.explanation else []
         post = marked_text(ranked.post.text, spans, console.is_terminal)
         if ranked.copies:
             post.append(f" (+{ranked.copies:,} like it)", "dim")
-        table.add_row(str(ranked.rank), f"{ranked.score:.4f}", post)
+        numbers = [str(ranked.rank), f"{ranked.score:.4f}"]
+        table.add_row(*numbers, *([f"{ranked.probability:.2f}"] if probable else []), post)
     with console.capture() as capture:
         console.print(table)
     # Without the spaces that fill the cells.

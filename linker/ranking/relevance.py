@@ -1,0 +1,85 @@
+"""From scores to statements about relevance: thresholds on a pile, and the probability of each post."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from linker.evaluation.calibrated_thresholds import CalibratedThresholds
+from linker.evaluation.dev_calibration import Calibration
+from linker.evaluation.labelled_thresholds import LabelledThresholds
+from linker.evaluation.thresholds import Thresholds
+
+if TYPE_CHECKING:
+    from linker.models.passages import Passages
+    from linker.ranking.linker import RankedPost
+
+_AT_ONCE = 4_096
+
+
+def thresholds_of(
+    scores: np.ndarray,
+    ids: Sequence[str],
+    evidence: Mapping[str, bool] | Calibration,
+    passages: Passages = "whole",
+) -> Thresholds:
+    """Thresholds on a pile, by labels of its posts or by a calibration.
+
+    Args:
+        scores: of all posts of the pile.
+        ids: theirs.
+        evidence: id → is it relevant, of some of them; or what other articles and posts taught.
+        passages: how articles were read.
+
+    Raises:
+        LinkerError: no posts; labels of other posts only, or of one kind; a calibration with other passages.
+    """
+    if isinstance(evidence, Calibration):
+        evidence.check(passages=passages)
+        return CalibratedThresholds(evidence, scores)
+    return LabelledThresholds.of(scores, ids, evidence)
+
+
+def with_probabilities(ranking: Sequence[RankedPost], thresholds: Thresholds) -> Sequence[RankedPost]:
+    """A ranking whose posts know how probable it is that they are relevant; read only as far as it is gone through."""
+    return _WithProbabilities(ranking, thresholds)
+
+
+class _WithProbabilities(Sequence["RankedPost"]):
+    def __init__(self, ranking: Sequence[RankedPost], thresholds: Thresholds) -> None:
+        self._ranking, self._thresholds = ranking, thresholds
+
+    def __len__(self) -> int:
+        return len(self._ranking)
+
+    @overload
+    def __getitem__(self, index: int) -> RankedPost: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[RankedPost]: ...
+
+    def __getitem__(self, index: int | slice) -> RankedPost | list[RankedPost]:
+        if isinstance(index, slice):
+            return self._filled(self._ranking[index])
+        return self._filled([self._ranking[index]])[0]
+
+    def __iter__(self) -> Iterator[RankedPost]:
+        part: list[RankedPost] = []
+        for ranked in self._ranking:
+            part.append(ranked)
+            if len(part) == _AT_ONCE:
+                yield from self._filled(part)
+                part = []
+        yield from self._filled(part)
+
+    def _filled(self, part: Sequence[RankedPost]) -> list[RankedPost]:
+        if not part:
+            return []
+        probabilities = self._thresholds.probabilities(np.array([ranked.score for ranked in part]))
+        return [
+            replace(ranked, probability=float(probability))
+            for ranked, probability in zip(part, probabilities)
+        ]
