@@ -13,7 +13,6 @@ import numpy as np
 
 from linker.errors import DataError
 from linker.evaluation.calibration import platt
-from linker.evaluation.per_article import rank_posts
 from linker.evaluation.thresholds import Share, Thresholds
 
 _DRAWS = 2000
@@ -67,25 +66,36 @@ class LabelledThresholds(Thresholds):
         Raises:
             DataError: no label is of one of these posts, or not both kinds of labels.
         """
-        order = rank_posts(np.asarray(scores)[None], ids)[0]
-        rank = {ids[place]: rank for rank, place in enumerate(order.tolist()) if ids[place] in labels}
-        return cls.at_ranks(scores, rank, labels)
+        places = {one: place for place, one in enumerate(ids) if one in labels}
+        return cls.by_scores(scores, {one: float(scores[place]) for one, place in places.items()}, labels)
 
     @classmethod
-    def at_ranks(
-        cls, scores: np.ndarray, ranks: Mapping[str, int], labels: Mapping[str, bool]
+    def by_scores(
+        cls, scores: np.ndarray, of_labelled: Mapping[str, float], labels: Mapping[str, bool]
     ) -> LabelledThresholds:
-        """From labels by ids, and the ranks, from 0, of those that are among the posts.
+        """From labels by ids, and the scores of those that are among the posts.
+
+        Where posts share a score, those with labels are taken to be spread evenly over its ranks.
 
         Raises:
             DataError: no label is of one of these posts, or not both kinds of labels.
         """
-        if not ranks:
+        if not of_labelled:
             raise DataError("none of the labelled posts is among those that are ranked; do the ids match?")
-        chosen = list(ranks)
-        return cls(
-            scores, np.array([ranks[i] for i in chosen], np.int64), np.array([labels[i] for i in chosen])
-        )
+        ascending = np.sort(np.asarray(scores, dtype=np.float32))
+        chosen = sorted(of_labelled)
+        own = np.array([of_labelled[one] for one in chosen], dtype=np.float32)
+        first = len(ascending) - np.searchsorted(ascending, own, side="right")
+        behind = len(ascending) - np.searchsorted(ascending, own, side="left")
+        ranks = np.empty(len(chosen), dtype=np.int64)
+        for start in np.unique(first):
+            tied = np.flatnonzero(first == start)
+            shared = int(behind[tied[0]] - start)
+            ranks[tied] = start + ((np.arange(len(tied)) + 0.5) * shared / len(tied)).astype(np.int64)
+        thresholds = cls(scores, ranks, np.array([labels[one] for one in chosen]))
+        if missing := len(labels) - len(chosen):
+            thresholds.basis += f"; {missing:,} labels are of posts that are not among these"
+        return thresholds
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """By a logistic curve through the labels; their share of relevant posts where it does not rise."""

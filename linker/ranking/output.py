@@ -58,8 +58,9 @@ def write_ranking(
 def record(ranked: RankedPost) -> dict[str, Any]:
     """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
 
-    An extra field whose name is taken gets `post_` before it. `probability` is there where it is known, `copies` where a
-    post has near-duplicates, `article_words` and `post_words` if explanations were asked for, as [word, weight] pairs.
+    An extra field whose name is taken gets `post_` before it. `probability` is there where it is known, `copies`
+    where a post has near-duplicates, `article_words` and `post_words` if explanations were asked for, as
+    [word, weight] pairs.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}

@@ -42,9 +42,9 @@ class CsvFormat(LabelFormat):
         lines = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
         labels = []
         try:
-            for missing in ("post_id", "label"):
-                if missing not in (lines.fieldnames or ()):
-                    raise DataError(f"{path}, line 1: there is no column {missing}")
+            for names in (("post_id", "id"), ("label",)):
+                if not set(names) & set(lines.fieldnames or ()):
+                    raise DataError(f"{path}, line 1: there is no column {names[0]}")
             before = lines.line_num
             for record in lines:
                 line, before = before + 1, lines.line_num

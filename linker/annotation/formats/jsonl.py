@@ -58,7 +58,8 @@ def unflat(record: dict[str, Any], number: int, where: str) -> ImportedLabel | N
     Raises:
         DataError: it names no post, or its label or time is not read as one.
     """
-    post_id, value = id_of(record, where), value_of(record.get("label"), where)
+    key = "post_id" if "post_id" in record else "id"  # what `linker rank` writes
+    post_id, value = id_of(record, where, key), value_of(record.get("label"), where)
     if value is None:
         return None
     annotator, note = text_of(record, "annotator", where) or None, text_of(record, "note", where)
