@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,21 +13,25 @@ from linker.corpus.choosing import Scored, best, best_of_groups, others
 from linker.corpus.engines.engine import Engine
 from linker.corpus.filters import Filter
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.fusion import Fused, Fusion, Spread
+from linker.corpus.fusion import Fused, Fusion, sample
 from linker.corpus.grouping import Groups
 from linker.corpus.indexing import make_index
 from linker.corpus.lexical import Lexical, Postings
 from linker.corpus.matrix import Matrix
 from linker.corpus.ranking import Ranking
-from linker.corpus.scoring import Query
+from linker.corpus.scoring import Query, exact_scores
 from linker.corpus.store import Store
 from linker.data.types import Article, Post
 from linker.errors import DataError, ModelError
+from linker.evaluation.dev_calibration import Calibration
+from linker.evaluation.labelled_thresholds import LabelledThresholds
+from linker.evaluation.thresholds import Thresholds
 from linker.models.model import Model
 from linker.models.passages import Passages, split_articles
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
 from linker.ranking.linker import AnyArticle, RankedPost, as_articles, check_explaining, find_model
+from linker.ranking.relevance import thresholds_of
 
 
 class Corpus:
@@ -160,6 +164,42 @@ class Corpus:
 
         return Ranking(self._dataset, at, found, more, offset + 1, explained if explain else None)
 
+    def thresholds(
+        self,
+        article: AnyArticle | Sequence[AnyArticle],
+        evidence: Mapping[str, bool] | Calibration,
+        filter: Filter | None = None,
+        passages: Passages = "whole",
+        fusion: Fusion = "none",
+    ) -> Thresholds:
+        """What thresholds on the scores of all posts that pass keep and find; near-duplicates count one by one.
+
+        Args:
+            article: as for `rank`.
+            evidence: as for `Linker.thresholds`.
+            filter: as for `rank`.
+            passages: as for `rank`.
+            fusion: as for `rank`.
+
+        Raises:
+            LinkerError: as `rank` and `Linker.thresholds`.
+        """
+        scores = self.scores(as_articles(article), passages, fusion)
+        places = filter.places(self._dataset) if filter else None
+        if isinstance(evidence, Calibration):
+            return thresholds_of(scores if places is None else scores[places], [], evidence, passages)
+        ids = ", ".join("'" + i.replace("'", "''") + "'" for i in evidence)
+        labelled = Filter(where=f"id IN ({ids})").places(self._dataset)
+        assert labelled is not None  # there is a condition
+        if places is not None:
+            labelled = labelled[np.isin(labelled, places)]
+        found = dict(zip(self._ids(labelled), scores[labelled].tolist()))
+        return LabelledThresholds.by_scores(scores if places is None else scores[places], found, evidence)
+
+    def _ids(self, places: np.ndarray) -> list[str]:
+        taken = self._dataset.take(places, columns=["id"]) if len(places) else None
+        return [] if taken is None else list(taken.column("id").to_pylist())
+
     def scores(
         self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
     ) -> np.ndarray:
@@ -167,7 +207,9 @@ class Corpus:
         query = self._query(articles, passages)
         with self._engine:
             scores = self._engine.scores(self._vectors, query)
-        return scores if fusion == "none" else self._fused(articles, query)(scores)
+        if fusion == "none":
+            return scores
+        return self._fused(articles, [scores[run] for run in sample(len(self))])(scores)
 
     @property
     def index(self) -> Index:
@@ -208,15 +250,19 @@ class Corpus:
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
         index, query = self.index, self._query(articles, passages)
-        fuse = None if fusion == "none" else self._fused(articles, query)
+        fuse = None
+        if fusion != "none":
+            runs = sample(len(self))
+            some = [exact_scores(self._vectors, query, run.start, run.stop) for run in runs]
+            fuse = self._fused(articles, some)
         if places is None and index.facts.rows > len(self):  # made by somebody who sees more posts
             places = np.arange(len(self))
         return Search(index, self._vectors, query, places, fuse).best
 
-    def _fused(self, articles: Sequence[Article], query: Query) -> Fused:
+    def _fused(self, articles: Sequence[Article], sampled: Sequence[np.ndarray]) -> Fused:
         if self._words is None:
             self._words = Lexical(self.store.folder).complete(self._dataset)
-        return Fused(self._words.scores(articles), Spread.by_vectors(self._vectors, query))
+        return Fused(self._words.scores(articles), np.concatenate(sampled))
 
     def _query(self, articles: Sequence[Article], passages: Passages) -> Query:
         if passages == "whole":

@@ -7,8 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from linker.corpus.scoring import Query, exact_scores
-
 _RUN, _RUNS = 4_096, 16
 
 Fusion = Literal["none", "zscore"]
@@ -25,19 +23,6 @@ class Spread:
     deviation: float
 
     @classmethod
-    def by_vectors(cls, vectors: np.ndarray, query: Query) -> Spread:
-        """That of the scores by vectors, of an even sample of 65,536 posts where there are more.
-
-        Approximate search does not know all scores, and should give the same sums as exact search.
-        """
-        runs = np.linspace(0, max(len(vectors) - _RUN, 0), _RUNS).astype(int)
-        if len(vectors) <= _RUN * _RUNS:
-            return cls.of(exact_scores(vectors, query))
-        return cls.of(
-            np.concatenate([exact_scores(vectors, query, run, run + _RUN) for run in runs.tolist()])
-        )
-
-    @classmethod
     def of(cls, scores: np.ndarray) -> Spread:
         """Those of some scores."""
         mean = float(scores.mean(dtype=np.float64))
@@ -52,20 +37,31 @@ class Spread:
         return ((scores - self.mean) / self.deviation).astype(np.float32)
 
 
+def sample(rows: int) -> list[slice]:
+    """Rows whose scores stand for all: 16 runs of 4,096 at equal distances, or all where these are fewer.
+
+    Approximate search does not know the scores of all posts, and should give the same sums as exact search.
+    """
+    if rows <= _RUN * _RUNS:
+        return [slice(0, rows)]
+    return [slice(run, run + _RUN) for run in np.linspace(0, rows - _RUN, _RUNS).astype(int).tolist()]
+
+
 class Fused:
     """Adds scores by words to scores by vectors, as `HybridModel` does with `zscore` and the weights 1 and 0.5.
 
     Both have mean 0 and standard deviation 1 over all posts of the corpus, whatever the conditions, so a post's score
-    does not depend on them. A query of several articles is one query: its mean scores are standardised.
+    does not depend on them; for the vectors `sample` stands for all. A query of several articles is one query: its
+    mean scores are standardised.
 
     Args:
         words: BM25 scores of all posts: float32.
-        vectors: the spread of the scores by vectors.
+        vectors: scores by vectors of the posts of `sample`.
     """
 
-    def __init__(self, words: np.ndarray, vectors: Spread) -> None:
+    def __init__(self, words: np.ndarray, vectors: np.ndarray) -> None:
         self._words = np.float32(WORDS) * Spread.of(words).standard(words)
-        self._vectors = vectors
+        self._vectors = Spread.of(vectors)
 
     def __call__(self, scores: np.ndarray, places: np.ndarray | slice = slice(None)) -> np.ndarray:
         """The sums for posts whose scores by vectors are given, and where they stand in the store."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linker.corpus import lexical
+from linker.corpus import fusion, lexical
 from linker.corpus.corpus import Corpus
 from linker.corpus.filters import Filter
-from linker.corpus.fusion import Fused, Spread
+from linker.corpus.fusion import Fused, sample
 from linker.corpus.lexical import LEXICAL, Lexical
 from linker.corpus.making import add_to_corpus, build_corpus
 from linker.corpus.store import Store
@@ -131,20 +131,19 @@ def test_fusion_is_that_of_the_hybrid_model(built, model_folder):
 
 
 def test_an_even_sample_stands_for_all(monkeypatch):
-    from linker.corpus import fusion
-    from linker.corpus.scoring import Query, exact_scores
-
     monkeypatch.setattr(fusion, "_RUN", 100)
-    vectors = np.random.default_rng(0).standard_normal((20_000, 8)).astype(np.float32)
-    query = Query(vectors[:1], "cosine")
-    sampled, whole = Spread.by_vectors(vectors, query), Spread.of(exact_scores(vectors, query))
-    assert sampled != whole
-    assert abs(sampled.mean - whole.mean) < 0.1 * whole.deviation
-    assert sampled.deviation == pytest.approx(whole.deviation, rel=0.1)
+    scores = np.random.default_rng(0).standard_normal(20_001).astype(np.float32)
+    runs = sample(len(scores))
+    some = np.concatenate([scores[run] for run in runs])
+    assert len(some) == 1_600
+    assert (runs[0].start, runs[-1].stop) == (0, 20_001)
+    words = np.arange(20_001, dtype=np.float32)
+    np.testing.assert_allclose(Fused(words, some)(scores), Fused(words, scores)(scores), atol=0.3)
+    assert sample(1_600) == [slice(0, 1_600)]
 
 
 def test_equal_scores_say_nothing():
     same = np.full(5, 0.3, dtype=np.float32)
     words = np.arange(5, dtype=np.float32)
-    np.testing.assert_allclose(Fused(words, Spread.of(same))(same), 0.5 * (words - 2) / np.sqrt(2), rtol=1e-6)
-    assert not Fused(same, Spread.of(same))(same).any()
+    np.testing.assert_allclose(Fused(words, same)(same), 0.5 * (words - 2) / np.sqrt(2), rtol=1e-6)
+    assert not Fused(same, same)(same).any()
