@@ -260,11 +260,12 @@ def _search(
 
 
 def _cause(error: Any) -> BaseException:
-    """What a task itself raised."""
-    cause = error.cause if isinstance(error.cause, BaseException) else error
-    if isinstance(cause, ModuleNotFoundError):
-        return LinkerError(f"a Ray worker lacks a package ({cause}); install the same on all machines")
-    return cause
+    """What a task itself raised; what Ray could not even unpack comes as text."""
+    cause = error.cause
+    if isinstance(cause, BaseException) and not type(cause).__module__.startswith("ray."):
+        return cause
+    last = str(cause or error).strip().splitlines()[-1]
+    return LinkerError(f"a Ray worker failed ({last}); install the same packages on all machines")
 
 
 def _connect(ray: Any, address: str | None, cpus: int | None, memory: int | None) -> None:
