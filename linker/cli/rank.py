@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,14 +21,13 @@ from linker.cli.options import (
     engine_of,
     include_packages,
 )
-from linker.cli.posts import check_files, post_columns, told_articles, with_option
+from linker.cli.posts import check_files, told_articles
+from linker.cli.rankers import Asked, CorpusRanker, PostsRanker
+from linker.cli.thresholds import check_wishes, chosen, read_evidence, say
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
-    from linker.corpus.engines.engine import Engine
     from linker.corpus.filters import Filter
-    from linker.data.types import Article
-    from linker.models.passages import Passages
     from linker.ranking.linker import RankedPost
 
 _TABLE_ROWS = 20
@@ -92,6 +90,21 @@ def rank(
     threshold: Annotated[
         float | None, typer.Option("--threshold", help="Leave out posts with a lower score.")
     ] = None,
+    precision: Annotated[
+        float | None,
+        typer.Option("--precision", help="The threshold of which this share of the posts kept is relevant."),
+    ] = None,
+    recall: Annotated[
+        float | None,
+        typer.Option("--recall", help="The threshold that keeps this share of the relevant posts."),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", help="CSV or JSON Lines: id and label of some of these very posts."),
+    ] = None,
+    calibration: Annotated[
+        Path | None, typer.Option("--calibration", help="What `linker calibrate` wrote for this model.")
+    ] = None,
     copies: Annotated[
         bool, typer.Option("--copies", help="With --corpus: list near-duplicates one by one.")
     ] = False,
@@ -123,6 +136,7 @@ def rank(
     """Rank posts by how much they talk about an article, best first."""
     from linker.ranking.linker import check_explaining
     from linker.ranking.output import write_ranking
+    from linker.ranking.relevance import with_probabilities
 
     # What can be wrong is found out before the work begins: names first, the model last.
     include_packages(include_package)
@@ -130,80 +144,39 @@ def rank(
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     check_explaining(explain, passages)
     check_files(article, posts or [], out)
+    evidence = read_evidence(labels, calibration)
+    check_wishes(precision, recall, threshold, evidence)
     format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
     if top is None and format_ == "table":
         top = _TABLE_ROWS
-    ranker: Callable[[list[Article]], tuple[Sequence[RankedPost], str]]
+    asked = Asked(top, explain, passages, evidence)
+    ranker: PostsRanker | CorpusRanker
     if corpus is not None:
         if posts or column:
             raise LinkerError("--corpus: the posts are in the corpus; leave out --posts and --column")
         if approximate and engine != "local":
             raise LinkerError("--approximate: searches in this process; leave out --engine")
+        if approximate and evidence is not None:
+            raise LinkerError("--approximate: leaves posts out that labels tell of; leave it out, too")
+        place = engine_of(engine, address)
         conditions = _conditions(since, until, lang, where)
-        asked = (top, offset, threshold, conditions, explain, copies, passages, fusion, approximate)
-        ranker = _over_corpus(corpus, model, approximate, engine_of(engine, address), asked)
+        ranker = CorpusRanker(corpus, model, place, offset, conditions, copies, fusion, approximate, asked)
     else:
         _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         _only_with_corpus(fusion=fusion if fusion != "none" else None, approximate=approximate)
         _only_with_corpus(engine=engine if engine != "local" else None, address=address)
         if not posts:
             raise LinkerError("give --posts FILE, or --corpus FOLDER")
-        ranker = _over_posts(posts, model, top, threshold, explain, passages, column, on_error, errors_dir)
+        ranker = PostsRanker(posts, model, column, on_error, errors_dir, asked)
     articles = told_articles(article)
-    ranking, name = ranker(articles)
-    _report(ranking, threshold, explain, name)
+    thresholds = ranker.thresholds(articles)
+    threshold = chosen(thresholds, precision, recall, threshold)
+    ranking = ranker.ranking(articles, threshold)
+    _report(ranking, threshold, explain, ranker.name)
+    if thresholds is not None:
+        ranking = with_probabilities(ranking, thresholds)
     query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
-    write_ranking(out, ranking, format_, query=query, tag=name)
-
-
-def _over_posts(
-    posts: list[str],
-    model: str | None,
-    top: int | None,
-    threshold: float | None,
-    explain: bool,
-    passages: Passages,
-    column: list[str] | None,
-    on_error: Literal["strict", "skip"],
-    errors_dir: Path,
-) -> Callable[[list[Article]], tuple[Sequence[RankedPost], str]]:
-    from linker.data.records import read_posts
-    from linker.ranking.linker import find_model
-
-    columns = post_columns(column)
-    found = find_model(model or "bm25")
-
-    def ranked(articles: list[Article]) -> tuple[Sequence[RankedPost], str]:
-        with with_option():
-            candidates = read_posts(posts, columns, on_error, str(errors_dir))
-        if model is None:
-            _say("no --model given: ranking by BM25, that is by shared words only")
-        linker = found.load()
-        return linker.rank(articles, candidates, top, threshold, explain, passages), linker.name
-
-    return ranked
-
-
-def _over_corpus(
-    folder: Path, model: str | None, approximate: bool, engine: Engine, asked: tuple[Any, ...]
-) -> Callable[[list[Article]], tuple[Sequence[RankedPost], str]]:
-    """`asked`: what `Corpus.ranking` takes after the article."""
-    from linker.corpus.approximate import WANTED
-    from linker.corpus.corpus import Corpus
-
-    corpus = Corpus.open(folder, model, engine)
-    if approximate:
-        facts = corpus.index.facts
-        _say(f"approximate search: of the {WANTED} best posts it found {facts.told}, when the index was made")
-        if added := len(corpus) - facts.rows:
-            _say(
-                f"{added:,} posts were added since and are searched exactly; `linker corpus index` takes them in"
-            )
-
-    def ranked(articles: list[Article]) -> tuple[Sequence[RankedPost], str]:
-        return corpus.ranking(articles, *asked), corpus.name
-
-    return ranked
+    write_ranking(out, ranking, format_, query=query, tag=ranker.name)
 
 
 def _conditions(since: str | None, until: str | None, lang: list[str] | None, where: str | None) -> Filter:
@@ -233,10 +206,6 @@ def _only_with_corpus(**options: object) -> None:
 
 def _report(ranking: Sequence[RankedPost], threshold: float | None, explain: bool, name: str) -> None:
     if not ranking:
-        _say(f"no post has a score of {threshold} or more")
+        say(f"no post has a score of {threshold} or more")
     elif explain and ranking[0].explanation is None:
-        _say(f"{name} cannot tell which words carried a score; the posts are shown without marks")
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr)
+        say(f"{name} cannot tell which words carried a score; the posts are shown without marks")

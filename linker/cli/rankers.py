@@ -1,0 +1,188 @@
+"""What `linker rank` ranks: posts of files, or those of a corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from linker.cli.posts import post_columns, with_option
+from linker.cli.thresholds import identity, say
+from linker.errors import LinkerError
+
+if TYPE_CHECKING:
+    from linker.corpus.engines.engine import Engine
+    from linker.corpus.filters import Filter
+    from linker.corpus.fusion import Fusion
+    from linker.data.types import Article, Post
+    from linker.evaluation.dev_calibration import Calibration
+    from linker.evaluation.thresholds import Thresholds
+    from linker.models.passages import Passages
+    from linker.ranking.linker import Linker, RankedPost
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What both kinds of rankers are asked.
+
+    Attributes:
+        top: how many posts at most.
+        explain: explain them.
+        passages: how articles are read.
+        evidence: what is known of relevance.
+    """
+
+    top: int | None
+    explain: bool
+    passages: Passages
+    evidence: Mapping[str, bool] | Calibration | None
+
+    def check_model(self, fingerprint: str) -> None:
+        """See that a calibration is of this model, and of articles read so.
+
+        Raises:
+            DataError: it is not.
+        """
+        if self.calibrated is not None:
+            self.calibrated.check(fingerprint, self.passages)
+
+    @property
+    def calibrated(self) -> Calibration | None:
+        """The evidence, if it is a calibration."""
+        from linker.evaluation.dev_calibration import Calibration
+
+        return self.evidence if isinstance(self.evidence, Calibration) else None
+
+
+class PostsRanker:
+    """Ranks posts of files. That there is such a model is found out at once, the rest when it is asked.
+
+    Raises:
+        LinkerError: columns that are none, no such model, or a calibration of another one.
+    """
+
+    def __init__(
+        self,
+        posts: list[str],
+        model: str | None,
+        column: list[str] | None,
+        on_error: Literal["strict", "skip"],
+        errors_dir: Path,
+        asked: Asked,
+    ) -> None:
+        from linker.ranking.linker import find_model
+
+        self._columns = post_columns(column)
+        self._found = find_model(model or "bm25")
+        self.name = self._found.contender.file_name
+        self._files, self._on_error, self._errors_dir = posts, on_error, errors_dir
+        self._asked, self._unnamed = asked, model is None
+        self._all: list[RankedPost] | None = None
+        asked.check_model(identity(self._found.contender))
+
+    def thresholds(self, articles: list[Article]) -> Thresholds | None:
+        """What thresholds keep and find; None where nothing is known of relevance."""
+        if self._asked.evidence is None:
+            return None
+        import numpy as np
+
+        from linker.ranking.relevance import thresholds_of
+
+        self._all = ranking = self._ranked(articles, None, None, False)
+        scores = np.array([ranked.score for ranked in ranking])
+        ids = [ranked.post.id for ranked in ranking]
+        return thresholds_of(scores, ids, self._asked.evidence, self._asked.passages)
+
+    def ranking(self, articles: list[Article], threshold: float | None) -> Sequence[RankedPost]:
+        """The posts, best first."""
+        asked = self._asked
+        if self._all is None or asked.explain:
+            return self._ranked(articles, asked.top, threshold, asked.explain)
+        kept = (ranked for ranked in self._all if threshold is None or ranked.score >= threshold)
+        return list(islice(kept, asked.top))
+
+    def _ranked(
+        self, articles: list[Article], top: int | None, threshold: float | None, explain: bool
+    ) -> list[RankedPost]:
+        posts = self._posts  # before the model is loaded: most mistakes are in files
+        return self._linker.rank(articles, posts, top, threshold, explain, self._asked.passages)
+
+    @cached_property
+    def _posts(self) -> list[Post]:
+        from linker.data.records import read_posts
+
+        with with_option():
+            return read_posts(self._files, self._columns, self._on_error, str(self._errors_dir))
+
+    @cached_property
+    def _linker(self) -> Linker:
+        if self._unnamed:
+            say("no --model given: ranking by BM25, that is by shared words only")
+        return self._found.load()
+
+
+class CorpusRanker:
+    """Ranks the posts of a corpus.
+
+    Raises:
+        LinkerError: no such corpus or model, no index, or a calibration of another model.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        model: str | None,
+        engine: Engine,
+        offset: int,
+        conditions: Filter,
+        copies: bool,
+        fusion: Fusion,
+        approximate: bool,
+        asked: Asked,
+    ) -> None:
+        from linker.corpus.approximate import WANTED
+        from linker.corpus.corpus import Corpus
+
+        self._corpus = Corpus.open(folder, model, engine)
+        self.name = self._corpus.name
+        self._offset, self._conditions, self._copies = offset, conditions, copies
+        self._fusion, self._approximate, self._asked = fusion, approximate, asked
+        asked.check_model(self._corpus.store.facts.fingerprint)
+        if asked.calibrated and fusion != "none":
+            raise LinkerError("--calibration: is of the model's own scores; leave out --fusion")
+        if approximate:
+            facts = self._corpus.index.facts
+            say(
+                f"approximate search: of the {WANTED} best posts it found {facts.told}, when the index was made"
+            )
+            if added := len(self._corpus) - facts.rows:
+                say(
+                    f"{added:,} posts were added since and are searched exactly; `linker corpus index` takes them in"
+                )
+
+    def thresholds(self, articles: list[Article]) -> Thresholds | None:
+        """What thresholds keep and find; None where nothing is known of relevance."""
+        asked = self._asked
+        if asked.evidence is None:
+            return None
+        return self._corpus.thresholds(
+            articles, asked.evidence, self._conditions, asked.passages, self._fusion
+        )
+
+    def ranking(self, articles: list[Article], threshold: float | None) -> Sequence[RankedPost]:
+        """The posts, best first."""
+        return self._corpus.ranking(
+            articles,
+            self._asked.top,
+            self._offset,
+            threshold,
+            self._conditions,
+            self._asked.explain,
+            self._copies,
+            self._asked.passages,
+            self._fusion,
+            self._approximate,
+        )
