@@ -193,7 +193,7 @@ def _date(option: str, given: str | None) -> datetime | None:
     try:
         return parse_date(given)
     except ValueError as error:
-        raise LinkerError(f"{option} {given}: {error}; give a day or time such as 2014-08-01") from error
+        raise LinkerError(f"{option}: {error}") from error
 
 
 def _only_with_corpus(**options: object) -> None:
@@ -205,7 +205,9 @@ def _only_with_corpus(**options: object) -> None:
 
 
 def _report(ranking: Sequence[RankedPost], threshold: float | None, explain: bool, name: str) -> None:
-    if not ranking:
+    if not ranking and threshold is None:
+        say("no post fulfils the conditions, or --offset leaves all of them out")
+    elif not ranking:
         say(f"no post has a score of {threshold} or more")
     elif explain and ranking[0].explanation is None:
         say(f"{name} cannot tell which words carried a score; the posts are shown without marks")
