@@ -19,8 +19,8 @@ _DRAWS = 2000
 _SEED = 13
 # How much likelier two rates of labelling must make the labels than one (natural logarithm) to be believed.
 _EVIDENCE = 8.0
-# So many labels beside a stretch without any tell how relevant it can be at most or at least.
-_NEIGHBOURS = 20
+# Stretches with fewer labels borrow some from above and below; those without any so many.
+_FEW, _ENOUGH = 5, 20
 
 
 class LabelledThresholds(Thresholds):
@@ -124,22 +124,22 @@ class LabelledThresholds(Thresholds):
 
     def _drawn(self, start: int, stop: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """How many relevant posts there may be among some neighbouring ranks, at least and at most: drawn numbers."""
-        first, last = np.searchsorted(self._at, [start, stop])
-        found, labels = int(self._found[last] - self._found[first]), int(last - first)
-        unlabelled = stop - start - labels
-        if labels or not unlabelled:
-            drawn = found + rng.binomial(unlabelled, _share(found, labels, rng))
-            return drawn, drawn
-        # No label: no more relevant than what stands above, no less than what stands below.
-        above, below = max(first - _NEIGHBOURS, 0), min(last + _NEIGHBOURS, len(self._at))
-        most, least = np.ones(_DRAWS), np.zeros(_DRAWS)
-        if first > above:
-            most = _share(int(self._found[first] - self._found[above]), int(first - above), rng)
-        if below > last:
-            least = np.minimum(
-                _share(int(self._found[below] - self._found[last]), int(below - last), rng), most
-            )
-        return rng.binomial(unlabelled, least), rng.binomial(unlabelled, most)
+        first, last = (int(place) for place in np.searchsorted(self._at, [start, stop]))
+        known, unlabelled = int(self._found[last] - self._found[first]), stop - start - (last - first)
+        # With few labels or none: no more relevant than with what stands above, no less than with what stands below.
+        enough = _FEW if last > first else _ENOUGH
+        above = min(first, max(last - enough, 0))
+        below = max(last, min(first + enough, len(self._at)))
+        most = self._share(above, last, rng) if last > above else np.ones(_DRAWS)
+        least = most
+        if (above, below) != (first, last):
+            least = np.minimum(self._share(first, below, rng), most) if below > first else np.zeros(_DRAWS)
+        return known + rng.binomial(unlabelled, least), known + rng.binomial(unlabelled, most)
+
+    def _share(self, first: int, last: int, rng: np.random.Generator) -> np.ndarray:
+        """Shares of relevant posts after these labels, drawn by Jeffreys' rule."""
+        found = int(self._found[last] - self._found[first])
+        return rng.beta(found + 0.5, last - first - found + 0.5, _DRAWS)
 
     def _described(self, posts: int, found: int) -> str:
         parts = []
@@ -152,11 +152,6 @@ class LabelledThresholds(Thresholds):
         if not np.searchsorted(self._at, self._stretches[-1][0]) < len(self._at):
             text += "; label some drawn at random from all posts for narrower intervals"
         return text
-
-
-def _share(found: int, labels: int, rng: np.random.Generator) -> np.ndarray:
-    """Shares of relevant posts after so many labels, drawn by Jeffreys' rule."""
-    return rng.beta(found + 0.5, labels - found + 0.5, _DRAWS)
 
 
 def _stretches(at: np.ndarray, start: int, stop: int) -> list[tuple[int, int]]:

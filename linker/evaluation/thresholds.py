@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -151,22 +150,6 @@ class Thresholds:
         return [float(str(score)) for score in np.unique(self._descending[ranks - 1])[::-1]]
 
 
-def check_wishes(precision: float | None, recall: float | None, threshold: float | None) -> None:
-    """See that at most one thing is wished for, and that it is a share.
-
-    Raises:
-        LinkerError: it is not.
-    """
-    given = {"precision": precision, "recall": recall, "threshold": threshold}
-    several = [name for name, value in given.items() if value is not None]
-    if len(several) > 1:
-        raise LinkerError(f"{' and '.join(several)}: one of them decides where to cut; give only one")
-    for name in ("precision", "recall"):
-        value = given[name]
-        if value is not None and not (math.isfinite(value) and 0 < value <= 1):
-            raise LinkerError(f"{name} {value}: give a share above 0 and up to 1, such as 0.8")
-
-
 def _percent(share: float) -> str:
     percent = 100 * share
-    return f"{percent:.0f}" if 0.95 <= percent <= 99.05 or percent in (0, 100) else f"{percent:.1f}"
+    return f"{percent:.0f}" if 0.95 <= percent <= 99.05 else f"{percent:.1f}".removesuffix(".0")
