@@ -1,4 +1,4 @@
-"""Scores that mean the same for every article: posts compete for an article, and articles for a post."""
+"""Scores that mean the same for every article: the articles compete for each post, and "none of them" with them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import logsumexp
 
 from linker.bounds import above
 from linker.data.types import Article, LinkedPosts, Post
@@ -15,22 +15,23 @@ from linker.models.model import Model
 
 @Model.register("competing")
 class CompetingModel(Model):
-    """ln p(post | article) + ln p(article | post), both out of softmaxes over the texts that are scored together.
+    """ln p(article | post): a softmax over the articles that are scored together, and over "none of them".
 
-    One article's scores for all posts may lie far above another's, and some posts lie near to everything; one threshold
-    for all pairs then finds the wrong ones. Here a pair scores high where the article is the post's best among the
-    articles *and* the post the article's among the posts (as the dual softmax of Cheng et al. 2021 for videos and
-    captions). So a score depends on which articles and posts are scored together. For one article alone the order
-    of the posts is that of the inner model.
+    Some posts lie near to every article and some articles near to every post, so that one threshold for all pairs finds
+    the wrong ones. Here a pair scores high where the article is the post's best by far, and where it is good enough at
+    all. So a score depends on which other articles are asked; the order of the articles for one post never does, nor
+    does the order of the posts for an article that is asked alone. (One side of the dual softmax of Cheng et al. 2021;
+    the other side, a softmax over the posts, would give every article a best post, though most have none.)
 
     Args:
         model: whose scores compete.
-        temperature: how far apart two of its scores are when one text wins e times the share of another.
+        temperature: how far apart two of its scores are when one article has e times the other's share.
+        none: the score at which "none of them" is as likely as the article.
     """
 
-    def __init__(self, model: Model, temperature: float) -> None:
+    def __init__(self, model: Model, temperature: float, none: float) -> None:
         above(0, temperature=temperature)
-        self.model, self.temperature = model, temperature
+        self.model, self.temperature, self.none = model, temperature, none
 
     def parts(self) -> Sequence[Model]:
         """The model whose scores compete."""
@@ -41,16 +42,17 @@ class CompetingModel(Model):
         self.model.prepare(data)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Float32, articles × posts, at most 0."""
-        scores = self._inner(self.model.score(articles, posts))
-        return (log_softmax(scores, axis=1) + log_softmax(scores, axis=0)).astype(np.float32)
+        """Float32, articles × posts, below 0."""
+        scores = self._scaled(self.model.score(articles, posts))
+        all_articles = logsumexp(scores, axis=0, keepdims=True) if len(articles) else -np.inf
+        return (scores - np.logaddexp(all_articles, self.none / self.temperature)).astype(np.float32)
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Only posts compete: float32, articles × posts, at most 0."""
-        scores = self._inner(self.model.score_alone(articles, posts))
-        return log_softmax(scores, axis=1).astype(np.float32)
+        """Against "none of them" only: float32, articles × posts, below 0."""
+        scores = self._scaled(self.model.score_alone(articles, posts))
+        return (scores - np.logaddexp(scores, self.none / self.temperature)).astype(np.float32)
 
-    def _inner(self, scores: np.ndarray) -> np.ndarray:
+    def _scaled(self, scores: np.ndarray) -> np.ndarray:
         return scores.astype(np.float64) / self.temperature
 
     def save_state(self, folder: Path) -> None:

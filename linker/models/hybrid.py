@@ -19,22 +19,23 @@ _RRF_CONSTANT = 60
 
 @Model.register("hybrid")
 class HybridModel(Model):
-    """Weighted sum of the standardised scores of its parts, a lexical and a learned model say.
+    """Weighted sum of the comparable scores of its parts, a lexical and a learned model say.
 
     Args:
         parts: the models.
         weights: one for each part; all 1 by default.
-        fusion: how scores are standardised before they are added. `zscore`: every article's scores get mean 0
+        fusion: how scores are made comparable before they are added. `zscore`: every article's scores get mean 0
             and standard deviation 1 over the posts. `zscore_all`: the same over all articles at once, which
             keeps the difference between articles that have good posts and articles that have none. `rrf`:
-            1 / (60 + rank of the post for the article), tied posts at their mean rank.
+            1 / (60 + rank of the post for the article), tied posts at their mean rank. `sum`: scores as they are, for
+            parts that already speak of the same range (cosines, say); then no score depends on the other posts.
     """
 
     def __init__(
         self,
         parts: list[Model],
         weights: list[float] | None = None,
-        fusion: Literal["zscore", "zscore_all", "rrf"] = "zscore",
+        fusion: Literal["zscore", "zscore_all", "rrf", "sum"] = "zscore",
     ) -> None:
         if not parts:
             raise ConfigError("hybrid: parts is empty; give at least one model")
@@ -44,7 +45,7 @@ class HybridModel(Model):
             )
         self._parts = parts
         self.weights = weights or [1.0] * len(parts)
-        self.fusion: Literal["zscore", "zscore_all", "rrf"] = fusion
+        self.fusion: Literal["zscore", "zscore_all", "rrf", "sum"] = fusion
 
     def parts(self) -> Sequence[Model]:
         """The models heard."""
@@ -104,8 +105,13 @@ def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:
     return (1.0 / (_RRF_CONSTANT + rankdata(-scores, axis=1))).astype(np.float32)
 
 
+def _as_they_are(scores: np.ndarray) -> np.ndarray:
+    return scores
+
+
 _FUSIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "zscore": _zscore,
     "zscore_all": _zscore_all,
     "rrf": _reciprocal_rank,
+    "sum": _as_they_are,
 }

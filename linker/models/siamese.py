@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,15 +34,20 @@ class SiameseModel(nn.Module, Model):
         max_post_tokens: posts are cut here.
         similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative
             distance of the vectors as they are.
+        title_view: when posts are scored, an article lies in the middle between its title and its whole.
     """
 
     def __init__(
-        self, max_article_tokens: int, max_post_tokens: int, similarity: Literal["cosine", "euclidean"]
+        self,
+        max_article_tokens: int,
+        max_post_tokens: int,
+        similarity: Literal["cosine", "euclidean"],
+        title_view: bool = False,
     ) -> None:
         at_least(1, max_article_tokens=max_article_tokens, max_post_tokens=max_post_tokens)
         super().__init__()
         self.max_article_tokens, self.max_post_tokens = max_article_tokens, max_post_tokens
-        self.similarity = similarity
+        self.similarity, self.title_view = similarity, title_view
 
     @property
     def output_dim(self) -> int:
@@ -128,7 +134,16 @@ class SiameseModel(nn.Module, Model):
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Of unit length for cosines: float32, articles × output_dim."""
-        return self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
+        wholes = self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
+        titled = [
+            i for i, article in enumerate(articles) if self.title_view and article.title and article.text
+        ]
+        if titled:
+            titles = self.encode(
+                [self.article_tokens(replace(articles[i], text="")) for i in titled], "titles"
+            )
+            wholes[titled] = self._scaled(torch.from_numpy(wholes[titled] + titles) / 2).numpy()
+        return wholes
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
         """Of unit length for cosines: float32, posts × output_dim."""

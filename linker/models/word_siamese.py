@@ -48,6 +48,7 @@ class WordSiamese(SiameseModel):
         max_post_tokens: posts are cut here.
         similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative distance
             of the vectors as they are.
+        title_view: when posts are scored, an article lies in the middle between its title and its whole.
     """
 
     vocabulary: Vocabulary
@@ -64,9 +65,10 @@ class WordSiamese(SiameseModel):
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,
         similarity: Literal["cosine", "euclidean"] = "cosine",
+        title_view: bool = False,
     ) -> None:
         at_least(1, min_count=min_count)
-        super().__init__(max_article_tokens, max_post_tokens, similarity)
+        super().__init__(max_article_tokens, max_post_tokens, similarity, title_view)
         self._lazy_encoder, self._lazy_embedder = encoder, embedder
         self.tokenizer, self.vectors, self.min_count = tokenizer, vectors, min_count
         self.coverage: Coverage | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import torch
 
 from linker.data.types import LinkedPosts
-from linker.data.vocabulary import EncodedText
 from linker.evaluation.protocol import evaluate
-from linker.models.model import Model
+from linker.models.model import Model, Text
 from linker.models.siamese import SiameseModel
 from linker.training.workers import Workers
 
@@ -29,14 +30,19 @@ def dev_metrics(
     if workers.size == 1 or whole is not model:
         metrics = evaluate(whole.score(dev.articles, dev.posts), dev) if workers.first else {}
         return workers.all_of(metrics)[0]
-    articles = _encode(model, [model.article_tokens(article) for article in dev.articles], workers)
-    posts = _encode(model, [model.post_tokens(post) for post in dev.posts], workers)
+    articles = _encode(model.article_vectors, dev.articles, [len(a.full_text) for a in dev.articles], workers)
+    posts = _encode(model.post_vectors, dev.posts, [len(post.text) for post in dev.posts], workers)
     metrics = evaluate(model.similarities(articles, posts), dev) if workers.first else {}
     return workers.all_of(metrics)[0]
 
 
-def _encode(model: SiameseModel, texts: list[EncodedText], workers: Workers) -> np.ndarray:
-    """What `SiameseModel.encode` gives: float32, texts × output_dim."""
-    shares = workers.shares([len(text.ids) for text in texts])
-    own = model.encode([texts[i] for i in shares[workers.rank]])
+def _encode(
+    encode: Callable[[Sequence[Text]], np.ndarray],
+    texts: Sequence[Text],
+    lengths: Sequence[int],
+    workers: Workers,
+) -> np.ndarray:
+    """What `encode` gives, of which every process does a share: float32, texts × dim."""
+    shares = workers.shares(list(lengths))
+    own = encode([texts[i] for i in shares[workers.rank]])
     return workers.gather(torch.from_numpy(own).to(workers.device), shares).cpu().numpy()

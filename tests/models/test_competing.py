@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
@@ -43,42 +43,49 @@ def posts(count: int) -> list[Post]:
 
 
 def test_by_hand() -> None:
-    inner = np.array([[0.0, np.log(3)], [0.0, 0.0]])
-    scores = CompetingModel(Fixed(inner), temperature=1.0).score(articles(2), posts(2))
-    # Shares among the posts: 1/4 3/4, 1/2 1/2; among the articles: 1/2 3/4, 1/2 1/4.
-    np.testing.assert_allclose(np.exp(scores), [[1 / 8, 9 / 16], [1 / 4, 1 / 8]], rtol=1e-6)
+    inner = np.log([[1.0, 3.0], [1.0, 1.0]])
+    scores = CompetingModel(Fixed(inner), temperature=1.0, none=np.log(2)).score(articles(2), posts(2))
+    # Shares of 1, 1 and 2 (none of them); of 3, 1 and 2.
+    np.testing.assert_allclose(np.exp(scores), [[1 / 4, 1 / 2], [1 / 4, 1 / 6]], rtol=1e-6)
 
 
-def test_temperature_divides() -> None:
+def test_temperature_divides_scores_and_the_level_of_none() -> None:
     inner = np.random.default_rng(1).normal(size=(4, 9))
-    cold = CompetingModel(Fixed(inner), 0.05).score(articles(4), posts(9))
-    expected = softmax(inner / 0.05, axis=0) * softmax(inner / 0.05, axis=1)
-    np.testing.assert_allclose(cold, np.log(expected), rtol=1e-4)
-    assert np.isfinite(CompetingModel(Fixed(1e4 * inner), 0.01).score(articles(4), posts(9))).all()
+    cold = CompetingModel(Fixed(inner), 0.05, none=0.3).score(articles(4), posts(9))
+    with_none = np.concatenate([np.float32(inner), np.full((1, 9), 0.3)]) / 0.05
+    np.testing.assert_allclose(cold, np.log(softmax(with_none, axis=0))[:-1], rtol=1e-4, atol=1e-6)
+    assert np.isfinite(CompetingModel(Fixed(1e4 * inner), 0.01, 0.3).score(articles(4), posts(9))).all()
 
 
-def test_one_article_keeps_the_inner_order_whoever_else_is_asked() -> None:
-    inner = np.random.default_rng(2).normal(size=(3, 50))
-    model = CompetingModel(Fixed(inner), 0.1)
+def test_one_article_is_a_logistic_curve_whoever_else_is_asked() -> None:
+    inner = np.random.default_rng(2).normal(size=(3, 50)) / 5
+    model = CompetingModel(Fixed(inner), 0.1, none=0.2)
     alone = model.score_alone(articles(3), posts(50))
-    np.testing.assert_array_equal(alone.argsort(axis=1), np.float32(inner).argsort(axis=1))
+    np.testing.assert_allclose(np.exp(alone), expit((inner - 0.2) / 0.1), rtol=1e-4)
     for row, article in enumerate(articles(3)):
         np.testing.assert_allclose(model.score([article], posts(50))[0], alone[row], rtol=1e-6)
 
 
+def test_the_order_of_articles_for_a_post_stays() -> None:
+    inner = np.float32(np.random.default_rng(5).normal(size=(30, 40)))
+    scores = CompetingModel(Fixed(inner), 0.5, none=0).score(articles(30), posts(40))
+    np.testing.assert_array_equal(scores.argsort(axis=0), inner.argsort(axis=0))
+
+
 def test_seed_articles_of_one_query_are_no_rivals() -> None:
     inner = np.array([[2.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
-    linker = Linker(CompetingModel(Fixed(inner), 0.2))
+    linker = Linker(CompetingModel(Fixed(inner), 0.2, none=0.5))
     assert next(one.post.id for one in linker.rank(articles(2), posts(3))) == "0"
 
 
-def test_an_article_near_to_everything_no_longer_floods_the_top() -> None:
+def test_a_post_near_to_everything_no_longer_floods_the_top() -> None:
     generator = np.random.default_rng(3)
     relevance = np.repeat(np.eye(20, dtype=bool), 3, axis=1)
-    inner = generator.normal(size=relevance.shape) + 4 * relevance + 5 * generator.normal(size=(20, 1))
+    inner = generator.normal(size=relevance.shape) + 4 * relevance + 5 * generator.normal(size=(1, 60))
     linked = LinkedPosts(articles(20), [Post(str(j), "text", (str(j // 3),)) for j in range(60)])
     before = evaluate(np.float32(inner), linked)["mAP"]
-    after = evaluate(CompetingModel(Fixed(inner), 1.0).score(linked.articles, linked.posts), linked)["mAP"]
+    competing = CompetingModel(Fixed(inner), 1.0, none=-20.0)
+    after = evaluate(competing.score(linked.articles, linked.posts), linked)["mAP"]
     assert after > before + 0.2
 
 
@@ -130,7 +137,8 @@ def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path)
     model = {
         "type": "competing",
         "temperature": 0.5,
-        "model": {"type": "hybrid", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2]},
+        "none": 0.3,
+        "model": {"type": "hybrid", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2], "fusion": "sum"},
     }
     given = config(tmp_path, model)
     result = build(Experiment, given).run(tmp_path / "out", given)
@@ -151,7 +159,7 @@ def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path)
 @pytest.mark.parametrize(
     ("model", "problem"),
     [
-        ({"type": "competing", "temperature": 1, "model": "tfidf"}, "no weights to train"),
+        ({"type": "competing", "temperature": 1, "none": 0, "model": "tfidf"}, "no weights to train"),
         ({"type": "hybrid", "parts": [SIAMESE, SIAMESE]}, "2 parts with weights"),
     ],
 )
@@ -163,12 +171,12 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path, model: object, problem: 
 
 def test_no_temperature_of_zero() -> None:
     with pytest.raises((ConfigError, ValueError), match=r"temperature is 0\.0, but"):
-        build(Model, {"type": "competing", "temperature": 0, "model": "tfidf"})
+        build(Model, {"type": "competing", "temperature": 0, "none": 0, "model": "tfidf"})
 
 
 def test_a_hybrid_asks_its_parts_alone() -> None:
     inner = np.random.default_rng(4).normal(size=(3, 20))
-    model = HybridModel([CompetingModel(Fixed(inner), 0.3), TfidfModel()])
+    model = HybridModel([CompetingModel(Fixed(inner), 0.3, none=0.1), TfidfModel()])
     alone = model.score_alone(articles(3), posts(20))
     one_by_one = np.concatenate([model.score([article], posts(20)) for article in articles(3)])
     np.testing.assert_allclose(alone, one_by_one, atol=1e-5)

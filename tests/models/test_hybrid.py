@@ -56,6 +56,12 @@ def test_zscore_all_keeps_differences_between_articles() -> None:
     assert scores.std() == pytest.approx(1.0, abs=1e-6)
 
 
+def test_sum_takes_scores_as_they_are() -> None:
+    left, right = random_scores(1), random_scores(2)
+    model = HybridModel([Fixed(left), Fixed(right)], weights=[1.0, 0.5], fusion="sum")
+    np.testing.assert_allclose(model.score(ARTICLES, POSTS), left + 0.5 * right, rtol=1e-6)
+
+
 def test_rrf_by_hand_with_ties_at_their_mean_rank() -> None:
     part = Fixed(np.array([[0.9, 0.5, 0.5, 0.1]]))
     scores = HybridModel([part], fusion="rrf").score(ARTICLES[:1], POSTS[:4])

@@ -99,6 +99,21 @@ def test_words_are_told_apart_also_when_unknown():
     np.testing.assert_allclose(vectors[0], vectors[2], atol=1e-6)
 
 
+def test_with_a_title_view_an_article_lies_between_its_title_and_its_whole():
+    model = prepared("cnn")
+    articles = [
+        Article("both", "w1 w2 w3 fire0 fire1", title="fire2 w4"),
+        Article("title", "", title="fire2 w4"),
+        Article("text", "w5 w6"),
+    ]
+    wholes = model.article_vectors(articles)
+    model.title_view = True
+    seen = model.article_vectors(articles)
+    middle = wholes[0] + wholes[1]
+    np.testing.assert_allclose(seen[0], middle / np.linalg.norm(middle), atol=1e-6)
+    np.testing.assert_allclose(seen[1:], wholes[1:], atol=1e-6)
+
+
 def test_token_weights_tell_what_the_relay_looks_at():
     model = prepared("star_transformer")
     texts = ["harbour1 and orchard2", "", "orchard2 " * 40]
