@@ -12,6 +12,7 @@ import typer
 
 from linker.cli import (
     annotate,
+    calibrate,
     config,
     corpus,
     doctor,
@@ -40,6 +41,7 @@ app = typer.Typer(
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("rank")(rank.rank)
+app.command("calibrate")(calibrate.calibrate)
 app.command("serve")(serve.serve)
 app.command("simulate")(simulate.simulate)
 app.command("doctor")(doctor.doctor)

@@ -129,6 +129,10 @@ def retrieved(
 def reliability(
     out: Out,
     ranking: Ranking = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option("--calibration", help="Instead of RANKING or a model: what `linker calibrate` wrote."),
+    ] = None,
     method: Annotated[
         Literal["platt", "isotonic"],
         typer.Option("--method", help="From scores to probabilities: a logistic curve, or any rising one."),
@@ -145,13 +149,19 @@ def reliability(
     include_package: Packages = None,
 ) -> None:
     """Do probabilities made of scores hold what they say?"""
-    _check(out, data, ranking, articles, posts)
+    _check(out, data, ranking, articles, posts, calibration)
     include_packages(include_package)
-    from linker.plots.reliability import figure
+    from linker.plots.reliability import figure, of_calibration
     from linker.plots.reliability import reliability as measure
 
-    scored = _scored(ranking, score, label, model, articles, posts, split)
-    numbers = measure(scored, method, bins, seed)
+    if calibration is not None:
+        if ranking or model or articles or posts or split:
+            raise LinkerError("--calibration: has its own numbers; leave out RANKING, the model and its data")
+        from linker.evaluation.dev_calibration import Calibration
+
+        numbers = of_calibration(Calibration.read(calibration))
+    else:
+        numbers = measure(_scored(ranking, score, label, model, articles, posts, split), method, bins, seed)
     _write(figure(numbers), out, numbers, data)
 
 

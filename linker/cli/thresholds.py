@@ -113,14 +113,13 @@ def chosen(
     return found.score
 
 
-def print_thresholds(file: IO[str], rows: Sequence[Threshold]) -> None:
+def print_thresholds(file: IO[str], rows: Sequence[Threshold], kept: str = "posts kept") -> None:
     """What several thresholds do, a line each."""
-    print(
-        f"{'score >=':>12} {'posts kept':>14}   {'of them relevant (95 %)':<26}{'of the relevant kept (95 %)'}",
-        file=file,
-    )
+    names = ("of them relevant (95 %)", "of the relevant kept (95 %)")
+    print(f"{'score >=':>12} {kept:>14}   {names[0]:<26}{names[1]}", file=file)
     for row in rows:
-        print(f"{row.score:>12.6g} {row.kept:>14,}   {row.precision!s:<26}{row.recall}".rstrip(), file=file)
+        numbers = f"{row.score:>12.6g} {row.kept:>14,}"
+        print(f"{numbers}   {row.precision!s:<26}{row.recall}", file=file)
 
 
 def say(message: str) -> None:

@@ -14,9 +14,9 @@ _SEED = 13
 class CalibratedThresholds(Thresholds):
     """Thresholds on a pile without labels, from a calibration by other articles.
 
-    The share of relevant posts in the pile is estimated from its scores, given that relevant posts score as in the dev
-    set and the others do, too. Whether that holds nobody can tell without labels. The intervals are of what holds on
-    average for articles like those of the dev set.
+    The share of relevant posts in the pile is estimated from its scores, given that its relevant posts score as in the
+    dev set and its others do, too. Nobody can tell without labels whether they do; posts that were found by keywords
+    mostly do not. The intervals are of what holds on average for as many other articles.
 
     Args:
         calibration: what scores mean.
@@ -42,8 +42,9 @@ class CalibratedThresholds(Thresholds):
         share = Share.elsewhere(self._priors)
         self.basis = (
             f"by a calibration on {calibration.articles:,} articles and {calibration.posts:,} posts, of whose pairs "
-            f"{100 * calibration.prior:.2g} % were relevant; for these posts it guesses {share} from their scores. It "
-            "holds on average, for articles and posts like those; labels of these very posts tell more (--labels)"
+            f"{100 * calibration.prior:.2g} % were relevant; from these posts' scores it guesses {share} of them to be. "
+            "That holds on average, for articles and posts like those: of posts gathered by keywords far too many pass for "
+            "relevant. Labels of some of these very posts tell (--labels)"
         )
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

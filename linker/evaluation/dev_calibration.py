@@ -121,8 +121,8 @@ class Calibration:
     def write(self, path: str | Path) -> None:
         """Write it as JSON."""
         values = asdict(self)
-        for name in ("edges", "relevant", "others"):
-            values[name] = _rounded(values[name])
+        for name, digits in (("edges", 9), ("relevant", 5), ("others", 5)):
+            values[name] = _rounded(values[name], digits)
         table = [asdict(one) for one in self.table()]
         with atomic_write(path) as file:
             json.dump({"format": FORMAT, "linker_version": __version__, **values, "table": table}, file)
@@ -178,10 +178,10 @@ def shares_above(shares: np.ndarray) -> np.ndarray:
     return np.cumsum(shares[:, ::-1], axis=1)[:, ::-1]
 
 
-def _rounded(values: np.ndarray) -> Any:
-    """As nested lists, with nine digits of each, which tell every float32."""
+def _rounded(values: np.ndarray, digits: int) -> Any:
+    """As nested lists; 9 digits tell every float32 from the others."""
 
     def short(value: Any) -> Any:
-        return [short(one) for one in value] if isinstance(value, list) else float(f"{value:.9g}")
+        return [short(one) for one in value] if isinstance(value, list) else float(f"{value:.{digits}g}")
 
     return short(values.tolist())

@@ -13,6 +13,7 @@ from linker.evaluation.calibration import (
     cross_validated_probabilities,
     reliability_bins,
 )
+from linker.evaluation.dev_calibration import Calibration
 from linker.plots.drawing import COLOURS, GREY, panels, style
 from linker.plots.scored import Scored
 
@@ -54,6 +55,12 @@ def reliability(scored: Scored, method: Method = "platt", bins: int = 10, seed: 
         brier_score(probabilities, scored.relevant),
         len(scored.scores),
     )
+
+
+def of_calibration(calibration: Calibration) -> Reliability:
+    """What `linker calibrate` found on its dev set, articles apart from each other."""
+    found = calibration.reliability
+    return Reliability("isotonic", found.bins, found.calibration_error, found.brier_score, calibration.pairs)
 
 
 @style()

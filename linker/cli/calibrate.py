@@ -1,0 +1,81 @@
+"""`linker calibrate`: what a model's scores mean, from articles and posts whose links are known."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linker.cli.options import ErrorsDir, OnError, Packages, PassagesOption, include_packages
+from linker.cli.thresholds import identity, print_thresholds, say
+from linker.errors import DataError, LinkerError
+
+
+def calibrate(
+    model: Annotated[str, typer.Option("--model", help="A model folder, .jsonnet config, bm25 or tfidf.")],
+    articles: Annotated[Path, typer.Option("--articles", help="Articles that the model did not learn from.")],
+    posts: Annotated[Path, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")],
+    out: Annotated[Path, typer.Option("--out", help="The calibration to write, JSON.")],
+    split: Annotated[
+        str | None, typer.Option("--split", help="Only articles and posts of this split.", show_default="all")
+    ] = None,
+    passages: PassagesOption = "whole",
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Draw the reliability diagram, too: .svg, .png or .pdf."),
+    ] = None,
+    on_error: OnError = "strict",
+    errors_dir: ErrorsDir = Path("."),
+    include_package: Packages = None,
+) -> None:
+    """Learn what a model's scores mean: the probability of relevance, what thresholds keep and find."""
+    from linker.files import check_writable
+    from linker.ranking.linker import find_model
+
+    check_writable(out, [str(articles), str(posts)])
+    if plot is not None:
+        from linker.plots.drawing import check_figure
+
+        check_figure(plot, [articles, posts])
+        if plot.resolve() == out.resolve():
+            raise LinkerError(f"--plot {plot}: is the calibration itself; give another name")
+    include_packages(include_package)
+    for path in (articles, posts):
+        if not path.is_file():
+            raise DataError(f"{path}: no such file")
+    found = find_model(model)
+
+    from linker.data.readers.articles_and_posts import ArticlesAndPosts
+    from linker.evaluation.calibrating import calibrate as learn
+    from linker.evaluation.evaluating import only_split
+
+    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
+    linked = only_split(linked, split) if split else linked
+    scores = found.load().score(linked.articles, linked.posts, passages)
+    calibration = learn(
+        scores,
+        linked.relevance(),
+        model=found.contender.name,
+        fingerprint=identity(found.contender),
+        passages=passages,
+    )
+    calibration.write(out)
+    if plot is not None:
+        from linker.plots.drawing import save
+        from linker.plots.reliability import figure, of_calibration
+
+        save(figure(of_calibration(calibration)), plot)
+    one_in = 1 / calibration.prior
+    say(
+        f"{calibration.articles:,} articles x {calibration.posts:,} posts: {calibration.relevant_pairs:,} of "
+        f"{calibration.pairs:,} pairs are relevant, 1 in {one_in:,.0f}; calibration error "
+        f"{calibration.reliability.calibration_error:.2g}, Brier score {calibration.reliability.brier_score:.2g}"
+    )
+    print_thresholds(sys.stdout, calibration.table(), "pairs kept")
+    say(
+        f"of them relevant: where 1 pair in {one_in:,.0f} is, as here; `linker rank --calibration` guesses how many "
+        "of the posts at hand are, `linker rank --labels` knows more"
+    )
+    print(out)
