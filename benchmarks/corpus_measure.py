@@ -170,7 +170,7 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
     known, asked = articles[::2], articles[1::2]
     once: dict[str, float] = {}
     opened = _timed(once, "opening", lambda: Corpus.open(corpus, model))
-    _timed(once, "first question", lambda: opened.rank(asked[0], TOP))
+    _timed(once, "first question", lambda: opened.rank(asked[0], TOP, fusion="none"))
     _timed(once, "first question with words", lambda: opened.rank(asked[0], TOP, fusion="zscore"))
     _timed(once, "making the index", lambda: opened.make_index(known))
     vectors = opened.model.article_vectors(asked)
@@ -179,7 +179,7 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
     given = Corpus(opened.store, _Given(dict(zip(asked, vectors))))
 
     def ask(corpus: Corpus, **options: Any) -> Callable[[int], list[RankedPost]]:
-        return lambda i: corpus.rank(asked[i % len(asked)], TOP, **options)
+        return lambda i: corpus.rank(asked[i % len(asked)], TOP, **{"fusion": "none", **options})
 
     tasks: dict[str, Callable[[int], object]] = {
         FLOOR: lambda i: plain_search(matrix, vectors[i % len(asked)]),

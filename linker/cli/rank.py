@@ -109,9 +109,13 @@ def rank(
         bool, typer.Option("--copies", help="With --corpus: list near-duplicates one by one.")
     ] = False,
     fusion: Annotated[
-        Literal["none", "zscore"],
-        typer.Option("--fusion", help="With --corpus: add BM25 scores, both standardised, or do not."),
-    ] = "none",
+        Literal["none", "zscore"] | None,
+        typer.Option(
+            "--fusion",
+            help="With --corpus: vectors and words together, or vectors alone.",
+            show_default="zscore; none with --calibration",
+        ),
+    ] = None,
     approximate: Annotated[
         bool,
         typer.Option("--approximate", help="With --corpus: search with the index of `linker corpus index`."),
@@ -163,7 +167,7 @@ def rank(
         ranker = CorpusRanker(corpus, model, place, offset, conditions, copies, fusion, approximate, asked)
     else:
         _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
-        _only_with_corpus(fusion=fusion if fusion != "none" else None, approximate=approximate)
+        _only_with_corpus(fusion=fusion, approximate=approximate)
         _only_with_corpus(engine=engine if engine != "local" else None, address=address)
         if not posts:
             raise LinkerError("give --posts FILE, or --corpus FOLDER")

@@ -139,7 +139,7 @@ class CorpusRanker:
         offset: int,
         conditions: Filter,
         copies: bool,
-        fusion: Fusion,
+        fusion: Fusion | None,
         approximate: bool,
         asked: Asked,
     ) -> None:
@@ -149,9 +149,10 @@ class CorpusRanker:
         self._corpus = Corpus.open(folder, model, engine)
         self.name = self._corpus.name
         self._offset, self._conditions, self._copies = offset, conditions, copies
-        self._fusion, self._approximate, self._asked = fusion, approximate, asked
+        self._fusion: Fusion = fusion or ("none" if asked.calibrated else "zscore")
+        self._approximate, self._asked = approximate, asked
         asked.check_model(self._corpus.store.facts.fingerprint)
-        if asked.calibrated and fusion != "none":
+        if asked.calibrated and self._fusion != "none":
             raise LinkerError("--calibration: is of the model's own scores; leave out --fusion")
         if approximate:
             facts = self._corpus.index.facts

@@ -101,7 +101,7 @@ class Corpus:
         explain: bool = False,
         copies: bool = False,
         passages: Passages = "whole",
-        fusion: Fusion = "none",
+        fusion: Fusion = "zscore",
         approximate: bool = False,
     ) -> list[RankedPost]:
         """The posts, best first; equal scores in descending order of ids.
@@ -117,7 +117,8 @@ class Corpus:
             explain: fill `explanation`, as far as the model can tell.
             copies: give near-duplicates one by one, not only the best of each group and how many there are.
             passages: as for `Linker.rank`.
-            fusion: `zscore` adds BM25 scores, as told in `Fused`; passages are of no account to them.
+            fusion: `zscore`: vectors and words, both scores standardised and added, see `Fused`; passages are of no
+                account to words. `none`: by vectors alone, as the model does without a corpus.
             approximate: search with the index that `linker corpus index` makes; see `index`.
 
         Raises:
@@ -139,7 +140,7 @@ class Corpus:
         explain: bool = False,
         copies: bool = False,
         passages: Passages = "whole",
-        fusion: Fusion = "none",
+        fusion: Fusion = "zscore",
         approximate: bool = False,
     ) -> Ranking:
         """`rank`, of which posts are read only when they are looked at: for more than memory holds."""
@@ -170,7 +171,7 @@ class Corpus:
         evidence: Mapping[str, bool] | Calibration,
         filter: Filter | None = None,
         passages: Passages = "whole",
-        fusion: Fusion = "none",
+        fusion: Fusion | None = None,
     ) -> Thresholds:
         """What thresholds on the scores of all posts that pass keep and find; near-duplicates count one by one.
 
@@ -179,11 +180,12 @@ class Corpus:
             evidence: as for `Linker.thresholds`.
             filter: as for `rank`.
             passages: as for `rank`.
-            fusion: as for `rank`.
+            fusion: as for `rank`; with a calibration, which knows the model's own scores, `none` if left out.
 
         Raises:
             LinkerError: as `rank` and `Linker.thresholds`.
         """
+        fusion = fusion or ("none" if isinstance(evidence, Calibration) else "zscore")
         scores = self.scores(as_articles(article), passages, fusion)
         places = filter.places(self._dataset) if filter else None
         if isinstance(evidence, Calibration):

@@ -54,7 +54,7 @@ def ids(ranking):
 def test_ranks_as_without_a_corpus(built, tmp_path, model_folder):
     corpus = Corpus.open(built)
     expected = linker.load(model_folder).rank([ARTICLE, "glacier1 w3"], tmp_path / "posts.jsonl")
-    got = corpus.rank([ARTICLE, "glacier1 w3"], top=None, copies=True)
+    got = corpus.rank([ARTICLE, "glacier1 w3"], top=None, copies=True, fusion="none")
     np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-6)
     assert sorted(ids(got)) == sorted(ids(expected))
     assert ids(got)[:5] == ids(expected)[:5]
@@ -158,7 +158,7 @@ def test_a_killed_build_goes_on_without_loss_or_doubling(tmp_path, model_folder)
     assert counts == sorted(counts)
     corpus = Corpus.open(tmp_path / "corpus")
     assert not list(faults(corpus.store))
-    found = corpus.rank(ARTICLE, top=None, copies=True)
+    found = corpus.rank(ARTICLE, top=None, copies=True, fusion="none")
     assert sorted(ids(found)) == [post["id"] for post in some_posts(1_500)]
     expected = linker.load(model_folder).rank(ARTICLE, Path(posts))
     assert {r.post.id: pytest.approx(r.score, abs=1e-6) for r in found} == {

@@ -41,7 +41,7 @@ def corpus(tmp_path, model_folder, monkeypatch) -> Path:
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(150))
     folder = tmp_path / "corpus"
     build_corpus(folder, [posts], str(model_folder), PostColumns())
-    Corpus.open(folder).rank(ARTICLE)  # groups near-duplicates
+    Corpus.open(folder).rank(ARTICLE)  # groups near-duplicates, reads words
     return folder
 
 
@@ -56,6 +56,7 @@ def kinds(folder: Path) -> dict[str, list[Path]]:
         "posts": sorted((posts / "data").iterdir()),
         "newest version": others[:1],
         "oldest version": [oldest],
+        "words": sorted((folder / LEXICAL).iterdir()),
         "transactions": sorted((posts / "_transactions").iterdir()),
         **{name: [folder / name] for name in MADE_AGAIN},
     }
@@ -107,6 +108,8 @@ def test_every_damaged_file_is_named(corpus, harm):
             path.write_bytes(whole[: len(whole) // 2 if harm == "half" else 0])
         if kind in MADE_AGAIN and harm != "flipped":
             assert told(corpus) == "", kind
+        elif kind == "words" and harm == "missing":
+            assert told(corpus) == ""
         elif kind == "facts" and harm == "missing":
             assert re.search(r"corpus\.json: is missing; restore it", told(corpus))
         else:
