@@ -118,7 +118,7 @@ def print_thresholds(file: IO[str], rows: Sequence[Threshold], kept: str = "post
     names = ("of them relevant (95 %)", "of the relevant kept (95 %)")
     print(f"{'score >=':>12} {kept:>14}   {names[0]:<26}{names[1]}", file=file)
     for row in rows:
-        numbers = f"{row.score:>12.6g} {row.kept:>14,}"
+        numbers = f"{row.score:>12} {row.kept:>14,}"
         print(f"{numbers}   {row.precision!s:<26}{row.recall}", file=file)
 
 

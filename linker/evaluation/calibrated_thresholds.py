@@ -42,9 +42,9 @@ class CalibratedThresholds(Thresholds):
         share = Share.elsewhere(self._priors)
         self.basis = (
             f"by a calibration on {calibration.articles:,} articles and {calibration.posts:,} posts, of whose pairs "
-            f"{100 * calibration.prior:.2g} % were relevant; from these posts' scores it guesses {share} of them to be. "
-            "That holds on average, for articles and posts like those: of posts gathered by keywords far too many pass for "
-            "relevant. Labels of some of these very posts tell (--labels)"
+            f"{100 * calibration.prior:.2g} % were relevant; by the scores it guesses that {share} of these posts are. "
+            "That holds on average, for articles and posts like those: of posts gathered by keywords far too many pass "
+            "for relevant. Labels of some of these very posts tell (--labels)"
         )
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

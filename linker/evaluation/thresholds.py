@@ -63,9 +63,9 @@ class Threshold:
         """The whole of it for people."""
         p, r = self.precision, self.recall
         if not self.kept:
-            return f"score >= {self.score:.6g} keeps no post"
+            return f"score >= {self.score} keeps no post"
         return (
-            f"score >= {self.score:.6g} keeps {self.kept:,} posts: about {_percent(p.value)} % of them are relevant "
+            f"score >= {self.score} keeps {self.kept:,} posts: about {_percent(p.value)} % of them are relevant "
             f"(95 % interval {_percent(p.low)} to {_percent(p.high)}); about {_percent(r.value)} % of the relevant "
             f"posts are kept ({_percent(r.low)} to {_percent(r.high)})"
         )
