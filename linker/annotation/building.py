@@ -13,7 +13,7 @@ from linker.data.duplicates import duplicate_groups
 from linker.data.types import Article, Post
 from linker.errors import DataError
 from linker.models.lexical import BM25Model, lexical_words
-from linker.models.model import Model
+from linker.models.model import Model, part_with_vectors
 
 
 def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model) -> Pool:
@@ -34,13 +34,14 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
             same.append(posts[place])
     distinct = [posts[place] for place in copies]
     article_words, words = _tfidf(articles, distinct)
-    vectors, article_vectors = model.post_vectors(distinct), model.article_vectors(articles)
-    if vectors is None or article_vectors is None:
-        vectors = article_vectors = None
-        scores = model.score(articles, distinct)
-    else:
+    part = part_with_vectors(model)
+    vectors = None if part is None else part.post_vectors(distinct)
+    article_vectors = None if part is None else part.article_vectors(articles)
+    if part is model and vectors is not None and article_vectors is not None:
         # Scoring would encode all posts a second time.
         scores = model.similarities(article_vectors, vectors)
+    else:
+        scores = model.score_alone(articles, distinct)
     return Pool(
         list(articles),
         distinct,

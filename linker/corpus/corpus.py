@@ -26,7 +26,7 @@ from linker.errors import DataError, ModelError
 from linker.evaluation.dev_calibration import Calibration
 from linker.evaluation.labelled_thresholds import LabelledThresholds
 from linker.evaluation.thresholds import Thresholds
-from linker.models.model import Model
+from linker.models.model import Model, part_with_vectors
 from linker.models.passages import Passages, split_articles
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
@@ -86,7 +86,9 @@ class Corpus:
                 f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
                 "Give the right one, or build the corpus again"
             )
-        return cls(store, found.load().model, found.contender.file_name, engine)
+        loaded = part_with_vectors(found.load().model)
+        assert loaded is not None  # the fingerprint says that it has vectors
+        return cls(store, loaded, found.contender.file_name, engine)
 
     def __len__(self) -> int:
         return len(self._vectors)

@@ -13,6 +13,7 @@ from linker.data.columns import PostColumns
 from linker.data.formats.bad_lines import OnError
 from linker.data.inputs import check_inputs
 from linker.errors import LinkerError, ModelError
+from linker.models.model import part_with_vectors
 from linker.ranking.linker import find_model
 
 
@@ -30,7 +31,8 @@ def build_corpus(
     Args:
         folder: the corpus.
         posts: files, folders, patterns, addresses (see `input_files`), or `-`, standard input.
-        model: a model folder, or the config of a model that needs no training.
+        model: a model folder, or the config of a model that needs no training. Of a model made of others, the part
+            that has vectors encodes and compares.
         columns: what the columns are called.
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
@@ -50,13 +52,12 @@ def build_corpus(
             raise LinkerError(
                 f"{folder}: is a corpus that another model encoded ({store.facts.model}); give another folder"
             )
-    loaded = found.load().model
+    loaded = part_with_vectors(found.load().model)
+    if loaded is None:
+        raise ModelError(f"{model}: gives no vectors that a corpus could keep; give a trained model folder")
     if store is None:
         vectors = loaded.post_vectors([])
-        if vectors is None:
-            raise ModelError(
-                f"{model}: gives no vectors that a corpus could keep; give a trained model folder"
-            )
+        assert vectors is not None
         facts = Facts(
             str(Path(model).resolve()), print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
         )
