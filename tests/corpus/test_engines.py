@@ -17,6 +17,7 @@ import torch
 
 from linker.corpus import building
 from linker.corpus.corpus import Corpus
+from linker.corpus.engines import cluster as cluster_module
 from linker.corpus.engines import ray as ray_engine
 from linker.corpus.engines.engine import Engine, upper
 from linker.corpus.engines.ray import RayEngine
@@ -170,14 +171,14 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
 def test_what_goes_wrong_in_workers_is_told_and_what_was_appended_stays(
     tmp_path, model_folder, cluster, monkeypatch
 ):
-    monkeypatch.setattr(ray_engine, "_RETRIES", 1)
+    monkeypatch.setattr(cluster_module, "RETRIES", 1)
     posts = some_posts(150)
     path = write_posts(tmp_path / "posts.jsonl", posts)
     model = Corpus.open(built(tmp_path / "here", [path], model_folder)).model
     store = Store.create(tmp_path / "there", Store.open(tmp_path / "here").facts)
     deadly = Deadly(model, "p00100", tmp_path / "killed", always=True)
     with pytest.raises(
-        LinkerError, match=r"the Ray cluster could not do the work .*the same command goes on"
+        LinkerError, match=r"the Ray cluster could not do the work .*a build goes on where it was"
     ):
         building.add_posts(store, deadly, [path], PostColumns(), "strict", ".", cluster)
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts[:90]]
@@ -224,7 +225,9 @@ def test_interrupted(tmp_path, model_folder, who):
 
 @with_ray
 def test_no_cluster_there():
-    with pytest.raises(LinkerError, match=r"--address 127\.0\.0\.1:1: no Ray cluster \(.*refused"):
+    with pytest.raises(
+        LinkerError, match=r"--address 127\.0\.0\.1:1: no connection to a Ray cluster \(.*refused"
+    ):
         RayEngine("127.0.0.1:1").__enter__()
 
 

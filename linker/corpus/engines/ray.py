@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import time
-import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linker.corpus.engines.cluster import Cluster
 from linker.corpus.engines.engine import Encoded, Engine, upper
 from linker.corpus.scoring import BLOCK, Query, exact_scores
 from linker.data.types import Post
@@ -25,11 +24,8 @@ from linker.version import __version__
 if TYPE_CHECKING:
     from linker.corpus.choosing import Scored
 
-# How often a chunk is begun again whose worker died: then it is the chunk that kills workers.
-_RETRIES = 4
 # Chunks at work and waiting, for each worker: none should wait for the driver.
 _AHEAD = 2
-_CONNECTING, _LOST = 10.0, 60.0
 # Of the ranges of rows that a search is cut into: so many for each worker, that all end at about the same time.
 _RANGES = 4
 
@@ -58,8 +54,7 @@ class RayEngine(Engine):
 
     def __enter__(self) -> RayEngine:
         if not self._entered:
-            self._ray = _ray()
-            _connect(self._ray, self._address, self._cpus, self._memory)
+            self._cluster = Cluster(self._address, self._cpus, self._memory)
         self._entered += 1
         return self
 
@@ -68,7 +63,7 @@ class RayEngine(Engine):
     ) -> None:
         self._entered -= 1
         if not self._entered:
-            self._ray.shutdown()
+            self._cluster.close()
 
     def encode(self, model: Model, chunks: Iterable[list[Post]]) -> Iterator[Encoded]:
         """As `Engine.encode`; a few chunks for each worker are held in memory.
@@ -78,21 +73,25 @@ class RayEngine(Engine):
         """
         import torch
 
-        threads = torch.get_num_threads()
-        workers = self._workers(threads)
+        from linker.modules.kernels.dispatch import kernels_for
+
+        threads, kernels = torch.get_num_threads(), kernels_for(torch.zeros(())).name
+        workers = self._cluster.workers(threads)
         print(_told(workers, threads), file=sys.stderr)
-        at_model = self._put(model)
-        task = self._task(_encode, threads)
+        at_model = self._cluster.put(model)
+        task = self._cluster.task(_encode, threads)
         source, ended = iter(chunks), False
         failure: Exception | None = None
         waiting: deque[tuple[list[Post], Any]] = deque()
         try:
             while True:
                 # What is done is given on before more is read: the source may be slow.
-                if waiting and (ended or len(waiting) >= _AHEAD * workers or self._is_done(waiting[0][1])):
-                    posts, result = waiting.popleft()
-                    yield posts, self._get(result)
-                    workers = self._workers(threads)
+                if waiting and (
+                    ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0][1])
+                ):
+                    vectors = self._cluster.get(waiting[0][1])
+                    yield waiting.popleft()[0], vectors
+                    workers = self._cluster.workers(threads)
                 elif ended:
                     break
                 else:
@@ -107,10 +106,9 @@ class RayEngine(Engine):
                             (one.id, one.text, one.article_ids, one.created_at, one.split, one.extra)
                             for one in more
                         ]
-                        waiting.append((more, task.remote([at_model], sent, threads, __version__)))
+                        waiting.append((more, task([at_model], sent, threads, kernels, __version__)))
         finally:
-            for _, result in waiting:
-                self._ray.cancel(result, force=True)
+            self._cluster.cancel(result for _, result in waiting)
         if failure is not None:
             raise failure
 
@@ -138,8 +136,8 @@ class RayEngine(Engine):
                 "make it writable once, or leave out --engine ray"
             )
         blocks = -(-len(vectors) // BLOCK)
-        rows = BLOCK * -(-blocks // (_RANGES * self._workers(1)))
-        task, at_query = self._task(_search, 1), self._put(query)
+        rows = BLOCK * -(-blocks // (_RANGES * self._cluster.workers(1)))
+        task, at_query = self._cluster.task(_search, 1), self._cluster.put(query)
         results = []
         for start in range(0, len(vectors), rows):
             stop = min(start + rows, len(vectors))
@@ -149,70 +147,13 @@ class RayEngine(Engine):
                 if first == last:
                     continue
                 some = places[first:last] - start
-            results.append(
-                task.remote(os.path.abspath(path), vectors.shape, start, stop, at_query, some, count)
-            )
+            results.append(task(os.path.abspath(path), vectors.shape, start, stop, at_query, some, count))
         nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
         try:
-            return [self._get(result) for result in results] or [nothing]
+            return [self._cluster.get(result) for result in results] or [nothing]
         except BaseException:
-            for result in results:
-                self._ray.cancel(result, force=True)
+            self._cluster.cancel(results)
             raise
-
-    def _task(self, function: Any, cpus: int) -> Any:
-        return self._ray.remote(function).options(num_cpus=cpus, max_retries=_RETRIES)
-
-    def _put(self, value: Any) -> Any:
-        try:
-            return self._ray.put(value)
-        except TypeError as error:
-            raise LinkerError(f"the model cannot be sent to other processes ({error})") from error
-
-    def _is_done(self, result: Any) -> bool:
-        return bool(self._ray.wait([result], timeout=0)[0])
-
-    def _get(self, result: Any) -> Any:
-        """What a task gave.
-
-        Raises:
-            LinkerError: the cluster is lost, or the task kills every worker.
-        """
-        errors = self._ray.exceptions
-        lost_since: float | None = None
-        try:
-            while not self._ray.wait([result], timeout=5)[0]:
-                if any(node["Alive"] and node["Resources"].get("CPU") for node in self._ray.nodes()):
-                    lost_since = None
-                elif lost_since is None:
-                    lost_since = time.monotonic()
-                elif time.monotonic() - lost_since > _LOST:
-                    raise LinkerError(f"the Ray cluster has had no worker for a minute; {_GO_ON}")
-            return self._ray.get(result)
-        except errors.RayTaskError as error:
-            raise _cause(error) from error
-        except errors.RayError as error:
-            first = str(error).strip().splitlines()[0]
-            raise LinkerError(f"the Ray cluster could not do the work ({first}); {_GO_ON}") from error
-        except ConnectionError as error:
-            raise LinkerError(f"the Ray cluster is no longer there ({error}); {_GO_ON}") from error
-
-    def _workers(self, threads: int) -> int:
-        """How many there can be.
-
-        Raises:
-            LinkerError: no machine has so many cores.
-        """
-        cores = [int(node["Resources"].get("CPU", 0)) for node in self._ray.nodes() if node["Alive"]]
-        if cores and 0 < max(cores) < threads:
-            raise LinkerError(
-                f"no machine of the Ray cluster has {threads} cores, as many as this process has threads; "
-                f"set OMP_NUM_THREADS to {max(cores)} or less"
-            )
-        return max(sum(core // threads for core in cores), 1)
-
-
-_GO_ON = "what was appended stays, and the same command goes on"
 
 
 def _told(workers: int, threads: int) -> str:
@@ -221,11 +162,15 @@ def _told(workers: int, threads: int) -> str:
     return f"ray: {workers:,} workers of {threads} cores each; OMP_NUM_THREADS=1 makes a worker of every core"
 
 
-def _encode(at_model: list[Any], sent: list[tuple[Any, ...]], threads: int, version: str) -> Any:
+def _encode(
+    at_model: list[Any], sent: list[tuple[Any, ...]], threads: int, kernels: str, version: str
+) -> Any:
     """In a worker: the vectors of some posts."""
     global _loaded
     import ray
     import torch
+
+    from linker.modules.kernels.dispatch import use_kernels
 
     if version != __version__:
         raise LinkerError(
@@ -235,7 +180,8 @@ def _encode(at_model: list[Any], sent: list[tuple[Any, ...]], threads: int, vers
     if _loaded is None or _loaded[0] != at_model[0]:
         _loaded = (at_model[0], ray.get(at_model[0]))
     torch.set_num_threads(threads)
-    return _loaded[1].post_vectors([Post(*one) for one in sent])
+    with use_kernels(kernels):
+        return _loaded[1].post_vectors([Post(*one) for one in sent])
 
 
 def _search(
@@ -257,62 +203,3 @@ def _search(
     at = np.arange(len(scores)) if places is None else places
     chosen = upper(scores[at], count)
     return at[chosen] + start, scores[at[chosen]]
-
-
-def _cause(error: Any) -> BaseException:
-    """What a task itself raised; what Ray could not even unpack comes as text."""
-    cause = error.cause
-    if isinstance(cause, BaseException) and not type(cause).__module__.startswith("ray."):
-        return cause
-    last = str(cause or error).strip().splitlines()[-1]
-    return LinkerError(f"a Ray worker failed ({last}); install the same packages on all machines")
-
-
-def _connect(ray: Any, address: str | None, cpus: int | None, memory: int | None) -> None:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    # Ray's default is to begin a task that lacks memory again and again.
-    os.environ.setdefault("RAY_task_oom_retries", str(_RETRIES))
-    quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": True}
-    try:
-        with warnings.catch_warnings():
-            # Of Lance, which Ray's processes, forked off this one, never use.
-            warnings.filterwarnings("ignore", "lance is not fork-safe")
-            if address is None:
-                ray.init(
-                    address="local",
-                    num_cpus=cpus,
-                    object_store_memory=memory,
-                    include_dashboard=False,
-                    _node_ip_address="127.0.0.1",
-                    **quiet,
-                )
-            else:
-                _check_reachable(address)
-                ray.init(address=address, **quiet)
-    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        where = (
-            "no Ray cluster could be begun here"
-            if address is None
-            else f"--address {address}: no Ray cluster"
-        )
-        raise LinkerError(f"{where} ({first})") from error
-
-
-def _check_reachable(address: str) -> None:
-    """Ray itself would try for minutes.
-
-    Raises:
-        OSError: nothing listens there.
-    """
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdigit():
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECTING).close()
-
-
-def _ray() -> Any:
-    try:
-        import ray
-    except ModuleNotFoundError as error:
-        raise LinkerError("--engine ray needs the package ray: pip install 'article-linker[ray]'") from error
-    return ray
