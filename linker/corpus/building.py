@@ -12,6 +12,7 @@ from linker.ahead import ahead
 from linker.corpus.engines.engine import Engine
 from linker.corpus.grouping import Groups
 from linker.corpus.keys import KeySet, keys_of
+from linker.corpus.lexical import Lexical
 from linker.corpus.matrix import Matrix
 from linker.corpus.reading import batches
 from linker.corpus.rows import table_of
@@ -96,6 +97,10 @@ def add_posts(
                     )
                 appender.append(posts, vectors)
                 progress.advance(bar, len(posts))
+        # Whoever asks first would wait for it otherwise: a minute for a million posts.
+        dataset = store.dataset()
+        if dataset is not None:
+            Lexical(store.folder).complete(dataset)
     return added
 
 
