@@ -168,6 +168,14 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
 
 @with_ray
 @pytest.mark.slow
+def test_nobody_else_reaches_a_cluster_on_this_machine(cluster):
+    import ray
+
+    assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
+
+
+@with_ray
+@pytest.mark.slow
 def test_what_goes_wrong_in_workers_is_told_and_what_was_appended_stays(
     tmp_path, model_folder, cluster, monkeypatch
 ):

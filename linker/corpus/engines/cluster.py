@@ -24,6 +24,8 @@ _ENVIRONMENT = {
     # Else what lacks memory is begun again and again.
     "RAY_task_oom_retries": str(RETRIES),
 }
+# A cluster on this machine listens on 127.0.0.1 and nowhere else; else whoever reaches its ports runs what he likes.
+_ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 _AGAIN = "give the command again; a build goes on where it was"
 
 
@@ -40,7 +42,7 @@ class Cluster:
     """
 
     def __init__(self, address: str | None, cpus: int | None, memory: int | None) -> None:
-        self._ray = _package()
+        self._ray = _package(address is None)
         _connect(self._ray, address, cpus, memory)
         # From outside a cluster only Ray itself speaks to its head.
         outside = address is not None and address.startswith("ray://")
@@ -170,7 +172,6 @@ def _connect(ray: Any, address: str | None, cpus: int | None, memory: int | None
                     num_cpus=cpus,
                     object_store_memory=memory,
                     include_dashboard=False,
-                    _node_ip_address="127.0.0.1",
                     **quiet,
                 )
             else:
@@ -199,9 +200,9 @@ def _check_reachable(ray: Any, address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECTING).close()
 
 
-def _package() -> Any:
+def _package(alone: bool) -> Any:
     """Ray, once it is told to be quiet and not to try for ever; what the environment says goes first."""
-    for name, value in _ENVIRONMENT.items():
+    for name, value in (_ENVIRONMENT | (_ALONE if alone else {})).items():
         os.environ.setdefault(name, value)
     try:
         import ray
