@@ -234,11 +234,12 @@ class Corpus:
                 there must be, half is measured.
 
         Raises:
-            LinkerError: an article that cannot be read, or the folder cannot be written to.
+            LinkerError: an article that cannot be read, or the folder cannot be written to, or another process does.
         """
         given = None if articles is None else self.model.article_vectors(as_articles(articles))
         self._index = None
-        return make_index(self.store.folder, self._vectors, self.store.facts.similarity, given)
+        with self.store.writing():
+            return make_index(self.store.folder, self._vectors, self.store.facts.similarity, given)
 
     def _all(
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None

@@ -23,12 +23,13 @@ _SAMPLE = 65_536
 QUERIES = 200
 # Of the best posts so many must be among the candidates, twice: so 97 % are found.
 _KEPT = 0.985
+_UNFINISHED = "approximate.new"
 
 
 def make_index(
     folder: Path, vectors: np.ndarray, similarity: str, articles: np.ndarray | None = None
 ) -> Facts:
-    """Make a corpus's index anew, and measure it.
+    """Make a corpus's index anew, and measure it; for its only writer.
 
     Args:
         folder: the corpus.
@@ -44,8 +45,9 @@ def make_index(
     unmeasured = Facts(
         "", "", rows, dim, first, rotation.shape[1] - first, rows, rows, similarity == "euclidean", {}
     )
-    before = facts_of_any(folder)
-    temporary = folder / "approximate.new"
+    temporary = folder / _UNFINISHED
+    # The index that was in use, and what a kill left.
+    before = [*folder.glob("approximate-*.f32"), *folder.glob(f".{_UNFINISHED}.*")]
     try:
         with atomic_write(temporary, "wb") as file:
             _write(file, unmeasured, vectors, rotation)
@@ -64,11 +66,6 @@ def make_index(
         if path.name != facts.file:
             path.unlink(missing_ok=True)
     return facts
-
-
-def facts_of_any(folder: Path) -> list[Path]:
-    """The files with the numbers of any index, one that is in use and ones that a kill left."""
-    return sorted(folder.glob("approximate-*.f32"))
 
 
 def _directions(vectors: np.ndarray) -> tuple[np.ndarray, int]:

@@ -174,6 +174,18 @@ def test_small_corpora_have_an_index_too(tmp_path, model_folder):
         assert corpus.rank(ARTICLE, None, approximate=True) == corpus.rank(ARTICLE, None)
 
 
+def test_a_kill_leaves_nothing_behind_for_good(built):
+    corpus = Corpus.open(built)
+    for name in (".approximate.new.x1y2", "approximate.new", "approximate-0123456789abcdef.f32"):
+        (built / name).write_bytes(b"half")
+    assert not list(faults(corpus.store))
+    facts = corpus.make_index()
+    left = {path.name for path in [*built.glob("approximate*"), *built.glob(".approximate*")]}
+    assert left == {INDEX, facts.file}
+    with corpus.store.writing(), pytest.raises(LinkerError, match="another process is writing"):
+        corpus.make_index()
+
+
 def test_damage_to_an_index(built):
     corpus = Corpus.open(built)
     facts = corpus.make_index()
