@@ -159,8 +159,8 @@ def report(work: Path, folders: Sequence[Path], mean: Path) -> str:
         "Made by `python benchmarks/best.py --data DATA --vectors VECTORS --work WORK` "
         f"(Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}).",
         "Percent, on dev posts (snopes: every article of the set is a candidate). Trained models: mean ± standard",
-        f"deviation over {len(folders)} seeds; one model for all three sets. mAP, mRP and AUC are over all pairs at once, MAP",
-        "and P@1 means over articles, recall@1 the share of posts whose best article is the right one.",
+        f"deviation over {len(folders)} seeds; one model for all three sets. mAP, mRP and AUC are over all pairs at once,",
+        "MAP and P@1 means over articles, recall@1 the share of posts whose best article is the right one.",
         "",
         *(NOTES.read_text(encoding="utf-8").splitlines() if NOTES.exists() else []),
     ]
@@ -195,14 +195,9 @@ def report(work: Path, folders: Sequence[Path], mean: Path) -> str:
     for name, rate in found.items():
         times = f"{rate / found['MiniLM']:.1f}" if "MiniLM" in found else "–"
         lines.append(f"| {name} | {rate:,.0f} | {times} |")
-    seconds = [
-        float(f.with_suffix(".seconds").read_text()) for f in folders if f.with_suffix(".seconds").exists()
-    ]
-    if seconds:
-        lines += [
-            "",
-            f"Training: {statistics.median(seconds):,.0f} s a run (median; one thread, other jobs beside it).",
-        ]
+    timings = [folder.with_suffix(".seconds") for folder in folders]
+    seconds = statistics.median(float(timing.read_text()) for timing in timings)
+    lines += ["", f"Training: {seconds:,.0f} s a run (median; one thread, other jobs beside it)."]
     return "\n".join(lines) + "\n"
 
 
