@@ -159,7 +159,7 @@ def report(work: Path, folders: Sequence[Path], mean: Path) -> str:
         "Made by `python benchmarks/best.py --data DATA --vectors VECTORS --work WORK` "
         f"(Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}).",
         "Percent, on dev posts (snopes: every article of the set is a candidate). Trained models: mean ± standard",
-        f"deviation over {len(folders)} seeds; one model for all three sets. mAP, mRP and AUC are over all pairs at once,",
+        f"deviation over {len(folders)} seeds; one model for all three sets. mAP, mRP and AUC are over all pairs,",
         "MAP and P@1 means over articles, recall@1 the share of posts whose best article is the right one.",
         "",
         *(NOTES.read_text(encoding="utf-8").splitlines() if NOTES.exists() else []),
