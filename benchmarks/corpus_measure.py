@@ -56,7 +56,7 @@ class Amounts:
 
     rounds: int = 5
     encode_rounds: int = 3
-    encoded: int = 20_000
+    encoded: int = 5_000
     tried: int = 1_000
     append: int = POSTS_AT_ONCE
     questions: int = 100
