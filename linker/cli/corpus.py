@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,7 +11,6 @@ from linker.cli.options import (
     Address,
     EngineName,
     ErrorsDir,
-    OnError,
     Packages,
     PostColumnNames,
     engine_of,
@@ -29,6 +28,14 @@ Posts = Annotated[
     typer.Argument(
         help="Files of posts, folders, patterns or addresses (s3://, gs://, https://); or -.",
         show_default=False,
+    ),
+]
+# A corpus does not read everything before it begins to add.
+OnError = Annotated[
+    Literal["strict", "skip"],
+    typer.Option(
+        "--on-error",
+        help="Bad lines: end there, what was added before stays; or set them aside and go on.",
     ),
 ]
 
