@@ -39,7 +39,7 @@ TOP = 100
 BATCH_SIZES = (16, 32, 64, 128, 256)
 LINKER, VECTORS, DEFAULT = "linker corpus build", "linker, vectors only", "MiniLM, batches of 32"
 FLOOR, EXACT, APPROXIMATE, WORDS = "numpy", "exact", "approximate", "with words"
-WHOLE, PASSAGES, ARTICLE = "exact, article encoded", "best passage, article encoded", "article to vector"
+WHOLE, PASSAGES, ARTICLE = "all that `linker rank` does", "best passage, article encoded", "article to vector"
 # `linker` as a command of its own, with appends of another size where a run is too small for the usual ones.
 _COMMAND = """
 import sys
@@ -186,7 +186,7 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
         EXACT: ask(given),
         APPROXIMATE: ask(given, approximate=True),
         WORDS: ask(given, fusion="zscore"),
-        WHOLE: ask(opened),
+        WHOLE: lambda i: opened.rank(asked[i % len(asked)], TOP),
         PASSAGES: ask(opened, passages="best"),
         ARTICLE: lambda i: opened.model.article_vectors([asked[i % len(asked)]]),
     }

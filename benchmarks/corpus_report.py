@@ -161,7 +161,7 @@ def _asking(asked: Mapping[int, Part], picture: Path) -> list[str]:
         f"The best {TOP} posts for one article, another in every round, the corpus open. *numpy* is a matrix product "
         "over vectors in memory and `argpartition`, no more. *Exact* is `Corpus.rank` with the article's vector given: "
         "scores, near-duplicates once each with their count, the posts read from disk; *approximate* the same with the "
-        "index of `linker corpus index`, *with words* with `--fusion zscore`.",
+        "index of `linker corpus index`, *with words* adds BM25 scores, which is what `linker rank` does unless told otherwise.",
         "",
         f"| posts | {' | '.join(names)} |",
         "|---" * (1 + len(names)) + "|",

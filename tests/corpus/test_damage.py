@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -283,82 +282,6 @@ def test_a_second_writer_is_refused_and_readers_are_not(corpus, tmp_path):
         f"error: {corpus}: another process is writing to this corpus; wait until it has ended\n"
     )
     assert add_to_corpus(corpus, [more], None, PostColumns()).new == 3
-
-
-def test_rows_are_made_once_however_many_ask(tmp_path):
-    wanted = np.arange(3_000, dtype=np.float32).reshape(1_000, 3)
-    made = []
-
-    def make(have: int):
-        for start in range(have, 1_000, 70):
-            made.append(start)
-            yield wanted[start : start + 70]
-
-    for torn in (0, 5, 12 * 100, 12 * 100 + 7):
-        path = tmp_path / f"rows{torn}"
-        path.write_bytes(wanted.tobytes()[:torn])
-        made.clear()
-        with ThreadPoolExecutor(8) as pool:
-            tasks = [pool.submit(RowFile(path, np.float32, 3).complete, 1_000, make) for _ in range(16)]
-            for task in tasks:
-                np.testing.assert_array_equal(task.result(), wanted)
-        assert path.read_bytes() == wanted.tobytes()
-        assert made == list(range(torn // 12, 1_000, 70))
-
-
-def test_a_writer_adds_what_a_reader_has_not(tmp_path):
-    wanted = np.arange(30, dtype=np.float32).reshape(10, 3)
-    file = RowFile(tmp_path / "rows", np.float32, 3)
-    file.append(wanted[:4], 0)
-    file.append(wanted[6:], 6)  # rows are missing in between
-    assert file.rows() == 4
-    file.append(wanted[2:8], 2)
-    np.testing.assert_array_equal(file.there(10), wanted[:8])
-    file.cut(3)
-    np.testing.assert_array_equal(file.there(10), wanted[:3])
-
-
-def test_odd_fields_come_back(tmp_path, model_folder):
-    odd = {
-        "nul": "a\0b",
-        "family": "\U0001f469\u200d\U0001f469\u200d\U0001f467",
-        "": "no name",
-        "deep": [[[[[[{"x": [None, True, -1]}]]]]]],
-        "vector": [1, 2],
-        "extra": {"text": "own"},
-        "large": 2**63 - 1,
-        "small": 1e-320,
-        "right to left": "\u202e\u05e9\u05dc\u05d5\u05dd",
-    }
-    posts = [{"id": "\U0001f469\u200d\U0001f469\u200d\U0001f467", "text": "e\u0301 \u202e \0 \ufdfa", **odd}]
-    build_corpus(
-        tmp_path / "corpus", [write_posts(tmp_path / "p.jsonl", posts)], str(model_folder), PostColumns()
-    )
-    (found,) = Corpus.open(tmp_path / "corpus").rank(ARTICLE)
-    assert (found.post.id, found.post.text) == (posts[0]["id"], posts[0]["text"])
-    assert found.post.extra == odd
-
-
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        ('{"id": "x", "text": "half \\ud83d of one"}', "half of a surrogate pair"),
-        ('{"id": "x", "text": "a", "more": {"\\udc00": 1}}', "half of a surrogate pair"),
-        ('{"id": "x", "text": ""}', "empty text"),
-        ('{"id": "x", "text": "\\u00a0 \\u2003"}', "empty text"),
-        ('{"id": "a\\u0000b", "text": "a"}', "unusable id"),
-    ],
-)
-def test_lines_that_are_no_posts_are_set_aside(tmp_path, model_folder, line, reason):
-    path = tmp_path / "posts.jsonl"
-    path.write_text(f'{{"id": "a", "text": "w1"}}\n{line}\n{{"id": "b", "text": "w2"}}\n', encoding="utf-8")
-    with pytest.raises(DataError, match=f"posts.jsonl, line 2: .*{reason}"):
-        build_corpus(tmp_path / "strict", [str(path)], str(model_folder), PostColumns())
-    added = build_corpus(
-        tmp_path / "corpus", [str(path)], str(model_folder), PostColumns(), "skip", str(tmp_path)
-    )
-    assert added.new == 2
-    assert reason in (tmp_path / "posts.jsonl.errors.jsonl").read_text()
 
 
 @pytest.mark.slow
