@@ -30,7 +30,7 @@ from linker.data.columns import PostColumns
 from linker.data.records import read_posts
 from linker.data.types import Article, LinkedPosts
 from linker.models.folder import load_model, save_model
-from linker.models.model import Model
+from linker.models.model import Model, part_with_vectors
 from linker.ranking.linker import RankedPost
 
 T = TypeVar("T")
@@ -89,7 +89,8 @@ def encoding(data: Sequence[Path], model: Path, work: Path, amounts: Amounts) ->
     maker = iter(PostMaker.read(data, seed=99))
     for file in files:
         write_some(islice(maker, amounts.encoded), file)
-    loaded = load_model(model)
+    loaded = part_with_vectors(load_model(model))
+    assert loaded is not None
     posts = [read_posts(str(file)) for file in files]
     tasks: dict[str, Callable[[int], object]] = {
         LINKER: lambda i: _fresh_build(work / "encoding", files[i], model),

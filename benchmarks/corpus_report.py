@@ -112,7 +112,7 @@ def _encoding(part: Part) -> list[str]:
         "## Encoding, beside MiniLM",
         "",
         f"{part['posts']:,} posts a round that nobody saw before, on the same cores. `linker corpus build` reads its "
-        "model and the packed posts, tokenises, encodes, writes posts, vectors and signatures, and takes checksums; "
+        "model and the packed posts, tokenises, encodes, writes posts, vectors, signatures and words, takes checksums; "
         "MiniLM, through sentence-transformers, is loaded before and is given the texts as a list.",
         "",
         f"| | posts/s | {' | '.join(f'times {name}' for name in opponents)} |",
@@ -161,7 +161,8 @@ def _asking(asked: Mapping[int, Part], picture: Path) -> list[str]:
         f"The best {TOP} posts for one article, another in every round, the corpus open. *numpy* is a matrix product "
         "over vectors in memory and `argpartition`, no more. *Exact* is `Corpus.rank` with the article's vector given: "
         "scores, near-duplicates once each with their count, the posts read from disk; *approximate* the same with the "
-        "index of `linker corpus index`, *with words* adds BM25 scores, which is what `linker rank` does unless told otherwise.",
+        "index of `linker corpus index`, *with words* adds BM25 scores, as `linker rank` does "
+        "unless told otherwise.",
         "",
         f"| posts | {' | '.join(names)} |",
         "|---" * (1 + len(names)) + "|",
