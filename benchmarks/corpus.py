@@ -89,7 +89,6 @@ def main() -> None:
         "quick": options.quick,
     }
     results = Results(work / "results.json", settings, options.again)
-    results.measure("encode", encoding, options.data, model, work, amounts)
     for size in sizes:
         results.measure(f"build-{size}", built, files[size], model, work / f"corpus-{size}", amounts)
     last = work / f"corpus-{sizes[-1]}"
@@ -98,6 +97,7 @@ def main() -> None:
     articles = [Article(str(i), text) for i, text in enumerate(texts)]
     for size in sizes:
         results.measure(f"ask-{size}", questions, work / f"corpus-{size}", articles, model, amounts)
+    results.measure("encode", encoding, options.data, model, work, amounts)
     write(settings, results.parts, options.out)
     print(f"wrote {options.out}")
 

@@ -56,8 +56,8 @@ class Amounts:
 
     rounds: int = 5
     encode_rounds: int = 3
-    encoded: int = 5_000
-    tried: int = 1_000
+    encoded: int = 3_000
+    tried: int = 300
     append: int = POSTS_AT_ONCE
     questions: int = 100
     minilm: bool = True
