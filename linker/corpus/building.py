@@ -90,12 +90,12 @@ def add_posts(
                     yield posts
 
         with engine or Engine() as at_work, _Appender(store, added) as appender:
-            for posts, vectors in at_work.encode(model, unknown()):
+            for posts, vectors, signed in at_work.encode(model, unknown()):
                 if vectors is None or vectors.shape[1] != store.facts.dim:
                     raise ModelError(
                         f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
                     )
-                appender.append(posts, vectors)
+                appender.append(posts, vectors, signed)
                 progress.advance(bar, len(posts))
         # Whoever asks first would wait for it otherwise: a minute for a million posts.
         dataset = store.dataset()
@@ -126,21 +126,23 @@ class _Appender:
         self._pool.shutdown()
         self._finish()
 
-    def append(self, posts: Sequence[Post], vectors: np.ndarray) -> None:
+    def append(self, posts: Sequence[Post], vectors: np.ndarray, signed: np.ndarray | None = None) -> None:
         """Begin to write posts; what went wrong with those before is raised now."""
         self._finish()
-        self._last = self._pool.submit(self._write, posts, vectors)
+        self._last = self._pool.submit(self._write, posts, vectors, signed)
 
     def _finish(self) -> None:
         last, self._last = self._last, None
         if last is not None:
             last.result()
 
-    def _write(self, posts: Sequence[Post], vectors: np.ndarray) -> None:
+    def _write(self, posts: Sequence[Post], vectors: np.ndarray, signed: np.ndarray | None) -> None:
+        if signed is None:
+            signed = signatures([post.text for post in posts])
         self._store.append(table_of(posts, vectors))
         with self._store.told():
             self._vectors.append(vectors, self._count)
-            self._signatures.append(signatures([post.text for post in posts]), self._count)
+            self._signatures.append(signed, self._count)
         self._count += len(posts)
         self._added.new += len(posts)
 

@@ -22,6 +22,7 @@ from linker.corpus.engines import ray as ray_engine
 from linker.corpus.engines.engine import Engine, upper
 from linker.corpus.engines.ray import RayEngine
 from linker.corpus.filters import Filter
+from linker.corpus.grouping import SIGNATURES
 from linker.corpus.making import add_to_corpus, build_corpus
 from linker.corpus.matrix import VECTORS
 from linker.corpus.scoring import Query
@@ -84,7 +85,6 @@ CONDITIONS = (
     {"top": 9, "filter": Filter(since=datetime(2031, 5, 27, tzinfo=timezone.utc)), "copies": True},
     {"top": 9, "filter": Filter(languages=("none",))},
     {"top": 9, "passages": "best"},
-    {"top": 9, "fusion": "zscore"},
 )
 
 
@@ -104,10 +104,11 @@ def test_a_cluster_gives_the_same(tmp_path, model_folder, cluster):
         added = add_to_corpus(folder, [second], None, PostColumns(), engine=engine)
         assert (added.new, added.known, added.conflicting) == (60, 20, 0)
     assert posts_in(here) == posts_in(there)
-    assert (here / VECTORS).read_bytes() == (there / VECTORS).read_bytes()
+    for name in (VECTORS, SIGNATURES):
+        assert (here / name).read_bytes() == (there / name).read_bytes()
     assert not list(faults(Store.open(there)))
     alone, together = Corpus.open(here), Corpus.open(there, engine=cluster)
-    for conditions in CONDITIONS:
+    for conditions in ({"fusion": fusion, **one} for one in CONDITIONS for fusion in ("none", "zscore")):
         assert told(alone, **conditions) == told(together, **conditions), conditions
 
 
@@ -152,7 +153,7 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
     assert not list(faults(there))
 
     together = Corpus.open(there.folder, engine=cluster)
-    expected = told(corpus, top=None)
+    expected = told(corpus, top=None, fusion="none")
     original = Corpus._query
 
     def query(self, articles, passages):
@@ -162,7 +163,7 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
         return made
 
     monkeypatch.setattr(Corpus, "_query", query)
-    assert told(together, top=None) == expected
+    assert told(together, top=None, fusion="none") == expected
     assert int((tmp_path / "killed again").read_text()) != os.getpid()
 
 
@@ -269,7 +270,7 @@ def test_one_process_gives_chunks_in_their_order_and_errors_in_their_turn():
         raise DataError("damaged")
 
     given = Engine().encode(Lengths(), chunks())
-    assert next(given)[1].tolist() == [[1], [2]]
-    assert next(given)[1].tolist() == [[3]]
+    assert next(given).vectors.tolist() == [[1], [2]]
+    assert next(given).vectors.tolist() == [[3]]
     with pytest.raises(DataError, match="damaged"):
         next(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,19 @@ from linker.models.model import Model
 if TYPE_CHECKING:
     from linker.corpus.choosing import Scored
 
-Encoded = tuple[list[Post], "np.ndarray | None"]
+
+class Encoded(NamedTuple):
+    """A chunk and what became of it.
+
+    Attributes:
+        posts: the chunk.
+        vectors: `model.post_vectors` of it.
+        signed: `signatures` of its texts, where they were made along with the vectors.
+    """
+
+    posts: list[Post]
+    vectors: np.ndarray | None
+    signed: np.ndarray | None = None
 
 
 class Engine:
@@ -25,12 +37,12 @@ class Engine:
     """
 
     def encode(self, model: Model, chunks: Iterable[list[Post]]) -> Iterator[Encoded]:
-        """Each chunk with `model.post_vectors` of it, in the order of the chunks.
+        """Each chunk and its vectors, in the order of the chunks.
 
         What making a chunk raises is raised when those before it were given.
         """
         for posts in chunks:
-            yield posts, model.post_vectors(posts)
+            yield Encoded(posts, model.post_vectors(posts))
 
     def scored(self, vectors: np.ndarray, query: Query, places: np.ndarray | None) -> Scored:
         """Scores of the rows, or of those at `places` (ascending), among which the best are."""

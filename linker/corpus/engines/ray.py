@@ -16,6 +16,7 @@ import numpy as np
 from linker.corpus.engines.cluster import Cluster
 from linker.corpus.engines.engine import Encoded, Engine, upper
 from linker.corpus.scoring import BLOCK, Query, exact_scores
+from linker.data.duplicates import signatures
 from linker.data.types import Post
 from linker.errors import LinkerError
 from linker.models.model import Model
@@ -89,8 +90,8 @@ class RayEngine(Engine):
                 if waiting and (
                     ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0][1])
                 ):
-                    vectors = self._cluster.get(waiting[0][1])
-                    yield waiting.popleft()[0], vectors
+                    vectors, signed = self._cluster.get(waiting[0][1])
+                    yield Encoded(waiting.popleft()[0], vectors, signed)
                     workers = self._cluster.workers(threads)
                 elif ended:
                     break
@@ -164,8 +165,8 @@ def _told(workers: int, threads: int) -> str:
 
 def _encode(
     at_model: list[Any], sent: list[tuple[Any, ...]], threads: int, kernels: str, version: str
-) -> Any:
-    """In a worker: the vectors of some posts."""
+) -> tuple[np.ndarray | None, np.ndarray]:
+    """In a worker: the vectors and signatures of some posts."""
     global _loaded
     import ray
     import torch
@@ -181,7 +182,8 @@ def _encode(
         _loaded = (at_model[0], ray.get(at_model[0]))
     torch.set_num_threads(threads)
     with use_kernels(kernels):
-        return _loaded[1].post_vectors([Post(*one) for one in sent])
+        vectors = _loaded[1].post_vectors([Post(*one) for one in sent])
+    return vectors, signatures([one[1] for one in sent])
 
 
 def _search(
