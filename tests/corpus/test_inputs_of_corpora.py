@@ -20,7 +20,9 @@ def test_out_of_a_folder_and_an_address(tmp_path, model_folder):
     write_posts(tmp_path / "posts" / "a.jsonl", some_posts(30))
     corpus = tmp_path / "corpus"
     assert build_corpus(corpus, [str(tmp_path / "posts")], str(model_folder), PostColumns()).new == 50
-    fsspec.filesystem("memory").pipe("/for-corpora/posts.jsonl", Path(tmp_path / "posts" / "a.jsonl").read_bytes())
+    fsspec.filesystem("memory").pipe(
+        "/for-corpora/posts.jsonl", Path(tmp_path / "posts" / "a.jsonl").read_bytes()
+    )
     added = add_to_corpus(corpus, ["memory://for-corpora/*.jsonl"], None, PostColumns())
     assert (added.new, added.known) == (0, 30)
     assert sorted(r.post.id for r in Corpus.open(corpus).rank("harbour1", None, copies=True)) == [
