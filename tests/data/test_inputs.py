@@ -233,6 +233,8 @@ def test_unknown_schemes_and_missing_packages(monkeypatch: pytest.MonkeyPatch) -
 def test_bad_lines_of_an_address_are_set_aside_here(tmp_path: Path) -> None:
     with fsspec.open("memory://bad-lines/bad.jsonl", "wb") as file:
         file.write(b'{"id": "1", "text": "x"}\n{\n')
-    assert [post.id for post in read_posts("memory://bad-lines/bad.jsonl", None, "skip", str(tmp_path))] == ["1"]
+    assert [post.id for post in read_posts("memory://bad-lines/bad.jsonl", None, "skip", str(tmp_path))] == [
+        "1"
+    ]
     (record,) = map(json.loads, (tmp_path / "bad.jsonl.errors.jsonl").read_text().splitlines())
     assert (record["file"], record["line"]) == ("memory://bad-lines/bad.jsonl", 2)
