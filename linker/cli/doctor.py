@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 # Distributions that only some commands need.
-OPTIONAL = ("gensim", "sentence-transformers", "pylance", "fastapi", "uvicorn", "matplotlib", "triton")
+OPTIONAL = (
+    "gensim",
+    "sentence-transformers",
+    "pylance",
+    "ray",
+    "fsspec",
+    "fastapi",
+    "uvicorn",
+    "matplotlib",
+    "triton",
+)
 # float32 beside float64, relative to the largest value. Broken kernels are off by far more.
 TOLERANCE = 1e-3
 
