@@ -35,7 +35,7 @@ class Teacher:
                 f"{path}: neither the folder of a sentence-transformers model nor a model folder; download one, "
                 "and give its folder"
             )
-        if self._model.post_vectors([]) is None:
+        if self._model.post_vectors([Post("probe", "a post")]) is None:
             raise ModelError(f"{path}: this model gives no vectors to learn from; give one that does")
         self.name = str(folder.resolve())
 
