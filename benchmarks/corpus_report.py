@@ -15,6 +15,8 @@ from speed_report import Target, median, times
 
 from linker.files import atomic_write
 
+NOTES = Path(__file__).with_name("corpus-notes.md")
+
 Part = Mapping[str, Any]
 
 
@@ -96,6 +98,8 @@ def _targets(sizes: list[int], parts: Mapping[str, Part]) -> list[str]:
         ),
     ]
     return [
+        *(NOTES.read_text(encoding="utf-8").splitlines() if NOTES.exists() else []),
+        "",
         "## To reach",
         "",
         "| what | to reach | seen | |",
