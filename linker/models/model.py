@@ -66,9 +66,10 @@ def all_parts(model: Model) -> Iterator[Model]:
 
 def part_with_vectors(model: Model) -> Model | None:
     """The outermost part of a model whose texts have vectors: the model itself, if its have."""
-    # Asked about a post, not about none: that is what every model can answer.
-    probe = [Post("probe", "a post")]
-    return next((part for part in all_parts(model) if part.post_vectors(probe) is not None), None)
+    # Without asking it to encode anything: a model that gives vectors has a method of its own for them.
+    return next(
+        (part for part in all_parts(model) if type(part).post_vectors is not Model.post_vectors), None
+    )
 
 
 def places(texts: Sequence[Text]) -> dict[Text, int]:

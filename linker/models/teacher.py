@@ -11,7 +11,7 @@ from linker.config import build
 from linker.data.types import Post
 from linker.errors import ModelError
 from linker.models.folder import CONFIG, load_model
-from linker.models.model import Model
+from linker.models.model import Model, part_with_vectors
 
 
 class Teacher:
@@ -27,20 +27,22 @@ class Teacher:
     def __init__(self, path: str) -> None:
         folder = Path(path)
         if (folder / "modules.json").is_file():
-            self._model = build(Model, {"type": "sentence_transformer", "path": path})
+            model = build(Model, {"type": "sentence_transformer", "path": path})
         elif (folder / CONFIG).is_file():
-            self._model = load_model(folder)
+            model = load_model(folder)
         else:
             raise ModelError(
                 f"{path}: neither the folder of a sentence-transformers model nor a model folder; download one, "
                 "and give its folder"
             )
-        if self._model.post_vectors([Post("probe", "a post")]) is None:
+        part = part_with_vectors(model)
+        if part is None:
             raise ModelError(f"{path}: this model gives no vectors to learn from; give one that does")
+        self._part = part
         self.name = str(folder.resolve())
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """float32, texts × dim."""
-        vectors = self._model.post_vectors([Post(str(i), text) for i, text in enumerate(texts)])
+        vectors = self._part.post_vectors([Post(str(i), text) for i, text in enumerate(texts)])
         assert vectors is not None
         return vectors
