@@ -3,7 +3,7 @@
 // Make the vectors first, with the texts at hand (a GPU helps the teacher, nothing else needs one):
 //   linker vectors distil TEXTS... --teacher FOLDER --out vectors.txt.gz
 //   linker train configs/best.jsonnet --out runs/best --ext-var data=DIR --ext-var vectors=vectors.txt.gz
-// DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split. benchmarks/quality.md says what each part
+// DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split. benchmarks/best.py measures what each part
 // is worth.
 local defaults = import 'lib/defaults.libsonnet';
 local data = std.extVar('data');
