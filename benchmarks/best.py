@@ -9,7 +9,6 @@ already is not made again. Needs MiniLM (extra `bench`). Makes benchmarks/best.m
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import statistics
@@ -18,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
-from quality import ROOT, SOURCES, Source, Trained, dev_set, minilm, prepare
+from quality import ROOT, SOURCES, Source, Trained, dev_set, minilm, options_of, prepare
 
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
@@ -30,7 +29,6 @@ from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model, all_parts
 from linker.models.siamese import SiameseModel
 
-SEEDS = (1, 2, 3)
 NOTES = ROOT / "benchmarks" / "best-notes.md"
 METRICS = ("mAP", "mRP", "AUC", "MAP", "P@1")
 FUSION = "TF-IDF + MiniLM"
@@ -202,19 +200,10 @@ def report(work: Path, folders: Sequence[Path], mean: Path) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--vectors", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "best.md")
-    parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="seeds of the trained models")
-    options = parser.parse_args()
+    options = options_of(__doc__, "best.md").parse_args()
     work, vectors = options.work.resolve(), options.vectors.resolve()
     os.environ["HF_HUB_OFFLINE"] = "1"
-    if not (work / "train" / "posts.jsonl.gz").exists():
-        prepare(options.data.resolve(), work)
+    prepare(options.data.resolve(), work)
     folders = [work / "models" / f"best-{seed}" for seed in options.seeds]
     mean = work / "models" / "best-mean"
     for seed, folder in zip(options.seeds, folders):

@@ -31,7 +31,7 @@ from linker.data.records import read_posts
 from linker.data.types import Article, LinkedPosts
 from linker.models.folder import load_model, save_model
 from linker.models.model import Model, part_with_vectors
-from linker.ranking.linker import RankedPost
+from linker.ranking.ranked import RankedPost
 
 T = TypeVar("T")
 

@@ -69,7 +69,9 @@ def write_rows(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 
 def prepare(data: Path, work: Path) -> None:
-    """Write WORK/train (all sources' train posts, dev of plazz and politifact) and WORK/dev/SOURCE."""
+    """Write WORK/train (all train posts, dev of plazz and politifact) and WORK/dev/SOURCE, unless they are there."""
+    if (work / "train" / "posts.jsonl.gz").exists():
+        return
     joined_articles, joined_posts = [], []
     for source in SOURCES:
         articles, posts = (
@@ -221,20 +223,25 @@ def report(work: Path, results: dict[str, dict[str, list[dict[str, float]]]], ru
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
+def options_of(description: str | None, out: str) -> argparse.ArgumentParser:
+    """What the benchmarks on these sets are told."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--vectors", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "quality.md")
-    parser.add_argument("--jobs", type=int, default=2, help="training runs side by side")
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / out)
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="seeds of the trained models")
+    return parser
+
+
+def main() -> None:
+    parser = options_of(__doc__, "quality.md")
+    parser.add_argument("--jobs", type=int, default=2, help="training runs side by side")
     options = parser.parse_args()
     work, vectors = options.work.resolve(), options.vectors.resolve()
-    if not (work / "train" / "posts.jsonl.gz").exists():
-        prepare(options.data.resolve(), work)
+    prepare(options.data.resolve(), work)
     models = work / "models"
     mean = Trained("mean", 1, models / "mean")
     runs = [

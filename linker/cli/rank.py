@@ -28,7 +28,7 @@ from linker.errors import LinkerError
 
 if TYPE_CHECKING:
     from linker.corpus.filters import Filter
-    from linker.ranking.linker import RankedPost
+    from linker.ranking.ranked import RankedPost
 
 _TABLE_ROWS = 20
 _ENDINGS: dict[str, Literal["csv", "jsonl", "trec"]] = {

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from linker.evaluation.dev_calibration import Calibration
     from linker.evaluation.thresholds import Thresholds
     from linker.models.passages import Passages
-    from linker.ranking.linker import Linker, RankedPost
+    from linker.ranking.linker import Linker
+    from linker.ranking.ranked import RankedPost
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,12 @@ TokenizerName = Annotated[
     str, typer.Option("--tokenizer", help="The tokenizer of the model: a name or a JSON object.")
 ]
 
+# Bad lines show while the texts are read, which is part of the work.
+OnError = Annotated[
+    Literal["strict", "skip"],
+    typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
+]
+
 
 @app.command()
 def fetch(
@@ -80,10 +86,7 @@ def train(
         str | None,
         typer.Option("--start", help="Vectors (a file or a name) to begin with, not for fasttext."),
     ] = None,
-    on_error: Annotated[
-        Literal["strict", "skip"],
-        typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
-    ] = "strict",
+    on_error: OnError = "strict",
 ) -> None:
     """Train word vectors on the texts of your own files."""
     from linker.data.vectors.training import texts_of, train_vectors
@@ -120,10 +123,7 @@ def distil(
             show_default="OUT.said",
         ),
     ] = None,
-    on_error: Annotated[
-        Literal["strict", "skip"],
-        typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
-    ] = "strict",
+    on_error: OnError = "strict",
 ) -> None:
     """Word vectors that say together what a sentence transformer says of whole texts.
 

@@ -16,7 +16,6 @@ from linker.corpus.lexical import Lexical
 from linker.corpus.matrix import Matrix
 from linker.corpus.reading import batches
 from linker.corpus.rows import table_of
-from linker.corpus.sealing import seal
 from linker.corpus.store import Store
 from linker.data.columns import PostColumns
 from linker.data.duplicates import signatures
@@ -110,7 +109,7 @@ class _Appender:
     def __init__(self, store: Store, added: Added) -> None:
         self._store, self._added = store, added
         store.sweep()
-        seal(store)  # what an append left unsealed that was killed
+        store.seal()  # what an append left unsealed that was killed
         self._count = store.count()
         self._vectors = Matrix(store.folder, store.facts.dim).file
         self._signatures = Groups(store.folder).signatures

@@ -30,7 +30,8 @@ from linker.models.model import Model, part_with_vectors
 from linker.models.passages import Passages, split_articles
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
-from linker.ranking.linker import AnyArticle, RankedPost, as_articles, check_explaining, find_model
+from linker.ranking.linker import AnyArticle, as_articles, check_explaining, find_model
+from linker.ranking.ranked import RankedPost
 from linker.ranking.relevance import thresholds_of
 
 

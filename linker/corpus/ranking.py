@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, overload
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,17 +11,16 @@ from linker.corpus.reading import rows_at
 from linker.corpus.rows import post_from
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation
-from linker.ranking.linker import RankedPost
+from linker.ranking.ranked import RankedPost, ReadInParts
 
 if TYPE_CHECKING:
     import lance
 
 _COLUMNS = ["id", "text", "created_at", "lang", "extra"]
-_AT_ONCE = 4_096
 
 
-class Ranking(Sequence[RankedPost]):
-    """Ranked posts, best first; going through them holds 4,096 at a time in memory, however many there are.
+class Ranking(ReadInParts):
+    """Ranked posts, best first, that are read from the store when they are asked for.
 
     Args:
         dataset: the posts.
@@ -48,22 +47,8 @@ class Ranking(Sequence[RankedPost]):
     def __len__(self) -> int:
         return len(self._places)
 
-    @overload
-    def __getitem__(self, index: int) -> RankedPost: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[RankedPost]: ...
-
-    def __getitem__(self, index: int | slice) -> RankedPost | list[RankedPost]:
-        if isinstance(index, slice):
-            return self._read(np.arange(len(self))[index])
-        return self._read(np.arange(len(self))[[index]])[0]
-
-    def __iter__(self) -> Iterator[RankedPost]:
-        for start in range(0, len(self), _AT_ONCE):
-            yield from self._read(np.arange(start, min(start + _AT_ONCE, len(self))))
-
-    def _read(self, which: np.ndarray) -> list[RankedPost]:
+    def _read(self, part: slice) -> list[RankedPost]:
+        which = np.arange(len(self))[part]
         if not len(which):
             return []
         rows = rows_at(self._dataset, self._places[which], _COLUMNS).to_pylist()

@@ -61,33 +61,19 @@ class Query:
         return _mean([_highest(one) if self._best else _mean(one) for one in of_each])
 
 
-def scores_of(
-    vectors: np.ndarray,
-    queries: Sequence[np.ndarray] | np.ndarray,
-    similarity: str,
-    start: int = 0,
-    stop: int | None = None,
-    passages: Literal["best", "mean"] = "best",
-) -> np.ndarray:
+def exact_scores(vectors: np.ndarray, query: Query, start: int = 0, stop: int | None = None) -> np.ndarray:
     """The mean score over the articles of the rows from `start` to before `stop`: float32, one per row.
 
-    A row's score depends on nothing but the row and the queries, bit by bit: every score is a dot product of its own.
+    A row's score depends on nothing but the row and the query, bit by bit: every score is a dot product of its own.
     A matrix product would not do: its sums are grouped by how many rows there are and how many threads. It would
     not be faster either, what takes time is reading the vectors.
 
     Args:
         vectors: float32, posts × dim, mapped from a file or in memory.
-        queries: as for `Query`.
-        similarity: as for `Query`.
+        query: what they are compared with.
         start: the first row.
         stop: the row behind the last; None: all that follow.
-        passages: as for `Query`.
     """
-    return exact_scores(vectors, Query(queries, similarity, passages), start, stop)
-
-
-def exact_scores(vectors: np.ndarray, query: Query, start: int = 0, stop: int | None = None) -> np.ndarray:
-    """`scores_of` for a query that is made already."""
     stop = len(vectors) if stop is None else min(stop, len(vectors))
     scores = np.empty(max(stop - start, 0), dtype=np.float32)
 

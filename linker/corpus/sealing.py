@@ -8,13 +8,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from linker.errors import DataError
 from linker.files import sha256_of
-
-if TYPE_CHECKING:
-    from linker.corpus.store import Store
 
 FACTS, POSTS, CHECKSUMS = "corpus.json", "posts.lance", "checksums.jsonl"
 VERSIONS = f"{POSTS}/_versions/"
@@ -87,16 +83,6 @@ class Seal:
             self._known = None  # a line may be cut off
             raise
         self._known.update(new)
-
-
-def seal(store: Store) -> None:
-    """Take down the checksums of what was added since.
-
-    Raises:
-        LinkerError: the disk does not take them.
-    """
-    with store.told():
-        store.seal.take()
 
 
 def files_of(folder: Path) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linker.corpus.reading import first_line, readable
-from linker.corpus.sealing import CHANGED, FACTS, MEND, POSTS, Checksums, Seal, check_newest, manifests, seal
+from linker.corpus.sealing import CHANGED, FACTS, MEND, POSTS, Checksums, Seal, check_newest, manifests
 from linker.errors import DataError, LinkerError
 from linker.files import NO_ROOM, sha256_of
 from linker.models.folder import write_json
@@ -54,7 +54,7 @@ class Store:
     def __init__(self, folder: Path, facts: Facts) -> None:
         self.folder = folder
         self.facts = facts
-        self.seal = Seal(folder)
+        self._seal = Seal(folder)
 
     @classmethod
     def create(cls, folder: Path, facts: Facts) -> Store:
@@ -76,7 +76,7 @@ class Store:
             if (folder / FACTS).exists():
                 raise LinkerError(f"{folder}: another process has just begun a corpus there")
             write_json(folder / FACTS, {"format": FORMAT, "linker_version": __version__, **asdict(facts)})
-            seal(store)
+            store.seal()
         return store
 
     @classmethod
@@ -173,7 +173,16 @@ class Store:
         mode = "append" if manifests(self.folder) else "create"
         with self.told():
             _lance().write_dataset(table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT)
-        seal(self)
+        self.seal()
+
+    def seal(self) -> None:
+        """Take down the checksums of what was added since; for the writer.
+
+        Raises:
+            LinkerError: the disk does not take them.
+        """
+        with self.told():
+            self._seal.take()
 
     def sweep(self) -> None:
         """Remove what appends left that were killed; for the writer, before it appends."""

@@ -23,6 +23,7 @@ from linker.models.passages import Passages, reading
 from linker.ranking.articles import check_source, is_url, load_articles
 from linker.ranking.explanation import Explanation, explain
 from linker.ranking.extraction import article_from_text
+from linker.ranking.ranked import RankedPost
 from linker.ranking.relevance import thresholds_of
 
 AnyArticle: TypeAlias = "str | Path | Article"
@@ -30,27 +31,6 @@ AnyPosts: TypeAlias = "str | Path | Sequence[str | Path | Post | Mapping[str, An
 
 _ENDINGS = (".html", ".htm", ".txt", ".md", ".json", ".jsonl", ".pdf")
 _LONGEST_PATH = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPost:
-    """A post and where it stands.
-
-    Attributes:
-        rank: from 1.
-        score: as the model gave it.
-        post: the post.
-        explanation: what carried the score, if that was asked for.
-        copies: how many near-duplicates stand behind it; only a corpus tells.
-        probability: that it is relevant, where labels or a calibration tell; see `with_probabilities`.
-    """
-
-    rank: int
-    score: float
-    post: Post
-    explanation: Explanation | None = None
-    copies: int = 0
-    probability: float | None = None
 
 
 class Linker:

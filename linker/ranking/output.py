@@ -19,7 +19,7 @@ from rich.text import Text
 
 from linker.errors import LinkerError
 from linker.files import atomic_write
-from linker.ranking.linker import RankedPost
+from linker.ranking.ranked import RankedPost
 
 Format = Literal["table", "csv", "jsonl", "trec"]
 

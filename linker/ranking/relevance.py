@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from linker.evaluation.calibrated_thresholds import CalibratedThresholds
 from linker.evaluation.dev_calibration import Calibration
 from linker.evaluation.labelled_thresholds import LabelledThresholds
 from linker.evaluation.thresholds import Thresholds
+from linker.ranking.ranked import RankedPost, ReadInParts
 
 if TYPE_CHECKING:
     from linker.models.passages import Passages
-    from linker.ranking.linker import RankedPost
-
-_AT_ONCE = 4_096
 
 
 def thresholds_of(
@@ -48,38 +46,19 @@ def with_probabilities(ranking: Sequence[RankedPost], thresholds: Thresholds) ->
     return _WithProbabilities(ranking, thresholds)
 
 
-class _WithProbabilities(Sequence["RankedPost"]):
+class _WithProbabilities(ReadInParts):
     def __init__(self, ranking: Sequence[RankedPost], thresholds: Thresholds) -> None:
         self._ranking, self._thresholds = ranking, thresholds
 
     def __len__(self) -> int:
         return len(self._ranking)
 
-    @overload
-    def __getitem__(self, index: int) -> RankedPost: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[RankedPost]: ...
-
-    def __getitem__(self, index: int | slice) -> RankedPost | list[RankedPost]:
-        if isinstance(index, slice):
-            return self._filled(self._ranking[index])
-        return self._filled([self._ranking[index]])[0]
-
-    def __iter__(self) -> Iterator[RankedPost]:
-        part: list[RankedPost] = []
-        for ranked in self._ranking:
-            part.append(ranked)
-            if len(part) == _AT_ONCE:
-                yield from self._filled(part)
-                part = []
-        yield from self._filled(part)
-
-    def _filled(self, part: Sequence[RankedPost]) -> list[RankedPost]:
-        if not part:
+    def _read(self, part: slice) -> list[RankedPost]:
+        posts = self._ranking[part]
+        if not posts:
             return []
-        probabilities = self._thresholds.probabilities(np.array([ranked.score for ranked in part]))
+        probabilities = self._thresholds.probabilities(np.array([ranked.score for ranked in posts]))
         return [
             replace(ranked, probability=float(probability))
-            for ranked, probability in zip(part, probabilities)
+            for ranked, probability in zip(posts, probabilities)
         ]

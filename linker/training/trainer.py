@@ -116,10 +116,10 @@ class Trainer:
                 articles. Or the checkpoint does not fit.
             StepError: a step ended in another error, with the same said.
         """
-        workers = workers or Workers()
+        workers, whole = workers or Workers(), whole or model
         result = TrainingResult()
         if self.epochs == 0:
-            self._record(result, 0, dev_metrics(model, whole or model, dev, workers), model)
+            self._record(result, 0, dev_metrics(model, whole, dev, workers), model)
             if workers.first:
                 on_epoch(result)
             return result
@@ -133,7 +133,7 @@ class Trainer:
             try:
                 _start(callbacks, log_dir, run.step if resumed else None, len(result.epochs))
                 while not self._done(result, dev):
-                    self._epoch(run, result, whole or model, dev, saver, callbacks, on_epoch)
+                    self._epoch(run, result, whole, dev, saver, callbacks, on_epoch)
             except KeyboardInterrupt:
                 result.stopped_by = signal.SIGINT
             except Stopped as stop:

@@ -11,6 +11,7 @@ from linker.corpus import ranking
 from linker.corpus.corpus import Corpus
 from linker.corpus.making import build_corpus
 from linker.data.columns import PostColumns
+from linker.ranking import ranked
 from linker.ranking.output import write_ranking
 from tests.corpus.conftest import some_posts, write_posts
 
@@ -37,7 +38,7 @@ def read(monkeypatch):
         return whole(dataset, places, columns)
 
     monkeypatch.setattr(ranking, "rows_at", rows_at)
-    monkeypatch.setattr(ranking, "_AT_ONCE", 7)
+    monkeypatch.setattr(ranked, "_AT_ONCE", 7)
     return sizes
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linker.corpus import scoring
-from linker.corpus.scoring import scores_of
+from linker.corpus.scoring import Query, exact_scores
 
 
 @pytest.fixture
@@ -17,6 +17,10 @@ def vectors(monkeypatch):
     monkeypatch.setattr(scoring, "_ROWS", 64)
     vectors = np.random.default_rng(0).standard_normal((1_003, 37)).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def scores_of(vectors, queries, similarity, start=0, stop=None, passages="best"):
+    return exact_scores(vectors, Query(queries, similarity, passages), start, stop)
 
 
 def reference(vectors, queries, similarity, how="best"):
