@@ -1,10 +1,10 @@
-// The model to use: word vectors distilled from a sentence transformer, an adaptive star transformer that adds to their
-// sum, TF-IDF beside it, and articles that compete for each post.
-// Make the vectors first, with the texts at hand (a GPU helps the teacher, nothing else needs one):
-//   linker vectors distil TEXTS... --teacher FOLDER --out vectors.txt.gz
-//   linker train configs/best.jsonnet --out runs/best --ext-var data=DIR --ext-var vectors=vectors.txt.gz
-// DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split. benchmarks/best.py measures what each part
-// is worth.
+// The model to use: the first and the last layer of a sentence transformer, which learn from the whole of it and then
+// from links; TF-IDF beside them; and articles that compete for each post.
+//   linker distil configs/best.jsonnet TEXTS... --teacher FOLDER --out runs/student \
+//     --ext-var data=DIR --ext-var path=FOLDER
+//   linker train configs/best.jsonnet -o start=runs/student --out runs/best --ext-var data=DIR --ext-var path=FOLDER
+// FOLDER is that of all-MiniLM-L6-v2. DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split.
+// benchmarks/quality.py measures what each part is worth.
 local defaults = import 'lib/defaults.libsonnet';
 local data = std.extVar('data');
 
@@ -22,14 +22,9 @@ defaults.training {
       fusion: 'sum',
       parts: [
         {
-          type: 'siamese',
-          tokenizer: 'social',
-          vectors: { source: std.extVar('vectors') },
-          embedder: { type: 'word_vectors', dim: 384, trainable: true, dropout: 0.05 },
-          encoder: {
-            type: 'residual',
-            encoder: { type: 'star_transformer', num_heads: 10, head_dim: 30, cycles: 1, score: 'cosine' },
-          },
+          type: 'transformer',
+          path: std.extVar('path'),
+          layers: [0, 5],
           title_view: true,
         },
         'tfidf',
@@ -40,9 +35,11 @@ defaults.training {
   miner: 'all_pairs',
   loss: { type: 'info_nce', temperature: 0.05 },
   trainer+: {
-    batches: { articles: 512, posts_per_article: 4, neighbours: 4 },
+    optimizer: { type: 'adamw', lr: 5e-5 },
+    schedule: { type: 'linear', warmup: 0.1 },
+    batches: { articles: 256, posts_per_article: 4, neighbours: 4 },
     chunk_tokens: 40000,
-    epochs: 5,
+    epochs: 2,
     patience: null,
     metric: 'MAP',
   },

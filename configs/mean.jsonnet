@@ -1,7 +1,7 @@
 // The mean of the word vectors as they are: the floor that every encoder has to beat.
 (import 'lib/linking.libsonnet') {
-  model+: {
+  model+: { model+: {
     encoder: 'mean',
-  },
+  } },
   trainer+: { epochs: 0 },
 }

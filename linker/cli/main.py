@@ -15,6 +15,7 @@ from linker.cli import (
     calibrate,
     config,
     corpus,
+    distil,
     doctor,
     evaluate,
     mine,
@@ -39,6 +40,7 @@ app = typer.Typer(
 # Every subcommand is added here. Their files import nothing heavy at module level: torch and its like are
 # imported within the functions, so that `linker --help` stays fast.
 app.command("train")(train.train)
+app.command("distil")(distil.distil)
 app.command("evaluate")(evaluate.evaluate)
 app.command("rank")(rank.rank)
 app.command("calibrate")(calibrate.calibrate)

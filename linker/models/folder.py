@@ -36,8 +36,8 @@ def save_model(
     write_json(folder / CONFIG, {"format": FORMAT, "linker_version": __version__, **config})
 
 
-def load_model(path: str | Path) -> Model:
-    """Load a model folder.
+def read_config(path: str | Path) -> dict[str, Any]:
+    """The config of a model folder, whose key `model` is the model.
 
     Raises:
         ModelError: the folder is missing, incomplete, damaged, or written by a newer version.
@@ -61,10 +61,21 @@ def load_model(path: str | Path) -> Model:
             f"{folder}: written by linker {config.get('linker_version')} in a newer format; "
             f"this is linker {__version__}: upgrade it"
         )
+    return config
+
+
+def load_model(path: str | Path) -> Model:
+    """Load a model folder.
+
+    Raises:
+        ModelError: the folder is missing, incomplete, damaged, or written by a newer version.
+    """
+    folder = Path(path)
+    config = read_config(folder)
     try:
         model = build(Model, config["model"])
     except ConfigError as error:
-        raise ModelError(f"{file}: {error}") from error
+        raise ModelError(f"{folder / CONFIG}: {error}") from error
     model.load_state(folder)
     return model
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from linker.errors import ModelError
+from linker.errors import ConfigError, ModelError
 
 Pooling = Literal["mean", "cls", "max"]
 
@@ -128,6 +129,35 @@ def most_tokens(network: Any, tokenizer: Any) -> int | None:
             positions = module.num_embeddings - skipped
     limits = [limit for limit in (positions, tokenizer.model_max_length) if limit and 0 < limit < 10**9]
     return min(limits, default=None)
+
+
+def keep_layers(network: Any, layers: Sequence[int]) -> None:
+    """Leave out all other layers of a network.
+
+    Args:
+        network: as `load_network` gave it.
+        layers: those kept, counted from 0, in the order in which they are to stand.
+
+    Raises:
+        ConfigError: there are no such layers.
+    """
+    count = network.config.num_hidden_layers
+    stack = next(
+        (
+            (parent, name, module)
+            for parent in network.modules()
+            for name, module in parent.named_children()
+            if isinstance(module, nn.ModuleList) and len(module) == count
+        ),
+        None,
+    )
+    if stack is None or not layers or not all(0 <= layer < count for layer in layers):
+        raise ConfigError(
+            f"model.layers: {list(layers)}, but the network has {count} layers, from 0 to {count - 1}"
+        )
+    parent, name, modules = stack
+    setattr(parent, name, nn.ModuleList(modules[layer] for layer in layers))
+    network.config.num_hidden_layers = len(layers)
 
 
 def _package() -> Any:

@@ -123,8 +123,9 @@ class WordSiamese(SiameseModel):
 
     @property
     def reading(self) -> str:
-        """The size of the vocabulary, and how much of the texts it was made from has a vector."""
-        return f"{len(self.vocabulary):,} words; {self.coverage}"
+        """The size of the vocabulary, and how much of the texts it was made from has a vector, if that is known."""
+        known = f"{len(self.vocabulary):,} words"
+        return f"{known}; {self.coverage}" if self.coverage else known
 
     def article_tokens(self, article: Article) -> EncodedText:
         """Ids of title and text, cut at `max_article_tokens`."""

@@ -16,6 +16,22 @@ def model_card(
     model: SiameseModel,
 ) -> str:
     """Markdown that says what the model is, what it learned from, how good it is and where not to trust it."""
+    begun = [f"It began with the weights of {config['start']}."] if config.get("start") else []
+    learned = [
+        f"{len(train.articles):,} articles and {len(train.posts):,} posts; the readers and files are in `config.json`",
+        f"under `data`. Vocabulary: {model.reading}.",
+        *begun,
+    ]
+    return _card(config, learned, _figures(metrics, dev))
+
+
+def student_card(config: dict[str, Any], teacher: str, cosine: float, model: SiameseModel) -> str:
+    """The same for a model that learned from a teacher alone; `cosine` to it, on texts kept out."""
+    learned = [f"What the model {teacher} says of texts; no links. Vocabulary: {model.reading}."]
+    return _card(config, learned, [f"Mean cosine to the teacher on texts kept out: {cosine:.3f}."])
+
+
+def _card(config: dict[str, Any], learned: list[str], figures: list[str]) -> str:
     encoder = config["model"].get("encoder", config["model"]["type"])
     name = encoder["type"] if isinstance(encoder, dict) else encoder
     lines = [
@@ -32,14 +48,11 @@ def model_card(
         "",
         "## What it learned from",
         "",
-        f"{len(train.articles):,} articles and {len(train.posts):,} posts; the readers and files are in `config.json`",
-        f"under `data`. Vocabulary: {model.reading}.",
+        *learned,
         "",
         "## How good it is",
         "",
-    ]
-    lines += _figures(metrics, dev)
-    lines += [
+        *figures,
         "",
         "## Where not to trust it",
         "",

@@ -8,11 +8,9 @@ in its tokenlearn); here they are what encoders begin with.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from hashlib import sha256
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import torch
@@ -22,18 +20,11 @@ from torch.nn import functional as F
 from linker.data.tokenizer import Tokenizer
 from linker.data.vectors.training import write_vectors
 from linker.errors import DataError
-from linker.files import atomic_write
 from linker.progress import progress_bar, stderr
+from linker.training.likeness import unlikeness
+from linker.training.said import Encode, Said, pieces_of
 
-Encode = Callable[[Sequence[str]], np.ndarray]
-
-# A long text is read in pieces of so many words: less than what a sentence transformer cuts off.
-LONGEST_PIECE = 100
-# What an interruption costs at most.
-TEXTS_AT_ONCE = 2_048
 BATCH = 1_024
-# How sharply the teacher tells near texts from far ones.
-SHARPNESS = 20.0
 # Weights begin at share / (share + p) for a word that is the p-th part of all (Arora et al. 2017).
 RARE = 1e-3
 
@@ -70,7 +61,7 @@ def distil_vectors(
     Raises:
         DataError: no word comes `min_count` times.
     """
-    pieces = list(dict.fromkeys(chain.from_iterable(map(_pieces, texts))))
+    pieces = list(dict.fromkeys(chain.from_iterable(map(pieces_of, texts))))
     tokens = [tokenizer.tokenize(piece) for piece in pieces]
     counts = Counter(chain.from_iterable(tokens))
     words = [
@@ -82,7 +73,7 @@ def distil_vectors(
         raise DataError(f"no word comes {min_count} times in {len(pieces):,} texts; add texts")
     row = {word: i for i, word in enumerate(words)}
     ids = [np.array([row[token] for token in text if token in row], dtype=np.int64) for text in tokens]
-    said = _Said(seen, teacher, encode)
+    said = Said(seen, teacher, encode)
     start, targets = said.about(words, "words"), said.about(pieces, "texts")
     kept = [i for i, text in enumerate(ids) if len(text)]
     share = np.array([counts[word] for word in words]) / sum(counts[word] for word in words)
@@ -92,50 +83,6 @@ def distil_vectors(
     with torch.no_grad():
         write_vectors(out, words, table.vectors(torch.arange(len(words))).numpy())
     return len(words), len(pieces), cosine
-
-
-def _pieces(text: str) -> list[str]:
-    words = text.split()
-    return [" ".join(words[i : i + LONGEST_PIECE]) for i in range(0, len(words), LONGEST_PIECE)]
-
-
-class _Said:
-    """What the teacher said of texts, kept in a folder: no text is read twice, whatever comes beside it."""
-
-    def __init__(self, folder: Path, teacher: str, encode: Encode) -> None:
-        self._folder, self._teacher, self._encode = folder, teacher, encode
-        folder.mkdir(parents=True, exist_ok=True)
-        self._vectors: dict[bytes, np.ndarray] = {}
-        for path in sorted(folder.glob("*.npz")):
-            try:
-                with np.load(path, allow_pickle=False) as part:
-                    self._vectors.update(zip(map(bytes, part["keys"]), part["vectors"]))
-            except (ValueError, OSError, KeyError, BadZipFile):
-                stderr.print(f"{path}: damaged; the teacher is asked again", highlight=False)
-
-    def about(self, texts: Sequence[str], what: str) -> np.ndarray:
-        """float32, texts × dim."""
-        keys = [self._key(text) for text in texts]
-        new = [i for i, key in enumerate(keys) if key not in self._vectors]
-        with progress_bar() as progress:
-            bar = progress.add_task(f"the teacher reads {what}", total=len(new))
-            for start in range(0, len(new), TEXTS_AT_ONCE):
-                part = new[start : start + TEXTS_AT_ONCE]
-                self._ask([texts[i] for i in part], [keys[i] for i in part])
-                progress.advance(bar, len(part))
-        return np.stack([self._vectors[key] for key in keys]).astype(np.float32)
-
-    def _ask(self, texts: Sequence[str], keys: Sequence[bytes]) -> None:
-        # The teacher's own figures are not surer than 16 bits.
-        vectors = self._encode(texts).astype(np.float16)
-        self._vectors.update(zip(keys, vectors))
-        path = self._folder / f"{sha256(b''.join(keys)).hexdigest()[:32]}.npz"
-        with atomic_write(path, "wb") as file:
-            np.savez(file, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(-1, 16), vectors=vectors)
-
-    def _key(self, text: str) -> bytes:
-        named = f"{self._teacher}\n{text}"
-        return sha256(named.encode("utf-8", "surrogatepass")).digest()[:16]
 
 
 class StaticTable(nn.Module):
@@ -196,23 +143,14 @@ def _fit(table: StaticTable, texts: Sequence[np.ndarray], targets: Tensor, epoch
                 part = shuffled[begin : begin + size]
                 wanted = F.normalize(targets[torch.from_numpy(part)], dim=1)
                 given = table([texts[i] for i in part])
-                own = (given * wanted).sum(1).mean()
-                loss = 2 * (1 - own) + _neighbours(given, wanted)
+                loss, cosine = unlikeness(given, wanted)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
                 schedule.step()
-                cosines.append(float(own.detach()))
+                cosines.append(cosine)
                 progress.advance(bar)
             cosine = float(np.mean(cosines))
             if not progress.disable:
                 stderr.print(f"cosine to the teacher {cosine:.3f}", highlight=False)
     return cosine
-
-
-def _neighbours(given: Tensor, wanted: Tensor) -> Tensor:
-    """How far the texts' likeness to each other is from that which the teacher sees: a mean divergence in nats."""
-    itself = torch.eye(len(given), dtype=torch.bool)
-    ours = torch.log_softmax((SHARPNESS * given @ given.T).masked_fill(itself, -1e4), dim=1)
-    theirs = torch.softmax((SHARPNESS * wanted @ wanted.T).masked_fill(itself, -1e4), dim=1)
-    return F.kl_div(ours, theirs, reduction="batchmean")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from linker.models.siamese import SiameseModel, save_weights
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import stderr
-from linker.training.card import model_card
+from linker.training.card import model_card, student_card
 from linker.training.checkpoints import Checkpoint, Checkpoints
 from linker.training.group import device_for
 from linker.training.randomness import seed_everything
@@ -32,7 +33,10 @@ from linker.training.resuming import (
     log_dir_of,
     remove_half_written,
 )
+from linker.training.said import Said
 from linker.training.saving import Keeping, TrainingResult
+from linker.training.starting import begin_with
+from linker.training.student import distil_model
 from linker.training.trainer import Trainer
 from linker.training.workers import Workers
 from linker.version import __version__
@@ -48,14 +52,22 @@ class Experiment:
         loss: what the pairs are to become.
         trainer: how it is trained.
         seed: decides initial weights, batches and dropout.
+        start: a model folder of the same model (of `linker distil`, say) whose weights training begins with.
     """
 
     def __init__(
-        self, data: DataSource, model: Lazy[Model], miner: Miner, loss: Loss, trainer: Trainer, seed: int = 13
+        self,
+        data: DataSource,
+        model: Lazy[Model],
+        miner: Miner,
+        loss: Loss,
+        trainer: Trainer,
+        seed: int = 13,
+        start: str | None = None,
     ) -> None:
         between(0, 2**32 - 1, seed=seed)  # what numpy takes
         self.data, self.model, self.miner, self.loss = data, model, miner, loss
-        self.trainer, self.seed = trainer, seed
+        self.trainer, self.seed, self.start = trainer, seed, start
 
     def run(
         self,
@@ -91,7 +103,10 @@ class Experiment:
         seed_everything(self.seed)
         whole = self.model.construct()
         model = _trained_part(whole)
-        whole.prepare(train)
+        if self.start is None:
+            whole.prepare(train)
+        else:
+            begin_with(whole, Path(self.start), config["model"])
         model.to(workers.device)
         data = fingerprint(model, train, dev)
         if checkpoint is not None:
@@ -132,6 +147,37 @@ class Experiment:
             )
         finally:
             checkpoints.unlock()
+
+    def distil(
+        self, out: Path, config: dict[str, Any], texts: Iterable[str], said: Said, epochs: int, rate: float
+    ) -> tuple[int, float]:
+        """Fit the model to a teacher instead, and write the model folder after every epoch.
+
+        Args:
+            out: the model folder.
+            config: the resolved config that this experiment was built from.
+            texts: what the teacher is asked about.
+            said: the teacher.
+            epochs: see `distil_model`.
+            rate: see `distil_model`.
+
+        Returns:
+            See `distil_model`.
+
+        Raises:
+            LinkerError: see `distil_model`.
+        """
+        check_writable(out / CONFIG)
+        seed_everything(self.seed)
+        whole = self.model.construct()
+        model = _trained_part(whole)
+
+        def save(epoch: int, cosine: float) -> None:
+            with unbroken():
+                metrics = {"epoch": epoch, "cosine_to_teacher": cosine}
+                save_model(whole, out, config, metrics, student_card(config, said.teacher, cosine, model))
+
+        return distil_model(whole, model, texts, said, epochs, rate, self.seed, save)
 
     def _find(
         self,

@@ -216,3 +216,28 @@ def test_normalisation_is_part_of_the_model(pretrained):
 def test_the_package_is_imported_only_where_it_is_needed():
     code = "import sys, linker.models.transformer; sys.exit('transformers' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_a_network_may_keep_some_of_its_layers(kind, pretrained, tmp_path):
+    from transformers import AutoModel, AutoTokenizer
+
+    posts = [Post(str(i), text) for i, text in enumerate(random_texts(6))]
+    model = transformer(pretrained[kind], layers=[1])
+    model.prepare(LinkedPosts([], []))
+    given = model.post_vectors(posts)
+    network = AutoModel.from_pretrained(pretrained[kind]).eval()
+    network.encoder.layer = torch.nn.ModuleList([network.encoder.layer[1]])
+    tokenizer = AutoTokenizer.from_pretrained(pretrained[kind])
+    for post, vector in zip(posts, given):
+        with torch.no_grad():
+            given_to = tokenizer(post.text, truncation=True, max_length=128, return_tensors="pt")
+            states = network(**given_to).last_hidden_state
+        wanted = torch.nn.functional.normalize(states.mean(1), dim=1)
+        np.testing.assert_allclose(vector, wanted[0].numpy(), atol=1e-5)
+    model.save_state(tmp_path)
+    again = transformer(pretrained[kind], layers=[1])
+    again.load_state(tmp_path)
+    np.testing.assert_allclose(again.post_vectors(posts), given, atol=1e-6)
+    with pytest.raises(ConfigError, match=r"model.layers: \[2\], but the network has 2 layers, from 0 to 1"):
+        transformer(pretrained[kind], layers=[2]).prepare(LinkedPosts([], []))

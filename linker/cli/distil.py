@@ -1,0 +1,75 @@
+"""`linker distil`: from a config, texts and a teacher to a model folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, read_config
+
+
+def distil(
+    config: ConfigFile,
+    files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
+    teacher: Annotated[
+        str,
+        typer.Option("--teacher", help="A folder of sentence-transformers, or a model folder with vectors."),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The model folder to write.", show_default=False)],
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column", help="A column with text; repeatable (default: title, text).", show_default=False
+        ),
+    ] = None,
+    epochs: Annotated[
+        int, typer.Option("--epochs", min=1, help="Times that the texts are gone through.")
+    ] = 3,
+    rate: Annotated[float, typer.Option("--rate", min=0, help="The highest learning rate.")] = 5e-4,
+    said: Annotated[
+        Path | None,
+        typer.Option(
+            "--said",
+            help="Folder for what the teacher said, so that nothing is asked twice.",
+            show_default="OUT.said",
+        ),
+    ] = None,
+    override: Overrides = None,
+    ext_var: ExtVars = None,
+    include_package: Packages = None,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
+    ] = "strict",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the model folder if it exists.")
+    ] = False,
+) -> None:
+    """Make the model of a config say of texts what a sentence transformer says of them; no links are needed.
+
+    The model can be used as it is, or `linker train CONFIG -o start=OUT` goes on from it with links. The teacher reads
+    all texts once, which takes long; an interrupted run goes on there. After every epoch the model so far is in OUT.
+    """
+    from linker.config import EXPERIMENT, build, resolve
+    from linker.data.vectors.training import texts_of
+    from linker.models.teacher import Teacher
+    from linker.progress import stderr
+    from linker.training.resuming import refuse_to_replace
+    from linker.training.said import Said
+
+    resolved = resolve(EXPERIMENT, read_config(config, override, ext_var, include_package))
+    if not overwrite:
+        refuse_to_replace(out)
+    model = Teacher(teacher)
+    texts, cosine = build(EXPERIMENT, resolved).distil(
+        out,
+        resolved,
+        texts_of(files, column or ["title", "text"], on_error),
+        Said(said or Path(f"{out}.said"), model.name, model.encode),
+        epochs,
+        rate,
+    )
+    stderr.print(f"{texts:,} texts; cosine to the teacher {cosine:.3f} on those kept out", highlight=False)
+    print(out)
