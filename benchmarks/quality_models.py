@@ -1,0 +1,133 @@
+"""The models that benchmarks/quality.py measures, from scores that are computed once and kept."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from quality_runs import ENCODERS, SEEDS, Workplace, minilm
+from quality_sets import Source, dev_set
+
+from linker.config import build
+from linker.data.types import Article, LinkedPosts, Post
+from linker.models.competing import CompetingModel
+from linker.models.folder import load_model
+from linker.models.hybrid import HybridModel
+from linker.models.model import Model, all_parts
+from linker.models.siamese import SiameseModel
+
+# As configs/best.jsonnet and configs/lib/linking.libsonnet have them.
+TEMPERATURE, NONE, LEXICAL = 0.05, 0.3, 0.8
+FUSION = "TF-IDF + MiniLM"
+
+
+class Given(Model):
+    """Scores that are known already."""
+
+    def __init__(self, scores: np.ndarray) -> None:
+        self.scores = scores
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        return self.scores
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a table: a name, and the scores of each seed."""
+
+    name: str
+    scores: list[np.ndarray]
+
+
+class Scores:
+    """All models on the dev posts of one source."""
+
+    def __init__(self, place: Workplace, source: Source) -> None:
+        self.place, self.source = place, source
+
+    @cached_property
+    def linked(self) -> LinkedPosts:
+        """The articles and posts."""
+        return dev_set(self.place.work, self.source)
+
+    def rows(self) -> Iterator[Row]:
+        """Models that learned nothing from links, the encoders, the best model and what is left of it."""
+        mini = self._kept("MiniLM", lambda: sentence_transformer())
+        words = self._kept("TF-IDF", lambda: build(Model, "tfidf"))
+        yield Row("TF-IDF", [words])
+        yield Row("BM25", [self._kept("BM25", lambda: build(Model, "bm25"))])
+        yield Row("MiniLM zero-shot", [mini])
+        yield Row(FUSION, [HybridModel([Given(words), Given(mini)]).score([], [])])
+        yield Row("MiniLM zero-shot, competing", [competing(mini)])
+        yield Row("TF-IDF + MiniLM, competing", [competing(mini + LEXICAL * words)])
+        mean = self._kept("mean", lambda: siamese(self.place, "mean"))
+        yield Row("distilled vectors, their mean, competing", [competing(mean)])
+        yield Row("distilled vectors, their mean, TF-IDF, competing", [competing(mean + LEXICAL * words)])
+        for encoder in ENCODERS:
+            own = [self._inner(f"{encoder}-{seed}") for seed in SEEDS if self._made(f"{encoder}-{seed}")]
+            if own:
+                yield Row(f"{encoder.upper()}, competing", [competing(scores) for scores in own])
+            if encoder == "ast":
+                yield Row("AST", own)
+                yield Row("AST, TF-IDF, competing", [competing(scores + LEXICAL * words) for scores in own])
+        yield from self.best(words)
+        if self._made("tuned"):
+            tuned = self._inner("tuned")
+            yield Row("MiniLM trained on the links, TF-IDF, competing", [competing(tuned + LEXICAL * words)])
+
+    def best(self, words: np.ndarray) -> Iterator[Row]:
+        """The best model, and it without each of its ingredients."""
+        seeds = [seed for seed in SEEDS if self._made(f"best-{seed}")]
+        own = [self._inner(f"best-{seed}") for seed in seeds]
+        untitled = [self._inner(f"best-{seed}", title=False) for seed in seeds]
+        yield Row("best", [competing(scores + LEXICAL * words) for scores in own])
+        yield Row("best without competition", [scores + LEXICAL * words for scores in own])
+        yield Row("best without TF-IDF", [competing(scores) for scores in own])
+        yield Row("best without both", own)
+        yield Row("best without a title view", [competing(scores + LEXICAL * words) for scores in untitled])
+        for name, label in (
+            ("best-student", "best without links"),
+            ("best-untaught", "best without a teacher (two layers, links alone)"),
+            (f"without-{self.source.name}", "best without links of this source"),
+        ):
+            if self._made(name):
+                yield Row(label, [competing(self._inner(name) + LEXICAL * words)])
+
+    def _made(self, name: str) -> bool:
+        return (self.place.model(name) / "config.json").exists()
+
+    def _inner(self, name: str, title: bool = True) -> np.ndarray:
+        return self._kept(name if title else f"{name}-untitled", lambda: siamese(self.place, name, title))
+
+    def _kept(self, name: str, model: Callable[[], Model]) -> np.ndarray:
+        file = self.place.work / "scores" / self.source.name / f"{name}.npy"
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            scores = model().score(self.linked.articles, self.linked.posts)
+            new = file.with_name(f"{name}.new.npy")
+            np.save(new, scores)
+            os.replace(new, file)
+            print(f"{time.strftime('%H:%M:%S')} {self.source.name}: {name}", flush=True)
+        return np.load(file)
+
+
+def siamese(place: Workplace, name: str, title: bool = True) -> SiameseModel:
+    """The part of a model folder that has weights."""
+    part = next(one for one in all_parts(load_model(place.model(name))) if isinstance(one, SiameseModel))
+    part.title_view = title
+    return part
+
+
+def sentence_transformer() -> Model:
+    """MiniLM as users have it."""
+    model: Model = build(Model, {"type": "sentence_transformer", "path": str(minilm())})
+    return model
+
+
+def competing(scores: np.ndarray) -> np.ndarray:
+    """Articles × posts, the articles competing."""
+    return CompetingModel(Given(scores), TEMPERATURE, NONE).score([None] * len(scores), [])  # type: ignore[list-item]

