@@ -38,7 +38,6 @@ defaults.training {
     optimizer: { type: 'adamw', lr: 5e-5 },
     schedule: { type: 'linear', warmup: 0.1 },
     batches: { articles: 256, posts_per_article: 4, neighbours: 4 },
-    chunk_tokens: 40000,
     epochs: 2,
     patience: null,
     metric: 'MAP',

@@ -207,3 +207,10 @@ def test_a_library_is_added_to_a_wheel_by_the_rules(copy: Path, tmp_path: Path) 
         for name in recorded.keys() - {about.replace("WHEEL", "RECORD")}:
             digest = base64.urlsafe_b64encode(hashlib.sha256(opened.read(name)).digest()).decode().rstrip("=")
             assert recorded[name] == f"sha256={digest},{len(opened.read(name))}"
+
+
+def test_the_model_that_comes_along_is_installed(copy: Path) -> None:
+    setup(copy, "build_py", "--build-lib", "out")
+    folder = copy / "out/linker/models/shipped/distilled"
+    assert {"config.json", "README.md", "part-0"} <= {path.name for path in folder.iterdir()}
+    assert (folder / "part-0/model.safetensors").stat().st_size > 10**6

@@ -61,7 +61,9 @@ def rank(
     model: Annotated[
         str | None,
         typer.Option(
-            "--model", help="A model folder, bm25 or tfidf.", show_default="bm25, or the corpus's own"
+            "--model",
+            help="A model folder, distilled, bm25 or tfidf.",
+            show_default="distilled, or the corpus's own",
         ),
     ] = None,
     top: Annotated[

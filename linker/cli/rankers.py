@@ -74,10 +74,11 @@ class PostsRanker:
         errors_dir: Path,
         asked: Asked,
     ) -> None:
+        from linker.models.shipped import DISTILLED
         from linker.ranking.linker import find_model
 
         self._columns = post_columns(column)
-        self._found = find_model(model or "bm25")
+        self._found = find_model(model or DISTILLED)
         self.name = self._found.contender.file_name
         self._files, self._on_error, self._errors_dir = posts, on_error, errors_dir
         self._asked, self._unnamed = asked, model is None
@@ -121,7 +122,11 @@ class PostsRanker:
     @cached_property
     def _linker(self) -> Linker:
         if self._unnamed:
-            say("no --model given: ranking by BM25, that is by shared words only")
+            from linker.models.shipped import DISTILLED
+
+            say(
+                f"no --model given: ranking by `{DISTILLED}`, which linker brings along; it learned from no links"
+            )
         return self._found.load()
 
 

@@ -12,6 +12,7 @@ from linker.config import build, load_config, resolve
 from linker.errors import ModelError
 from linker.models.folder import CONFIG, load_model
 from linker.models.model import Model
+from linker.models.shipped import FOLDERS
 
 BASELINES = ("bm25", "tfidf")
 """Lexical models that stand beside every other."""
@@ -45,13 +46,15 @@ class Contender:
 def contenders(given: Sequence[str]) -> list[Contender]:
     """The given models and, after them, the baselines that are not among them; nothing is loaded yet.
 
-    A model is `bm25`, `tfidf`, a model folder, or a Jsonnet file with the config of a model that needs no
-    training. Its name is the last part of its path, or the whole path where two would have the same name.
+    A model is `bm25`, `tfidf`, `distilled` (which linker brings along), a model folder, or a Jsonnet file with the
+    config of a model that needs no training. Its name is the last part of its path, or the whole path where two would
+    have the same name.
 
     Raises:
         ModelError: something that is none of these, or a model given twice.
         ConfigError: everything that is wrong with a config.
     """
+    given = [str(FOLDERS.get(text, text)) for text in given]
     kinds = {text: _kind(text) for text in given}
     if len(kinds) < len(given):
         twice = next(text for text, times in Counter(given).items() if times > 1)
@@ -93,7 +96,7 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
         problem = f"not a model folder, it has no {CONFIG}" if path.is_dir() else "no such model folder"
         raise ModelError(
             f"{given}: {problem}; a model is a folder written by `linker train`, a .jsonnet file with the "
-            f"config of a model, or {' or '.join(BASELINES)}"
+            f"config of a model, or {', '.join(FOLDERS)} or {' or '.join(BASELINES)}"
         )
     return "folder"
 

@@ -15,13 +15,14 @@ from linker.models.model import Model
 
 @Model.register("competing")
 class CompetingModel(Model):
-    """ln p(article | post): a softmax over the articles that are scored together, and over "none of them".
+    """Log-odds of p(article | post), a softmax over the articles that are scored together and over "none of them".
 
     Some posts lie near to every article and some articles near to every post, so that one threshold for all pairs finds
     the wrong ones. Here a pair scores high where the article is the post's best by far, and where it is good enough at
     all. So a score depends on which other articles are asked; the order of the articles for one post never does, nor
     does the order of the posts for an article that is asked alone. (One side of the dual softmax of Cheng et al. 2021;
-    the other side, a softmax over the posts, would give every article a best post, though most have none.)
+    the other side, a softmax over the posts, would give every article a best post, though most have none.) At 0 the
+    article is as likely as all the rest together.
 
     Args:
         model: whose scores compete.
@@ -42,15 +43,31 @@ class CompetingModel(Model):
         self.model.prepare(data)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Float32, articles × posts, below 0."""
+        """ln p / (1 − p): float32, articles × posts."""
         scores = self._scaled(self.model.score(articles, posts))
-        all_articles = logsumexp(scores, axis=0, keepdims=True) if len(articles) else -np.inf
-        return (scores - np.logaddexp(all_articles, self.none / self.temperature)).astype(np.float32)
+        if not scores.size:
+            return scores.astype(np.float32)
+        shares = scores - self._against(scores)
+        # Only the best article of a post can have a share near 1, whose rest would be lost in rounding.
+        best = (scores.argmax(axis=0), np.arange(scores.shape[1]))
+        shares[best] = -1
+        odds = shares - np.log(-np.expm1(shares))
+        own = scores[best]
+        scores[best] = -np.inf
+        odds[best] = own - self._against(scores)[0]
+        return odds.astype(np.float32)
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Against "none of them" only: float32, articles × posts, below 0."""
+        """The same against "none of them" only: float32, articles × posts."""
         scores = self._scaled(self.model.score_alone(articles, posts))
-        return (scores - np.logaddexp(scores, self.none / self.temperature)).astype(np.float32)
+        return (scores - self.none / self.temperature).astype(np.float32)
+
+    def _against(self, scores: np.ndarray) -> np.ndarray:
+        """ln of what stands in a softmax's denominator: 1 × posts."""
+        total: np.ndarray = np.logaddexp(
+            logsumexp(scores, axis=0, keepdims=True), self.none / self.temperature
+        )
+        return total
 
     def _scaled(self, scores: np.ndarray) -> np.ndarray:
         return scores.astype(np.float64) / self.temperature

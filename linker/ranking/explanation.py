@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from linker.data.types import Article, Post
+from linker.models.model import Model
 
 WordWeights = list[tuple[str, float]]
 Span = tuple[int, int]
@@ -66,7 +67,33 @@ def explain(
         return [_from_terms(terms, posts[i], model.post_words(posts[i])) for i, terms in zip(chosen, shared)]
     if isinstance(model, WeighsTokens):
         return _from_tokens(model, articles, [posts[i] for i in chosen])
-    return None
+    parts = model.parts() if isinstance(model, Model) else ()
+    told = [found for part in parts if (found := explain(part, articles, posts, chosen)) is not None]
+    return [_together(own) for own in zip(*told)] if told else None
+
+
+def _together(told: Sequence[Explanation]) -> Explanation:
+    """What several parts of a model say; each has as much to say as the others."""
+    in_articles: defaultdict[str, float] = defaultdict(float)
+    in_post: defaultdict[str, float] = defaultdict(float)
+    for own in told:
+        for totals, words in ((in_articles, own.article_words), (in_post, own.post_words)):
+            whole = sum(weight for _, weight in words)
+            for word, weight in words:
+                totals[word] += weight / whole / len(told)
+    spans = sorted({span for own in told for span in own.post_spans})
+    return Explanation(_heaviest(in_articles), list(in_post.items()), _apart(spans))
+
+
+def _apart(spans: Sequence[Span]) -> list[Span]:
+    """Places that do not overlap, in order; those that do become one."""
+    apart: list[Span] = []
+    for start, end in spans:
+        if apart and start < apart[-1][1]:
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart
 
 
 def _from_terms(terms: dict[str, float], post: Post, words: list[str]) -> Explanation:

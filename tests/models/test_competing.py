@@ -46,22 +46,29 @@ def test_by_hand() -> None:
     inner = np.log([[1.0, 3.0], [1.0, 1.0]])
     scores = CompetingModel(Fixed(inner), temperature=1.0, none=np.log(2)).score(articles(2), posts(2))
     # Shares of 1, 1 and 2 (none of them); of 3, 1 and 2.
-    np.testing.assert_allclose(np.exp(scores), [[1 / 4, 1 / 2], [1 / 4, 1 / 6]], rtol=1e-6)
+    np.testing.assert_allclose(np.exp(scores), [[1 / 3, 1], [1 / 3, 1 / 5]], rtol=1e-6)
 
 
 def test_temperature_divides_scores_and_the_level_of_none() -> None:
     inner = np.random.default_rng(1).normal(size=(4, 9))
     cold = CompetingModel(Fixed(inner), 0.05, none=0.3).score(articles(4), posts(9))
     with_none = np.concatenate([np.float32(inner), np.full((1, 9), 0.3)]) / 0.05
-    np.testing.assert_allclose(cold, np.log(softmax(with_none, axis=0))[:-1], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(expit(cold), softmax(with_none, axis=0)[:-1], rtol=1e-4, atol=1e-9)
     assert np.isfinite(CompetingModel(Fixed(1e4 * inner), 0.01, 0.3).score(articles(4), posts(9))).all()
+
+
+def test_the_surest_pairs_still_differ() -> None:
+    inner = np.array([[2.0, 3.0, 4.0], [0.0, 0.0, 0.0]])
+    scores = CompetingModel(Fixed(inner), 0.01, none=0).score(articles(2), posts(3))
+    np.testing.assert_allclose(scores[0], [200 - np.log(2), 300 - np.log(2), 400 - np.log(2)], rtol=1e-5)
+    assert CompetingModel(Fixed(inner), 0.01, none=0).score([], posts(3)).shape == (0, 3)
 
 
 def test_one_article_is_a_logistic_curve_whoever_else_is_asked() -> None:
     inner = np.random.default_rng(2).normal(size=(3, 50)) / 5
     model = CompetingModel(Fixed(inner), 0.1, none=0.2)
     alone = model.score_alone(articles(3), posts(50))
-    np.testing.assert_allclose(np.exp(alone), expit((inner - 0.2) / 0.1), rtol=1e-4)
+    np.testing.assert_allclose(alone, (inner - 0.2) / 0.1, rtol=1e-4, atol=1e-5)
     for row, article in enumerate(articles(3)):
         np.testing.assert_allclose(model.score([article], posts(50))[0], alone[row], rtol=1e-6)
 

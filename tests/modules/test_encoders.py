@@ -1,15 +1,11 @@
 """What holds for every encoder: a text's vector depends on that text alone, whatever its length."""
 
-from functools import partial
-
 import pytest
 import torch
 
-from linker.config import Lazy
 from linker.modules.encoders.cnn import CnnEncoder
 from linker.modules.encoders.gru import BiGruEncoder, GruEncoder
 from linker.modules.encoders.mean import MeanEncoder
-from linker.modules.encoders.residual import ResidualEncoder
 from linker.modules.encoders.star_transformer import StarTransformerEncoder
 from linker.modules.encoders.word_pooling import WordPoolingEncoder
 from linker.modules.encoders.word_weights import WordWeightsEncoder
@@ -23,9 +19,6 @@ ENCODERS = {
     "gru": lambda: GruEncoder(hidden_dim=20, input_dim=20),
     "bigru": lambda: BiGruEncoder(hidden_dim=20, input_dim=20),
     "mean": lambda: MeanEncoder(input_dim=20),
-    "residual": lambda: ResidualEncoder(
-        Lazy(partial(StarTransformerEncoder, num_heads=4, head_dim=5)), share=0.5, input_dim=20
-    ),
     "word_weights": lambda: WordWeightsEncoder(places=12, input_dim=20),
     "word_pooling": lambda: WordPoolingEncoder(pool="min_max", top=0.3, idf_weighted=True, input_dim=20),
 }
