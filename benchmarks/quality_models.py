@@ -22,6 +22,8 @@ from linker.models.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/linking.libsonnet have them.
 TEMPERATURE, NONE, LEXICAL = 0.05, 0.3, 0.8
+# As docs/components/models.md advises.
+TIMES = 0.06
 FUSION = "TF-IDF + MiniLM"
 
 
@@ -88,6 +90,9 @@ class Scores:
         yield Row("best without competition", [scores + LEXICAL * words for scores in own])
         yield Row("best without TF-IDF", [competing(scores) for scores in own])
         yield Row("best without both", own)
+        times = build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
+        both = [scores + LEXICAL * words + TIMES * times for scores in own]
+        yield Row("best with times beside the text", [competing(scores) for scores in both])
         yield Row("best without a title view", [competing(scores + LEXICAL * words) for scores in untitled])
         for name, label in (
             ("best-student", "best without links"),

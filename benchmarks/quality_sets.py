@@ -103,7 +103,7 @@ def _texts(folder: Path, source: Source, articles: list[Row], posts: list[Row]) 
             "text": f"{article['title']}\n{article['text']}"
             if headed and article["text"]
             else article["text"],
-            "claim": article.get("claim", ""),
+            "claim": "" if headed else article["claim"],
         }
         for article in known
     ]

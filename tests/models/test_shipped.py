@@ -1,4 +1,4 @@
-"""The model that linker brings along: it loads anywhere, and is no worse than counting words on stories it never saw."""
+"""The model that linker brings along: it loads anywhere, and is no worse than BM25 on stories it never saw."""
 
 from __future__ import annotations
 
