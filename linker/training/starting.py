@@ -9,9 +9,12 @@ from linker.errors import ConfigError
 from linker.models.folder import read_config
 from linker.models.model import Model
 
+# Where a model's words and weights came from before is no part of what it is.
+_ORIGINS = ("vectors", "path")
+
 
 def begin_with(model: Model, folder: Path, config: dict[str, Any]) -> None:
-    """Give a model the weights (and vocabulary) of a model folder.
+    """Give a model the weights (and vocabulary) of a model folder; vector files that the config names are not read.
 
     Args:
         model: made from `config`, not prepared.
@@ -31,7 +34,10 @@ def begin_with(model: Model, folder: Path, config: dict[str, Any]) -> None:
 def _difference(ours: Any, theirs: Any, place: str) -> str | None:
     """Where two configs differ first."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        pairs = [(key, ours.get(key), theirs.get(key)) for key in sorted(ours.keys() | theirs.keys())]
+        pairs = [
+            (key, ours.get(key), theirs.get(key))
+            for key in sorted((ours.keys() | theirs.keys()) - set(_ORIGINS))
+        ]
     elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
         pairs = [(str(i), one, other) for i, (one, other) in enumerate(zip(ours, theirs))]
     else:
