@@ -21,7 +21,7 @@ from linker.models.model import Model, all_parts
 from linker.models.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/linking.libsonnet have them.
-TEMPERATURE, NONE, LEXICAL = 0.05, 0.3, 0.8
+TEMPERATURE, NONE, LEXICAL = 0.06, 0.3, 0.8
 # As docs/components/models.md advises.
 TIMES = 0.06
 FUSION = "TF-IDF + MiniLM"
