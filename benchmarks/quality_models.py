@@ -77,7 +77,7 @@ class Scores:
                 yield Row("AST", own)
                 yield Row("AST, TF-IDF, competing", [competing(scores + LEXICAL * words) for scores in own])
         yield from self.best(words)
-        if self._made("tuned"):
+        if self._made("tuned") and not self._slow:
             tuned = self._inner("tuned")
             yield Row("MiniLM trained on the links, TF-IDF, competing", [competing(tuned + LEXICAL * words)])
 
@@ -85,14 +85,16 @@ class Scores:
         """The best model, and it without each of its ingredients."""
         seeds = [seed for seed in SEEDS if self._made(f"best-{seed}")]
         own = [self._inner(f"best-{seed}") for seed in seeds]
-        untitled = [self._inner(f"best-{seed}", title=False) for seed in seeds]
         yield Row("best", [competing(scores + LEXICAL * words) for scores in own])
         yield Row("best without competition", [scores + LEXICAL * words for scores in own])
         yield Row("best without TF-IDF", [competing(scores) for scores in own])
         yield Row("best without both", own)
+        if self._slow:
+            return
         times = build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
         both = [scores + LEXICAL * words + TIMES * times for scores in own]
         yield Row("best with times beside the text", [competing(scores) for scores in both])
+        untitled = [self._inner(f"best-{seed}", title=False) for seed in seeds]
         yield Row("best without a title view", [competing(scores + LEXICAL * words) for scores in untitled])
         for name, label in (
             ("best-student", "best without links"),
@@ -101,6 +103,11 @@ class Scores:
         ):
             if self._made(name):
                 yield Row(label, [competing(self._inner(name) + LEXICAL * words)])
+
+    @property
+    def _slow(self) -> bool:
+        """Are there so many articles that some rows are left out?"""
+        return self.source.every_article_is_a_candidate
 
     def _made(self, name: str) -> bool:
         return (self.place.model(name) / "config.json").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -118,13 +119,13 @@ def _cost(place: Workplace, quality: Values, out: Path) -> list[str]:
         ),
     }
     for encoder in ENCODERS:
-        if encoder != "ast":
+        if encoder != "ast" and (place.model(f"{encoder}-1") / "config.json").exists():
             encoders[encoder.upper()] = (
                 f"{encoder.upper()}, competing",
                 siamese(place, f"{encoder}-1").post_vectors,
             )
     rates = _rates({name: encode for name, (_, encode) in encoders.items()}, posts)
-    quality = {name.removesuffix(f", {len(SEEDS)} seeds"): own for name, own in quality.items()}
+    quality = {re.sub(r", \d seeds$", "", name): own for name, own in quality.items()}
     found = {
         name: (rates[name], 100 * statistics.mean(quality[row]["mAP"]))
         for name, (row, _) in encoders.items()
