@@ -36,9 +36,9 @@ def report(place: Workplace, out: Path) -> None:
         "Made by `python benchmarks/quality.py --data DATA --work WORK` "
         f"(Python {platform.python_version()}, {os.cpu_count()} cores, one thread a run).",
         "Percent, on dev posts (snopes: every article of the set is a candidate). Trained models: one run, or mean ±",
-        "standard deviation over the seeds that the row names; one model for all three sets, trained on their train posts",
-        "together. mAP, mRP and AUC are over all pairs in one ranking (Danovitch 2020); MAP to recall@10 means over",
-        f"articles; {AT_1}: the share of posts whose best article is one of theirs. See docs/evaluation.md.",
+        "standard deviation over the seeds that the row names; one model for all three sets, trained on their train",
+        "posts together. mAP, mRP and AUC are over all pairs in one ranking (Danovitch 2020); MAP to recall@10",
+        f"means over articles; {AT_1}: the share of posts whose best article is one of theirs. See docs/evaluation.md.",
         "",
         *(NOTES.read_text(encoding="utf-8").splitlines() if NOTES.exists() else []),
     ]
