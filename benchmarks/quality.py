@@ -4,7 +4,7 @@
 
 DATA holds plazz_commentary, politifact_tweets, snopes_claims and tagmynews; WORK takes training sets, what the teacher
 said, word vectors, model folders and scores. What is there already is not made again, so an interrupted run goes on
-where it stopped. Needs MiniLM (extra `bench`), and about four hours on two cores.
+where it stopped. Needs MiniLM (extra `bench`), and hours.
 """
 
 from __future__ import annotations

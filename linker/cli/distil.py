@@ -3,46 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, read_config
+from linker.cli.options import (
+    ConfigFile,
+    ExtVars,
+    OnBadText,
+    Overrides,
+    Packages,
+    SaidFolder,
+    TeacherFolder,
+    TextColumns,
+    read_config,
+)
 
 
 def distil(
     config: ConfigFile,
     files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
-    teacher: Annotated[
-        str,
-        typer.Option("--teacher", help="A folder of sentence-transformers, or a model folder with vectors."),
-    ],
+    teacher: TeacherFolder,
     out: Annotated[Path, typer.Option("--out", help="The model folder to write.", show_default=False)],
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column", help="A column with text; repeatable (default: title, text).", show_default=False
-        ),
-    ] = None,
+    column: TextColumns = None,
     epochs: Annotated[
         int, typer.Option("--epochs", min=1, help="Times that the texts are gone through.")
     ] = 3,
     rate: Annotated[float, typer.Option("--rate", min=0, help="The highest learning rate.")] = 5e-4,
-    said: Annotated[
-        Path | None,
-        typer.Option(
-            "--said",
-            help="Folder for what the teacher said, so that nothing is asked twice.",
-            show_default="OUT.said",
-        ),
-    ] = None,
+    said: SaidFolder = None,
     override: Overrides = None,
     ext_var: ExtVars = None,
     include_package: Packages = None,
-    on_error: Annotated[
-        Literal["strict", "skip"],
-        typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
-    ] = "strict",
+    on_error: OnBadText = "strict",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the model folder if it exists.")
     ] = False,

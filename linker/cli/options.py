@@ -43,6 +43,29 @@ OnError = Annotated[
     Literal["strict", "skip"],
     typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
 ]
+TextColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column", help="A column with text; repeatable (default: title, text).", show_default=False
+    ),
+]
+# Bad lines show while the texts are read, which is part of the work.
+OnBadText = Annotated[
+    Literal["strict", "skip"],
+    typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
+]
+TeacherFolder = Annotated[
+    str,
+    typer.Option("--teacher", help="A folder of sentence-transformers, or a model folder with vectors."),
+]
+SaidFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--said",
+        help="Folder for what the teacher said, so that nothing is asked twice.",
+        show_default="OUT.said",
+    ),
+]
 PassagesOption = Annotated[
     Literal["whole", "best", "mean"],
     typer.Option(

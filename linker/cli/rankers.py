@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from linker.cli.posts import post_columns, with_option
 from linker.cli.thresholds import identity, say
 from linker.errors import LinkerError
+from linker.models.shipped import DISTILLED
 
 if TYPE_CHECKING:
     from linker.corpus.engines.engine import Engine
@@ -74,7 +75,6 @@ class PostsRanker:
         errors_dir: Path,
         asked: Asked,
     ) -> None:
-        from linker.models.shipped import DISTILLED
         from linker.ranking.linker import find_model
 
         self._columns = post_columns(column)
@@ -122,8 +122,6 @@ class PostsRanker:
     @cached_property
     def _linker(self) -> Linker:
         if self._unnamed:
-            from linker.models.shipped import DISTILLED
-
             say(
                 f"no --model given: ranking by `{DISTILLED}`, which linker brings along; it learned from no links"
             )

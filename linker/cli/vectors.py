@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli.options import OnBadText, SaidFolder, TeacherFolder, TextColumns
+
 if TYPE_CHECKING:
     from linker.data.tokenizer import Tokenizer
 
@@ -18,20 +20,8 @@ Cache = Annotated[
         "--cache", help="Folder of named vectors (default: LINKER_VECTOR_CACHE, else .vector_cache)."
     ),
 ]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column", help="A column with text; repeatable (default: title, text).", show_default=False
-    ),
-]
 TokenizerName = Annotated[
     str, typer.Option("--tokenizer", help="The tokenizer of the model: a name or a JSON object.")
-]
-
-# Bad lines show while the texts are read, which is part of the work.
-OnError = Annotated[
-    Literal["strict", "skip"],
-    typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
 ]
 
 
@@ -66,7 +56,7 @@ def fetch(
 def train(
     files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", help="The file to write, such as vectors.txt.gz.")],
-    column: Columns = None,
+    column: TextColumns = None,
     tokenizer: TokenizerName = "social",
     method: Annotated[
         Literal["skipgram", "cbow", "fasttext"], typer.Option("--method", help="How they are trained.")
@@ -86,7 +76,7 @@ def train(
         str | None,
         typer.Option("--start", help="Vectors (a file or a name) to begin with, not for fasttext."),
     ] = None,
-    on_error: OnError = "strict",
+    on_error: OnBadText = "strict",
 ) -> None:
     """Train word vectors on the texts of your own files."""
     from linker.data.vectors.training import texts_of, train_vectors
@@ -105,25 +95,15 @@ def train(
 @app.command()
 def distil(
     files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
-    teacher: Annotated[
-        str,
-        typer.Option("--teacher", help="A folder of sentence-transformers, or a model folder with vectors."),
-    ],
+    teacher: TeacherFolder,
     out: Annotated[Path, typer.Option("--out", help="The file to write, such as vectors.txt.gz.")],
-    column: Columns = None,
+    column: TextColumns = None,
     tokenizer: TokenizerName = "social",
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="Times that the texts are fitted.")] = 8,
     min_count: Annotated[int, typer.Option("--min-count", min=1, help="Rarer words get no vector.")] = 2,
     seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the order of the texts.")] = 1,
-    said: Annotated[
-        Path | None,
-        typer.Option(
-            "--said",
-            help="Folder for what the teacher said, so that nothing is asked twice.",
-            show_default="OUT.said",
-        ),
-    ] = None,
-    on_error: OnError = "strict",
+    said: SaidFolder = None,
+    on_error: OnBadText = "strict",
 ) -> None:
     """Word vectors that say together what a sentence transformer says of whole texts.
 
@@ -160,7 +140,7 @@ def info(
     files: Annotated[
         list[str] | None, typer.Argument(help="Files whose texts should be covered.", show_default=False)
     ] = None,
-    column: Columns = None,
+    column: TextColumns = None,
     tokenizer: TokenizerName = "social",
     max_words: Annotated[
         int,

@@ -58,9 +58,8 @@ def build_corpus(
     if store is None:
         vectors = loaded.post_vectors([])
         assert vectors is not None
-        facts = Facts(
-            str(Path(model).resolve()), print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
-        )
+        place = str(Path(found.contender.given).resolve())
+        facts = Facts(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
         store = Store.create(folder, facts)
     return add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
 

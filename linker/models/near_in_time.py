@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 
 from linker.bounds import above
-from linker.data.types import Article, LinkedPosts, Post
+from linker.data.types import Article, Post
 from linker.models.model import Model
 
 _DAY = 24 * 60 * 60
@@ -28,9 +28,6 @@ class NearInTimeModel(Model):
     def __init__(self, days: float = 1.0) -> None:
         above(0, days=days)
         self.days = days
-
-    def prepare(self, data: LinkedPosts) -> None:
-        """There is nothing to learn."""
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """float32, articles × posts, at most 0."""

@@ -61,7 +61,7 @@ def distil_vectors(
     Raises:
         DataError: no word comes `min_count` times.
     """
-    pieces = list(dict.fromkeys(chain.from_iterable(map(pieces_of, texts))))
+    pieces = pieces_of(texts)
     tokens = [tokenizer.tokenize(piece) for piece in pieces]
     counts = Counter(chain.from_iterable(tokens))
     words = [

@@ -177,7 +177,7 @@ class Experiment:
                 metrics = {"epoch": epoch, "cosine_to_teacher": cosine}
                 save_model(whole, out, config, metrics, student_card(config, said.teacher, cosine, model))
 
-        return distil_model(whole, model, texts, said, epochs, rate, self.seed, save)
+        return distil_model(whole, model, texts, said, epochs, rate, self.seed, device_for(0), save)
 
     def _find(
         self,

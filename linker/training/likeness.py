@@ -26,7 +26,7 @@ def unlikeness(given: Tensor, wanted: Tensor) -> tuple[Tensor, float]:
 
 def _neighbours(given: Tensor, wanted: Tensor) -> Tensor:
     """How far the texts' likeness to each other is from that which the teacher sees: a mean divergence in nats."""
-    itself = torch.eye(len(given), dtype=torch.bool)
+    itself = torch.eye(len(given), dtype=torch.bool, device=given.device)
     ours = torch.log_softmax((SHARPNESS * given @ given.T).masked_fill(itself, -1e4), dim=1)
     theirs = torch.softmax((SHARPNESS * wanted @ wanted.T).masked_fill(itself, -1e4), dim=1)
     return F.kl_div(ours, theirs, reduction="batchmean")

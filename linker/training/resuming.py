@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from linker.config.differing import ABSENT, differing
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.models.folder import CARD, CONFIG, METRICS
@@ -97,19 +98,14 @@ def find_checkpoint(
     return checkpoint, not changes
 
 
-def differences(before: Any, after: Any, path: str = "") -> Iterator[str]:
+def differences(before: Any, after: Any) -> Iterator[str]:
     """`path: before → after` for each value in which two configs differ."""
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in [*before, *(key for key in after if key not in before)]:
-            at = f"{path}.{key}" if path else key
-            if key not in after:
-                yield f"{at}: {json.dumps(before[key], ensure_ascii=False)} → (gone)"
-            elif key not in before:
-                yield f"{at}: (new) → {json.dumps(after[key], ensure_ascii=False)}"
-            else:
-                yield from differences(before[key], after[key], at)
-    elif before != after:
-        yield f"{path}: {json.dumps(before, ensure_ascii=False)} → {json.dumps(after, ensure_ascii=False)}"
+    for path, old, new in differing(before, after):
+        yield f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
+
+
+def _shown(value: Any, absent: str) -> str:
+    return absent if value is ABSENT else json.dumps(value, ensure_ascii=False)
 
 
 def remove_half_written(out: Path) -> None:

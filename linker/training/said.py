@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -20,10 +21,9 @@ LONGEST_PIECE = 100
 TEXTS_AT_ONCE = 2_048
 
 
-def pieces_of(text: str) -> list[str]:
-    """The pieces of a text that a teacher reads, one after the other."""
-    words = text.split()
-    return [" ".join(words[i : i + LONGEST_PIECE]) for i in range(0, len(words), LONGEST_PIECE)]
+def pieces_of(texts: Iterable[str]) -> list[str]:
+    """What a teacher reads of texts: their pieces, in order, each once."""
+    return list(dict.fromkeys(chain.from_iterable(map(_pieces, texts))))
 
 
 class Said:
@@ -69,3 +69,8 @@ class Said:
     def _key(self, text: str) -> bytes:
         named = f"{self.teacher}\n{text}"
         return sha256(named.encode("utf-8", "surrogatepass")).digest()[:16]
+
+
+def _pieces(text: str) -> list[str]:
+    words = text.split()
+    return [" ".join(words[i : i + LONGEST_PIECE]) for i in range(0, len(words), LONGEST_PIECE)]

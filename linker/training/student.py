@@ -7,7 +7,6 @@ As the static models of Tulkens and van Dongen 2024 (model2vec) and the small tr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 
 import numpy as np
 import torch
@@ -36,6 +35,7 @@ def distil_model(
     epochs: int,
     rate: float,
     seed: int,
+    device: torch.device,
     on_epoch: Callable[[int, float], None],
 ) -> tuple[int, float]:
     """Prepare a model with the texts and fit the part of it that has weights to the teacher.
@@ -48,6 +48,7 @@ def distil_model(
         epochs: times that the texts are gone through.
         rate: Adam's learning rate at its highest; it rises over 30 steps and falls to a fiftieth.
         seed: of the order of the texts, and of which are kept out.
+        device: where the student learns.
         on_epoch: told after each how many there were, and the cosine.
 
     Returns:
@@ -57,7 +58,7 @@ def distil_model(
         ConfigError: the teacher's vectors have another size, or the student has nothing to learn with.
         DataError: fewer than 2 texts to learn from.
     """
-    pieces = list(dict.fromkeys(chain.from_iterable(map(pieces_of, texts))))
+    pieces = pieces_of(texts)
     order = np.random.default_rng(seed)
     shuffled = order.permutation(len(pieces))
     out = shuffled[: round(KEPT_OUT * len(pieces))]
@@ -73,6 +74,7 @@ def distil_model(
             "make the model's encoder give as many"
         )
     targets = nn.functional.normalize(targets, dim=1)
+    student.to(device)
     encoded = [student.post_tokens(post) for post in posts]
     weights = [weight for weight in student.parameters() if weight.requires_grad]
     if not weights:
@@ -90,7 +92,9 @@ def distil_model(
         for epoch in range(1, epochs + 1):
             student.train()
             for part in _batches(order.permutation(learned)):
-                loss, own = unlikeness(student([encoded[i] for i in part]), targets[torch.from_numpy(part)])
+                loss, own = unlikeness(
+                    student([encoded[i] for i in part]), targets[torch.from_numpy(part)].to(device)
+                )
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(weights, 1.0)

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from linker.cli.main import main
 from linker.cli.mine import app
 from linker.errors import LinkerError
+from tests.invoking import invoke
 from tests.mining.objects import read_pairs, v1, write
 
 
@@ -25,11 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.output
+    return invoke(app, *arguments)
 
 
 @pytest.mark.parametrize("way", ["quotes", "replies", "coquotes", "coreplies"])

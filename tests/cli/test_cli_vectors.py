@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from linker.cli.vectors import app
 from linker.errors import ConfigError, DataError, LinkerError
+from tests.invoking import invoke
 
 TEXTS = [
     "Obama speaks to #Boston",
@@ -32,11 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.output
+    return invoke(app, *arguments)
 
 
 def test_train_then_info(folder: Path) -> None:

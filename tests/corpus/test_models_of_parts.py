@@ -15,6 +15,7 @@ from linker.data.types import Article
 from linker.errors import ModelError
 from linker.models.folder import load_model, save_model
 from linker.models.model import Model, part_with_vectors
+from linker.models.shipped import DISTILLED
 from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts
 
@@ -44,6 +45,13 @@ def test_a_corpus_keeps_and_compares_the_vectors_of_the_part(folder, tmp_path):
     expected = part.score([Article("a", ARTICLE)], [ranked.post for ranked in got])[0]
     np.testing.assert_allclose([ranked.score for ranked in got], expected, atol=1e-6)
     assert [ranked.score for ranked in got] == sorted((ranked.score for ranked in got), reverse=True)
+
+
+def test_the_model_that_comes_along_is_found_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    posts = write_posts(tmp_path / "posts.jsonl", some_posts(20))
+    build_corpus(tmp_path / "corpus", [posts], DISTILLED, PostColumns())
+    assert len(Corpus.open(tmp_path / "corpus").rank(ARTICLE, top=5)) == 5
 
 
 def test_a_model_whose_parts_have_no_vectors_is_refused(tmp_path):

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from typer.testing import CliRunner
 
 from linker.cli.main import app
 from linker.config import build
@@ -16,6 +15,7 @@ from linker.errors import ConfigError, LinkerError, ModelError
 from linker.models.folder import load_model, save_model
 from linker.models.model import Model
 from tests.conftest import toy_posts
+from tests.invoking import invoke
 
 DIM = 12
 CONFIG = """{
@@ -69,11 +69,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments)
-    if result.exception and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert result.exit_code == 0, result.output
-    return result.output
+    return invoke(app, *arguments)
 
 
 def distil(*arguments: str) -> str:
