@@ -17,6 +17,7 @@ defaults.training {
     type: 'competing',
     temperature: 0.06,
     none: 0.3,
+    kinship: 0.3,
     model: {
       type: 'hybrid',
       fusion: 'sum',

@@ -70,6 +70,7 @@ def main() -> None:
         "type": "competing",
         "temperature": 0.05,
         "none": 0.3,
+        "kinship": 0.3,
         "model": {"type": "hybrid", "fusion": "sum", "parts": [part, "tfidf"], "weights": [1, 2]},
     }
     model = build(Model, config)

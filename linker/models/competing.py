@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import expit, logsumexp
 
-from linker.bounds import above
+from linker.bounds import above, at_least
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 
@@ -24,15 +24,22 @@ class CompetingModel(Model):
     the other side, a softmax over the posts, would give every article a best post, though most have none.) At 0 the
     article is as likely as all the rest together.
 
+    Rivals may tell the same story; then a post of one is no stranger to the other. With `kinship`, the odds of a post
+    gain its chances with the other articles, each times the share of the article's own posts that would be as likely
+    theirs (one step of a random walk from article to post to article; decision 134). Scores depend on the other posts
+    then, too, unless an article is asked alone.
+
     Args:
         model: whose scores compete.
         temperature: how far apart two of its scores are when one article has e times the other's share.
         none: the score at which "none of them" is as likely as the article.
+        kinship: how much a post's chances with kindred articles count; 0: not at all.
     """
 
-    def __init__(self, model: Model, temperature: float, none: float) -> None:
+    def __init__(self, model: Model, temperature: float, none: float, kinship: float = 0.0) -> None:
         above(0, temperature=temperature)
-        self.model, self.temperature, self.none = model, temperature, none
+        at_least(0, kinship=kinship)
+        self.model, self.temperature, self.none, self.kinship = model, temperature, none, kinship
 
     def parts(self) -> Sequence[Model]:
         """The model whose scores compete."""
@@ -55,6 +62,9 @@ class CompetingModel(Model):
         own = scores[best]
         scores[best] = -np.inf
         odds[best] = own - self._against(scores)[0]
+        if self.kinship and len(odds) > 1:
+            with np.errstate(divide="ignore"):  # no chance at all: ln 0 adds nothing
+                odds = np.logaddexp(odds, np.log(self.kinship * _chances_of_kin(expit(odds))))
         return odds.astype(np.float32)
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
@@ -79,3 +89,19 @@ class CompetingModel(Model):
     def load_state(self, folder: Path) -> None:
         """As the model whose scores compete."""
         self.model.load_state(folder)
+
+
+def _chances_of_kin(chances: np.ndarray) -> np.ndarray:
+    """For each article and post Σ_j p(j | post) · Σ_m p(article | m) p(j | m) / Σ_m p(article | m), j another article.
+
+    The divisor is at least 1: an article without posts of its own has no kin.
+    """
+    articles, posts = chances.shape
+    if articles <= posts:
+        together = chances @ chances.T
+        np.fill_diagonal(together, 0)
+        found = together @ chances
+    else:
+        found = chances @ (chances.T @ chances) - (chances**2).sum(axis=1, keepdims=True) * chances
+    kin: np.ndarray = np.maximum(found, 0) / np.maximum(chances.sum(axis=1, keepdims=True), 1)
+    return kin

@@ -187,3 +187,52 @@ def test_a_hybrid_asks_its_parts_alone() -> None:
     alone = model.score_alone(articles(3), posts(20))
     one_by_one = np.concatenate([model.score([article], posts(20)) for article in articles(3)])
     np.testing.assert_allclose(alone, one_by_one, atol=1e-5)
+
+
+def test_kinship_by_hand() -> None:
+    inner = np.log([[3.0, 1.0, 1.0], [3.0, 1.0, 1.0], [1.0, 1.0, 3.0]])
+    model = CompetingModel(Fixed(inner), temperature=1.0, none=-1e9, kinship=0.5)
+    chances = np.array([[3 / 7, 1 / 3, 1 / 5], [3 / 7, 1 / 3, 1 / 5], [1 / 7, 1 / 3, 3 / 5]])
+    # The first two articles have less than a whole post each, the last one a little more.
+    shared = [
+        [0, (chances[0] * chances[1]).sum(), (chances[0] * chances[2]).sum()],
+        [(chances[1] * chances[0]).sum(), 0, (chances[1] * chances[2]).sum()],
+        [(chances[2] * chances[0]).sum(), (chances[2] * chances[1]).sum(), 0],
+    ]
+    kin = np.array(shared) / np.array([[1], [1], [chances[2].sum()]]) @ chances
+    expected = chances / (1 - chances) + 0.5 * kin
+    np.testing.assert_allclose(np.exp(model.score(articles(3), posts(3))), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (40, 3)])
+def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[int, int]) -> None:
+    inner = np.random.default_rng(6).normal(size=shape)
+    scores = CompetingModel(Fixed(inner), 0.5, none=0, kinship=2.0).score(articles(shape[0]), posts(shape[1]))
+    chances = expit(CompetingModel(Fixed(inner), 0.5, none=0).score(articles(shape[0]), posts(shape[1])))
+    together = chances @ chances.T * (1 - np.eye(shape[0]))
+    kin = together / np.maximum(chances.sum(axis=1, keepdims=True), 1) @ chances
+    np.testing.assert_allclose(np.exp(scores), chances / (1 - chances) + 2.0 * kin, rtol=1e-4)
+
+
+def test_a_post_of_one_article_is_no_stranger_to_another_of_the_same_story() -> None:
+    # Posts waver between the first two articles; the fourth is clearly of the first one.
+    inner = np.array([[1.0, 1.0, 1.0, 1.0], [0.9, 1.0, 1.1, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    told_apart = CompetingModel(Fixed(inner), 0.1, none=0.5).score(articles(3), posts(4))
+    kin = CompetingModel(Fixed(inner), 0.1, none=0.5, kinship=0.3).score(articles(3), posts(4))
+    assert told_apart[1, 3] == pytest.approx(told_apart[2, 3])
+    assert kin[1, 3] > kin[2, 3] + 3
+    assert kin[0, 3] == pytest.approx(told_apart[0, 3], abs=1e-3)
+
+
+def test_an_article_asked_alone_has_no_kin() -> None:
+    inner = np.random.default_rng(7).normal(size=(3, 20))
+    model = CompetingModel(Fixed(inner), 0.3, none=0.1, kinship=0.3)
+    for row, article in enumerate(articles(3)):
+        np.testing.assert_allclose(
+            model.score([article], posts(20))[0], model.score_alone(articles(3), posts(20))[row], rtol=1e-5
+        )
+
+
+def test_kinship_is_not_negative() -> None:
+    with pytest.raises((ConfigError, ValueError), match="kinship"):
+        build(Model, {"type": "competing", "temperature": 1, "none": 0, "kinship": -0.1, "model": "tfidf"})
