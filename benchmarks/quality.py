@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from quality_report import report
-from quality_runs import ENCODERS, ROOT, SEEDS, WHOLE, Workplace
+from quality_runs import ENCODERS, ROOT, SEEDS, Workplace
 from quality_sets import SOURCES, prepare
 
 
@@ -23,9 +23,14 @@ def make(place: Workplace, jobs: int) -> None:
     """Train what is to be measured."""
     place.distil_vectors()
     place.train("mean", "mean", 1, None)
+    place.train("teacher", "teacher", 1, None)
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(place.teach, ["best", *ENCODERS]))
-        runs = [pool.submit(place.train, "tuned", "best", 1, None, WHOLE)]
+        students = [pool.submit(place.teach, f"{encoder}-student", encoder) for encoder in ENCODERS]
+        students.append(pool.submit(place.teach, "best-student", "best", place.model("teacher")))
+        students.append(pool.submit(place.teach, "plain-student", "best"))
+        for student in students:
+            student.result()
+        runs = [pool.submit(place.train, "plain-1", "best", 1, "plain-student")]
         runs += [
             pool.submit(place.train, f"{recipe}-{seed}", recipe, seed, f"{recipe}-student")
             for seed in SEEDS
@@ -33,7 +38,7 @@ def make(place: Workplace, jobs: int) -> None:
         ]
         runs += [
             pool.submit(
-                place.train, f"without-{source.name}", "best", 1, "best-student", (), f"without/{source.name}"
+                place.train, f"without-{source.name}", "best", 1, "plain-student", f"without/{source.name}"
             )
             for source in SOURCES
         ]

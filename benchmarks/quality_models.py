@@ -21,7 +21,7 @@ from linker.models.model import Model, all_parts
 from linker.models.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/linking.libsonnet have them.
-TEMPERATURE, NONE, LEXICAL = 0.06, 0.3, 0.8
+TEMPERATURE, NONE, KINSHIP, LEXICAL = 0.06, 0.3, 0.3, 0.8
 # As docs/components/models.md advises.
 TIMES = 0.06
 FUSION = "TF-IDF + MiniLM"
@@ -77,15 +77,16 @@ class Scores:
                 yield Row("AST", own)
                 yield Row("AST, TF-IDF, competing", [competing(scores + LEXICAL * words) for scores in own])
         yield from self.best(words)
-        if self._made("tuned") and not self._slow:
-            tuned = self._inner("tuned")
-            yield Row("MiniLM trained on the links, TF-IDF, competing", [competing(tuned + LEXICAL * words)])
+        if self._made("teacher") and not self._slow:
+            teacher = self._inner("teacher")
+            yield Row("best's teacher: all six layers", [competing(teacher + LEXICAL * words)])
 
     def best(self, words: np.ndarray) -> Iterator[Row]:
         """The best model, and it without each of its ingredients."""
         seeds = [seed for seed in SEEDS if self._made(f"best-{seed}")]
         own = [self._inner(f"best-{seed}") for seed in seeds]
         yield Row("best", [competing(scores + LEXICAL * words) for scores in own])
+        yield Row("best without kinship", [competing(scores + LEXICAL * words, 0) for scores in own])
         yield Row("best without competition", [scores + LEXICAL * words for scores in own])
         yield Row("best without TF-IDF", [competing(scores) for scores in own])
         yield Row("best without both", own)
@@ -97,9 +98,11 @@ class Scores:
         untitled = [self._inner(f"best-{seed}", title=False) for seed in seeds]
         yield Row("best without a title view", [competing(scores + LEXICAL * words) for scores in untitled])
         for name, label in (
-            ("best-student", "best without links"),
-            ("best-untaught", "best without a teacher (two layers, links alone)"),
-            (f"without-{self.source.name}", "best without links of this source"),
+            ("best-student", "best without links after its teacher's"),
+            ("plain-1", "best, its teacher MiniLM as it comes"),
+            (f"without-{self.source.name}", "... and without links of this source"),
+            ("plain-student", "... and without any links"),
+            ("best-untaught", "best without a teacher"),
         ):
             if self._made(name):
                 yield Row(label, [competing(self._inner(name) + LEXICAL * words)])
@@ -140,6 +143,6 @@ def sentence_transformer() -> Model:
     return model
 
 
-def competing(scores: np.ndarray) -> np.ndarray:
+def competing(scores: np.ndarray, kinship: float = KINSHIP) -> np.ndarray:
     """Articles × posts, the articles competing."""
-    return CompetingModel(Given(scores), TEMPERATURE, NONE).score([None] * len(scores), [])  # type: ignore[list-item]
+    return CompetingModel(Given(scores), TEMPERATURE, NONE, kinship).score([None] * len(scores), [])  # type: ignore[list-item]

@@ -113,10 +113,7 @@ def _cost(place: Workplace, quality: Values, out: Path) -> list[str]:
             "distilled vectors, their mean, TF-IDF, competing",
             siamese(place, "mean").post_vectors,
         ),
-        "MiniLM trained on the links, TF-IDF": (
-            "MiniLM trained on the links, TF-IDF, competing",
-            siamese(place, "tuned").post_vectors,
-        ),
+        "best's teacher": ("best's teacher: all six layers", siamese(place, "teacher").post_vectors),
     }
     for encoder in ENCODERS:
         if encoder != "ast" and (place.model(f"{encoder}-1") / "config.json").exists():
@@ -147,11 +144,11 @@ def _cost(place: Workplace, quality: Values, out: Path) -> list[str]:
         lines.append(f"| {name} | {rate:,.0f} | {rate / rates['MiniLM']:.1f} | {value:.1f} |")
     lines += ["", f"![mAP against posts per second]({picture.name})", "", "## Training", ""]
     lines += ["| what | seconds (median) |", "|---|---|"]
-    kinds = ["vectors", *(f"{recipe}-student" for recipe in ("best", *ENCODERS))]
+    kinds = ["vectors", *(f"{recipe}-student" for recipe in ("best", "plain", *ENCODERS))]
     clocked = {kind: [place.seconds(kind)] for kind in kinds}
     for recipe in ("best", *ENCODERS):
         clocked[f"{recipe}, on links"] = [place.seconds(f"{recipe}-{seed}") for seed in SEEDS]
-    clocked["MiniLM trained on the links"] = [place.seconds("tuned")]
+    clocked["best's teacher, on links"] = [place.seconds("teacher")]
     for name, all_seconds in clocked.items():
         known = [seconds for seconds in all_seconds if seconds is not None]
         if known:

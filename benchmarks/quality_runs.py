@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,15 +18,6 @@ SEEDS = (1, 2, 3)
 # Of the recipes' students: times that the texts are gone through, and the learning rate.
 TAUGHT = {"best": ("1", "4e-4")} | dict.fromkeys(ENCODERS, ("2", "1e-3"))
 TEXTS = ("--column", "title", "--column", "text", "--column", "claim")
-# The whole network instead of two layers, on links alone.
-WHOLE = (
-    "model.model.parts.0.layers=null",
-    "model.model.parts.0.title_view=false",
-    "model.model.parts.0.max_article_tokens=96",
-    "model.model.parts.0.max_post_tokens=96",
-    "trainer.optimizer.lr=3e-5",
-    "trainer.batches.articles=128",
-)
 
 
 def minilm() -> Path:
@@ -77,13 +67,12 @@ class Workplace:
         if not self.vectors.exists():
             self._made("vectors", "vectors", "distil", *self._texts(), "--out", str(self.vectors))
 
-    def teach(self, recipe: str) -> None:
-        """The student that the recipe's runs begin with, unless it is there."""
-        name = f"{recipe}-student"
+    def teach(self, name: str, recipe: str, teacher: Path | None = None) -> None:
+        """A student that the recipe's runs begin with, taught by MiniLM or by another teacher, unless it is there."""
         if not (self.model(name) / "config.json").exists():
             epochs, rate = TAUGHT[recipe]
             self._made(
-                name, "distil", f"configs/{recipe}.jsonnet", *self._texts(), "--epochs", epochs, "--rate", rate,
+                name, "distil", f"configs/{recipe}.jsonnet", *self._texts(teacher), "--epochs", epochs, "--rate", rate,
                 "--out", str(self.model(name)), "--overwrite", *self._variables("train"),
             )  # fmt: skip
 
@@ -93,22 +82,21 @@ class Workplace:
         recipe: str,
         seed: int,
         start: str | None,
-        settings: Sequence[str] = (),
         data: str = "train",
     ) -> None:
         """A run on the links of WORK/data, unless it is there."""
         if (self.work / "models" / f"{name}.seconds").exists():
             return
-        told = [f"seed={seed}", *settings, *([f"start={self.model(start)}"] if start else [])]
+        told = [f"seed={seed}", *([f"start={self.model(start)}"] if start else [])]
         overrides = [word for setting in told for word in ("-o", setting)]
         self._made(
             name, "train", f"configs/{recipe}.jsonnet", "--out", str(self.model(name)), "--overwrite",
             *self._variables(data), *overrides,
         )  # fmt: skip
 
-    def _texts(self) -> list[str]:
+    def _texts(self, teacher: Path | None = None) -> list[str]:
         files = [str(file) for file in sorted((self.work / "texts").iterdir())]
-        return [*files, *TEXTS, "--teacher", str(minilm()), "--said", str(self.work / "said")]
+        return [*files, *TEXTS, "--teacher", str(teacher or minilm()), "--said", str(self.work / "said")]
 
     def _variables(self, data: str) -> list[str]:
         told = {"data": self.work / data, "vectors": self.vectors, "path": minilm()}

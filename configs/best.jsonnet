@@ -1,10 +1,11 @@
-// The model to use: the first and the last layer of a sentence transformer, which learn from the whole of it and then
-// from links; TF-IDF beside them; and articles that compete for each post.
-//   linker distil configs/best.jsonnet TEXTS... --teacher FOLDER --out runs/student \
+// The model to use: the first and the last layer of a sentence transformer, which learn from the whole of it, trained on the
+// links, and then from the links themselves; TF-IDF beside them; and articles that compete for each post.
+//   linker train configs/teacher.jsonnet --out runs/teacher --ext-var data=DIR --ext-var path=FOLDER
+//   linker distil configs/best.jsonnet TEXTS... --teacher runs/teacher --epochs 1 --rate 4e-4 --out runs/student \
 //     --ext-var data=DIR --ext-var path=FOLDER
 //   linker train configs/best.jsonnet -o start=runs/student --out runs/best --ext-var data=DIR --ext-var path=FOLDER
-// FOLDER is that of all-MiniLM-L6-v2. DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split.
-// benchmarks/quality.py measures what each part is worth.
+// FOLDER is that of all-MiniLM-L6-v2. DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split. Without
+// the first command, FOLDER is the teacher, for a point less. benchmarks/quality.py measures what each part is worth.
 local defaults = import 'lib/defaults.libsonnet';
 local data = std.extVar('data');
 
@@ -36,10 +37,10 @@ defaults.training {
   miner: 'all_pairs',
   loss: { type: 'info_nce', temperature: 0.05 },
   trainer+: {
-    optimizer: { type: 'adamw', lr: 5e-5 },
+    optimizer: { type: 'adamw', lr: 1e-4 },
     schedule: { type: 'linear', warmup: 0.1 },
-    batches: { articles: 256, posts_per_article: 4, neighbours: 4 },
-    epochs: 2,
+    batches: { articles: 128, posts_per_article: 4, neighbours: 4 },
+    epochs: 3,
     patience: null,
     metric: 'MAP',
   },

@@ -7,6 +7,11 @@ from typing import Any
 from linker.data.types import LinkedPosts
 from linker.models.siamese import SiameseModel
 
+_SCORE = {
+    "competing": "the log-odds that a post is the article's, not that of another asked with it or of none",
+    "hybrid": "the scores of several models, put together",
+}
+
 
 def model_card(
     config: dict[str, Any],
@@ -32,13 +37,14 @@ def student_card(config: dict[str, Any], teacher: str, cosine: float, model: Sia
 
 
 def _card(config: dict[str, Any], learned: list[str], figures: list[str]) -> str:
-    encoder = config["model"].get("encoder", config["model"]["type"])
+    kind = config["model"]["type"]
+    encoder = config["model"].get("encoder", kind)
     name = encoder["type"] if isinstance(encoder, dict) else encoder
     lines = [
         f"# An article–post linker with a `{name}` encoder",
         "",
-        "Given a news article, it scores social-media posts by the cosine of their vectors: higher means more likely",
-        "to talk about the article. Made with linker (`article-linker`).",
+        f"Given a news article, it scores social-media posts by {_SCORE.get(kind, 'the cosine of their vectors')}:",
+        "higher means more likely to talk about the article. Made with linker (`article-linker`).",
         "",
         "## Use",
         "",
