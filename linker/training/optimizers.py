@@ -83,9 +83,20 @@ def scale_rate(scheduler: LambdaLR, factor: float) -> bool:
     before = scheduler.base_lrs
     groups = scheduler.optimizer.param_groups
     scheduler.base_lrs = [group["initial_lr"] * factor for group in groups]
+    _set_rates(scheduler)
+    return scheduler.base_lrs != before
+
+
+def go_to_step(scheduler: LambdaLR, step: int) -> None:
+    """Let a run go on with the learning rate that its schedule gives at a step."""
+    scheduler.last_epoch = step
+    _set_rates(scheduler)
+
+
+def _set_rates(scheduler: LambdaLR) -> None:
+    groups = scheduler.optimizer.param_groups
     for group, rate, scale in zip(groups, scheduler.base_lrs, scheduler.lr_lambdas, strict=True):
         group["lr"] = rate * scale(scheduler.last_epoch)
-    return scheduler.base_lrs != before
 
 
 @Schedule.register("constant")

@@ -23,7 +23,7 @@ from linker.training.batches import Batches, PairBatch
 from linker.training.failure import told
 from linker.training.gradients import EncodedBatch
 from linker.training.memory import CrossBatchMemory, RememberedPosts
-from linker.training.optimizers import Optimizer, Schedule
+from linker.training.optimizers import Optimizer, Schedule, go_to_step
 from linker.training.workers import Workers
 
 
@@ -240,9 +240,7 @@ class Run:
         if same:
             self.scheduler.load_state_dict({"lr_lambdas": [None], **facts["schedule"]})
         else:
-            self.scheduler.last_epoch = self.step
-            for group, rate in zip(self.optimizer.param_groups, self.scheduler.get_lr()):
-                group["lr"] = rate
+            go_to_step(self.scheduler, self.step)
 
     def _modules(self) -> Mapping[str, nn.Module]:
         return {"model": self.model, "loss": self.loss, "miner": self.miner}

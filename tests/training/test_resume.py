@@ -216,6 +216,7 @@ def test_a_changed_config_is_refused_with_the_difference_and_taken_when_asked_fo
     assert "trainer.batches" not in told
     code, told = run(workplace, *train(out, "--resume", "--changed-config", *change))
     assert code == 0, told
+    assert "Warning" not in told
     log = outcome(workplace, out)["log"]
     assert [record["epoch"] for record in log if "epoch" in record] == [1, 2, 3, 4, 5]
     rates = [record["lr"] for record in log if "step" in record]
