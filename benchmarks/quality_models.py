@@ -20,8 +20,8 @@ from linker.models.hybrid import HybridModel
 from linker.models.model import Model, all_parts
 from linker.models.siamese import SiameseModel
 
-# As configs/best.jsonnet and configs/lib/linking.libsonnet have them.
-TEMPERATURE, NONE, KINSHIP, LEXICAL = 0.06, 0.3, 0.3, 0.8
+# As configs/best.jsonnet and configs/lib/linking.libsonnet have them; without TF-IDF scores lie nearer together.
+TEMPERATURE, OF_VECTORS, NONE, KINSHIP, LEXICAL = 0.06, 0.05, 0.3, 0.3, 0.8
 # As docs/components/models.md advises.
 TIMES = 0.06
 FUSION = "TF-IDF + MiniLM"
@@ -64,15 +64,15 @@ class Scores:
         yield Row("BM25", [self._kept("BM25", lambda: build(Model, "bm25"))])
         yield Row("MiniLM zero-shot", [mini])
         yield Row(FUSION, [HybridModel([Given(words), Given(mini)]).score([], [])])
-        yield Row("MiniLM zero-shot, competing", [competing(mini)])
+        yield Row("MiniLM zero-shot, competing", [competing(mini, OF_VECTORS)])
         yield Row("TF-IDF + MiniLM, competing", [competing(mini + LEXICAL * words)])
         mean = self._kept("mean", lambda: siamese(self.place, "mean"))
-        yield Row("distilled vectors, their mean, competing", [competing(mean)])
+        yield Row("distilled vectors, their mean, competing", [competing(mean, OF_VECTORS)])
         yield Row("distilled vectors, their mean, TF-IDF, competing", [competing(mean + LEXICAL * words)])
         for encoder in ENCODERS:
             own = [self._inner(f"{encoder}-{seed}") for seed in SEEDS if self._made(f"{encoder}-{seed}")]
             if own:
-                yield Row(f"{encoder.upper()}, competing", [competing(scores) for scores in own])
+                yield Row(f"{encoder.upper()}, competing", [competing(scores, OF_VECTORS) for scores in own])
             if encoder == "ast":
                 yield Row("AST", own)
                 yield Row("AST, TF-IDF, competing", [competing(scores + LEXICAL * words) for scores in own])
@@ -86,9 +86,9 @@ class Scores:
         seeds = [seed for seed in SEEDS if self._made(f"best-{seed}")]
         own = [self._inner(f"best-{seed}") for seed in seeds]
         yield Row("best", [competing(scores + LEXICAL * words) for scores in own])
-        yield Row("best without kinship", [competing(scores + LEXICAL * words, 0) for scores in own])
+        yield Row("best without kinship", [competing(scores + LEXICAL * words, kinship=0) for scores in own])
         yield Row("best without competition", [scores + LEXICAL * words for scores in own])
-        yield Row("best without TF-IDF", [competing(scores) for scores in own])
+        yield Row("best without TF-IDF", [competing(scores, OF_VECTORS) for scores in own])
         yield Row("best without both", own)
         if self._slow:
             return
@@ -143,6 +143,6 @@ def sentence_transformer() -> Model:
     return model
 
 
-def competing(scores: np.ndarray, kinship: float = KINSHIP) -> np.ndarray:
+def competing(scores: np.ndarray, temperature: float = TEMPERATURE, kinship: float = KINSHIP) -> np.ndarray:
     """Articles × posts, the articles competing."""
-    return CompetingModel(Given(scores), TEMPERATURE, NONE, kinship).score([None] * len(scores), [])  # type: ignore[list-item]
+    return CompetingModel(Given(scores), temperature, NONE, kinship).score([None] * len(scores), [])  # type: ignore[list-item]

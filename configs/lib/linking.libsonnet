@@ -18,7 +18,7 @@ defaults.training {
   },
   model: {
     type: 'competing',
-    temperature: 0.06,
+    temperature: 0.05,
     none: 0.3,
     kinship: 0.3,
     model: {

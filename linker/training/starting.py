@@ -12,6 +12,8 @@ from linker.models.model import Model
 
 # Where a model's words and weights came from before is no part of what it is.
 _ORIGINS = {"vectors", "path"}
+# Nor is how scores are made of the vectors.
+_SCORING = {"temperature", "none", "kinship", "weights", "fusion", "title_view"}
 
 
 def begin_with(model: Model, folder: Path, config: dict[str, Any]) -> None:
@@ -27,7 +29,7 @@ def begin_with(model: Model, folder: Path, config: dict[str, Any]) -> None:
         ConfigError: it is that of another model.
     """
     for path, theirs, ours in differing(read_config(folder)["model"], config, "model"):
-        if _ORIGINS.isdisjoint(path.split(".")):
+        if not (_ORIGINS | _SCORING) & set(path.split(".")):
             raise ConfigError(
                 f"start: {folder} is another model: {path} is {theirs!r} there and {ours!r} here; "
                 "make it with the same config"

@@ -121,10 +121,18 @@ def test_a_start_that_is_none_or_another_model_is_one_message(place: Path) -> No
     with pytest.raises(ModelError, match="there is no such model folder"):
         run("train", "c.jsonnet", "--out", "a", "-o", "start=nowhere")
     distil("--out", "student", "--epochs", "1")
-    wider = ["-o", "start=student", "-o", "model.none=0.5"]
-    with pytest.raises(ConfigError, match=r"another model: model\.none is 0\.3 there and 0\.5 here"):
+    wider = ["-o", "start=student", "-o", "model.model.parts.0.embedder.dim=13"]
+    there = r"another model: model\.model\.parts\.0\.embedder\.dim is 12 there and 13 here"
+    with pytest.raises(ConfigError, match=there):
         run("train", "c.jsonnet", "--out", "a", *wider)
     assert not (place / "a").exists()
+
+
+def test_what_makes_scores_of_vectors_may_differ_from_the_start(place: Path) -> None:
+    distil("--out", "student", "--epochs", "1")
+    other = ["-o", "model.none=0.5", "-o", "model.kinship=0.1", "-o", "model.model.weights=[1, 0.3]"]
+    run("train", "c.jsonnet", "--out", "a", "-o", "start=student", "-o", "trainer.epochs=1", *other)
+    assert json.loads((place / "a" / "config.json").read_text())["model"]["none"] == 0.5
 
 
 def test_a_teacher_of_another_size_and_too_few_texts_are_told(place: Path) -> None:
