@@ -23,14 +23,14 @@ def make(place: Workplace, jobs: int) -> None:
     """Train what is to be measured."""
     place.distil_vectors()
     place.train("mean", "mean", 1, None)
-    place.train("teacher", "teacher", 1, None)
+    place.train("six_layers", "six_layers", 1, None)
     with ThreadPoolExecutor(jobs) as pool:
         students = [pool.submit(place.teach, f"{encoder}-student", encoder) for encoder in ENCODERS]
-        students.append(pool.submit(place.teach, "best-student", "best", place.model("teacher")))
-        students.append(pool.submit(place.teach, "plain-student", "best"))
+        students.append(pool.submit(place.teach, "best-student", "best"))
+        students.append(pool.submit(place.teach, "retaught-student", "best", place.model("six_layers")))
         for student in students:
             student.result()
-        runs = [pool.submit(place.train, "plain-1", "best", 1, "plain-student")]
+        runs = [pool.submit(place.train, "retaught-1", "best", 1, "retaught-student")]
         runs += [
             pool.submit(place.train, f"{recipe}-{seed}", recipe, seed, f"{recipe}-student")
             for seed in SEEDS
@@ -38,7 +38,7 @@ def make(place: Workplace, jobs: int) -> None:
         ]
         runs += [
             pool.submit(
-                place.train, f"without-{source.name}", "best", 1, "plain-student", f"without/{source.name}"
+                place.train, f"without-{source.name}", "best", 1, "best-student", f"without/{source.name}"
             )
             for source in SOURCES
         ]

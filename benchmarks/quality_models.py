@@ -21,7 +21,8 @@ from linker.models.model import Model, all_parts
 from linker.models.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/linking.libsonnet have them; without TF-IDF scores lie nearer together.
-TEMPERATURE, OF_VECTORS, NONE, KINSHIP, LEXICAL = 0.06, 0.05, 0.3, 0.3, 0.8
+TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
+OWN, SHIPPED = 0.8, 0.2
 # As docs/components/models.md advises.
 TIMES = 0.06
 FUSION = "TF-IDF + MiniLM"
@@ -65,47 +66,48 @@ class Scores:
         yield Row("MiniLM zero-shot", [mini])
         yield Row(FUSION, [HybridModel([Given(words), Given(mini)]).score([], [])])
         yield Row("MiniLM zero-shot, competing", [competing(mini, OF_VECTORS)])
-        yield Row("TF-IDF + MiniLM, competing", [competing(mini + LEXICAL * words)])
+        yield Row("TF-IDF + MiniLM, competing", [competing(mini + words)])
         mean = self._kept("mean", lambda: siamese(self.place, "mean"))
         yield Row("distilled vectors, their mean, competing", [competing(mean, OF_VECTORS)])
-        yield Row("distilled vectors, their mean, TF-IDF, competing", [competing(mean + LEXICAL * words)])
+        yield Row("distilled vectors, their mean, TF-IDF, competing", [competing(mean + words)])
         for encoder in ENCODERS:
             own = [self._inner(f"{encoder}-{seed}") for seed in SEEDS if self._made(f"{encoder}-{seed}")]
             if own:
                 yield Row(f"{encoder.upper()}, competing", [competing(scores, OF_VECTORS) for scores in own])
             if encoder == "ast":
                 yield Row("AST", own)
-                yield Row("AST, TF-IDF, competing", [competing(scores + LEXICAL * words) for scores in own])
+                yield Row("AST, TF-IDF, competing", [competing(scores + words) for scores in own])
         yield from self.best(words)
-        if self._made("teacher") and not self._slow:
-            teacher = self._inner("teacher")
-            yield Row("best's teacher: all six layers", [competing(teacher + LEXICAL * words)])
 
     def best(self, words: np.ndarray) -> Iterator[Row]:
         """The best model, and it without each of its ingredients."""
+        shipped = SHIPPED * self._kept("shipped_vectors", lambda: build(Model, "shipped_vectors"))
         seeds = [seed for seed in SEEDS if self._made(f"best-{seed}")]
         own = [self._inner(f"best-{seed}") for seed in seeds]
-        yield Row("best", [competing(scores + LEXICAL * words) for scores in own])
-        yield Row("best without kinship", [competing(scores + LEXICAL * words, kinship=0) for scores in own])
-        yield Row("best without competition", [scores + LEXICAL * words for scores in own])
-        yield Row("best without TF-IDF", [competing(scores, OF_VECTORS) for scores in own])
-        yield Row("best without both", own)
+        whole = [OWN * scores + words + shipped for scores in own]
+        yield Row("best", [competing(scores) for scores in whole])
+        yield Row("best without shipped vectors", [competing(scores + words) for scores in own])
+        yield Row("best without kinship", [competing(scores, kinship=0) for scores in whole])
+        yield Row("best without competition", whole)
+        yield Row("best without TF-IDF", [competing(scores - words, OF_VECTORS) for scores in whole])
+        yield Row("its two layers alone", own)
         if self._slow:
             return
-        times = build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
-        both = [scores + LEXICAL * words + TIMES * times for scores in own]
-        yield Row("best with times beside the text", [competing(scores) for scores in both])
+        times = TIMES * build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
+        yield Row("best with times beside the text", [competing(scores + times) for scores in whole])
         untitled = [self._inner(f"best-{seed}", title=False) for seed in seeds]
-        yield Row("best without a title view", [competing(scores + LEXICAL * words) for scores in untitled])
+        yield Row(
+            "best without a title view", [competing(OWN * scores + words + shipped) for scores in untitled]
+        )
         for name, label in (
-            ("best-student", "best without links after its teacher's"),
-            ("plain-1", "best, its teacher MiniLM as it comes"),
-            (f"without-{self.source.name}", "... and without links of this source"),
-            ("plain-student", "... and without any links"),
+            ("best-student", "best without links"),
+            (f"without-{self.source.name}", "best without links of this source"),
             ("best-untaught", "best without a teacher"),
+            ("retaught-1", "best, its teacher trained on the links"),
+            ("six_layers", "best with all six layers"),
         ):
             if self._made(name):
-                yield Row(label, [competing(self._inner(name) + LEXICAL * words)])
+                yield Row(label, [competing(OWN * self._inner(name) + words + shipped)])
 
     @property
     def _slow(self) -> bool:

@@ -1,11 +1,10 @@
-// The model to use: the first and the last layer of a sentence transformer, which learn from the whole of it, trained on the
-// links, and then from the links themselves; TF-IDF beside them; and articles that compete for each post.
-//   linker train configs/teacher.jsonnet --out runs/teacher --ext-var data=DIR --ext-var path=FOLDER
-//   linker distil configs/best.jsonnet TEXTS... --teacher runs/teacher --epochs 1 --rate 4e-4 --out runs/student \
+// The model to use: the first and the last layer of a sentence transformer, which learn from the whole of it and then
+// from links; TF-IDF and the word vectors that linker brings along beside them; and articles that compete for each post.
+//   linker distil configs/best.jsonnet TEXTS... --teacher FOLDER --epochs 1 --rate 4e-4 --out runs/student \
 //     --ext-var data=DIR --ext-var path=FOLDER
 //   linker train configs/best.jsonnet -o start=runs/student --out runs/best --ext-var data=DIR --ext-var path=FOLDER
-// FOLDER is that of all-MiniLM-L6-v2. DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split. Without
-// the first command, FOLDER is the teacher, for a point less. benchmarks/quality.py measures what each part is worth.
+// FOLDER is that of all-MiniLM-L6-v2. DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split.
+// benchmarks/quality.py measures what each part is worth.
 local defaults = import 'lib/defaults.libsonnet';
 local data = std.extVar('data');
 
@@ -30,8 +29,9 @@ defaults.training {
           title_view: true,
         },
         'tfidf',
+        'shipped_vectors',
       ],
-      weights: [1, 0.8],
+      weights: [0.8, 1, 0.2],
     },
   },
   miner: 'all_pairs',
