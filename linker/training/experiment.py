@@ -171,13 +171,16 @@ class Experiment:
         seed_everything(self.seed)
         whole = self.model.construct()
         model = _trained_part(whole)
+        if self.start is not None:
+            begin_with(whole, Path(self.start), config["model"])
 
         def save(epoch: int, cosine: float) -> None:
             with unbroken():
                 metrics = {"epoch": epoch, "cosine_to_teacher": cosine}
                 save_model(whole, out, config, metrics, student_card(config, said.teacher, cosine, model))
 
-        return distil_model(whole, model, texts, said, epochs, rate, self.seed, device_for(0), save)
+        started = self.start is not None
+        return distil_model(whole, model, texts, said, epochs, rate, self.seed, device_for(0), started, save)
 
     def _find(
         self,

@@ -36,12 +36,13 @@ def distil_model(
     rate: float,
     seed: int,
     device: torch.device,
+    started: bool,
     on_epoch: Callable[[int, float], None],
 ) -> tuple[int, float]:
-    """Prepare a model with the texts and fit the part of it that has weights to the teacher.
+    """Fit the part of a model that has weights to the teacher.
 
     Args:
-        whole: the model.
+        whole: the model; it is prepared with the texts unless it has been started.
         student: the part.
         texts: the texts; one that comes again counts once.
         said: the teacher.
@@ -49,6 +50,7 @@ def distil_model(
         rate: Adam's learning rate at its highest; it rises over 30 steps and falls to a fiftieth.
         seed: of the order of the texts, and of which are kept out.
         device: where the student learns.
+        started: does the model go on from what it learned before?
         on_epoch: told after each how many there were, and the cosine.
 
     Returns:
@@ -66,7 +68,8 @@ def distil_model(
     if len(learned) < 2:
         raise DataError(f"{len(pieces)} texts to learn from; give more")
     posts = [Post(str(i), piece) for i, piece in enumerate(pieces)]
-    whole.prepare(LinkedPosts([], posts))
+    if not started:
+        whole.prepare(LinkedPosts([], posts))
     targets = torch.from_numpy(said.about(pieces, "texts"))
     if targets.shape[1] != student.output_dim:
         raise ConfigError(

@@ -117,6 +117,14 @@ def test_training_begins_with_the_weights_of_the_start_and_goes_on_from_them(pla
     assert "began with the weights of student" in (place / "more" / "README.md").read_text()
 
 
+def test_a_student_goes_on_where_another_ended(place: Path) -> None:
+    distil("--out", "first", "--epochs", "60", "--rate", "0.1")
+    distil("--out", "again", "--epochs", "1", "--rate", "1e-6", "-o", "start=first")
+    distil("--out", "anew", "--epochs", "1", "--rate", "1e-6")
+    assert told(place / "again") == pytest.approx(told(place / "first"), abs=0.01)
+    assert told(place / "again") > told(place / "anew") + 0.3
+
+
 def test_a_start_that_is_none_or_another_model_is_one_message(place: Path) -> None:
     with pytest.raises(ModelError, match="there is no such model folder"):
         run("train", "c.jsonnet", "--out", "a", "-o", "start=nowhere")
