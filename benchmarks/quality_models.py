@@ -25,7 +25,7 @@ TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
 OWN, SHIPPED = 0.8, 0.2
 # As docs/components/models.md advises.
 TIMES = 0.06
-FUSION = "TF-IDF + MiniLM"
+FUSIONS = "TF-IDF + MiniLM, z-scores", "TF-IDF + MiniLM, cosines"
 
 
 class Given(Model):
@@ -64,7 +64,8 @@ class Scores:
         yield Row("TF-IDF", [words])
         yield Row("BM25", [self._kept("BM25", lambda: build(Model, "bm25"))])
         yield Row("MiniLM zero-shot", [mini])
-        yield Row(FUSION, [HybridModel([Given(words), Given(mini)]).score([], [])])
+        yield Row(FUSIONS[0], [HybridModel([Given(words), Given(mini)]).score([], [])])
+        yield Row(FUSIONS[1], [mini + words])
         yield Row("MiniLM zero-shot, competing", [competing(mini, OF_VECTORS)])
         yield Row("TF-IDF + MiniLM, competing", [competing(mini + words)])
         mean = self._kept("mean", lambda: siamese(self.place, "mean"))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from quality_models import FUSION, Row, Scores, sentence_transformer, siamese
+from quality_models import FUSIONS, Row, Scores, sentence_transformer, siamese
 from quality_runs import ENCODERS, ROOT, SEEDS, Workplace
 from quality_sets import SOURCES, Source, dev_set
 
@@ -55,8 +55,12 @@ def report(place: Workplace, out: Path) -> None:
         lines.append("|---" * (len(columns) + 1) + "|")
         for name, own in values.items():
             lines.append(f"| {name} | " + " | ".join(_percent(own[metric]) for metric in columns) + " |")
-        lines += ["", f"Each seed minus {FUSION}, with 95 % paired bootstrap intervals over articles:", ""]
-        lines += ["| metric | best, seed by seed |", "|---|---|", *differences]
+        lines += [
+            "",
+            "Each seed of `best` minus these, with 95 % paired bootstrap intervals over articles:",
+            "",
+        ]
+        lines += ["| minus | metric | seed by seed |", "|---|---|---|", *differences]
     lines += _cost(place, quality, out)
     with atomic_write(out) as file:
         file.write("\n".join(lines) + "\n")
@@ -69,7 +73,7 @@ def _measured(place: Workplace, source: Source) -> tuple[Values, list[str]]:
     compared = 0
     for row in scores.rows():
         for number, own in enumerate(row.scores, 1):
-            if row.name in (FUSION, "best"):
+            if row.name in (*FUSIONS, "best"):
                 metrics = comparison.add(f"{row.name} {number}", own).metrics
                 compared += row.name == "best"
             else:
@@ -78,14 +82,16 @@ def _measured(place: Workplace, source: Source) -> tuple[Values, list[str]]:
             for metric in (*METRICS, AT_1):
                 values.setdefault(_label(row), {}).setdefault(metric, []).append(metrics[metric])
         print(f"{time.strftime('%H:%M:%S')} measured {source.name}: {row.name}", flush=True)
-    against = {(d.model, d.metric): d for d in comparison.differences(f"{FUSION} 1")}
     lines = []
-    for metric in ("mAP", "mRP", "AUC", "MAP", "P@1"):
-        own_differences = [against[f"best {number}", metric] for number in range(1, compared + 1)]
-        shown = "; ".join(
-            f"{100 * d.difference:+.1f} [{100 * d.low:+.1f}, {100 * d.high:+.1f}]" for d in own_differences
-        )
-        lines.append(f"| {metric} | {shown} |")
+    for fusion in FUSIONS:
+        against = {(d.model, d.metric): d for d in comparison.differences(f"{fusion} 1")}
+        for metric in ("mAP", "mRP", "AUC", "MAP", "P@1"):
+            own_differences = [against[f"best {number}", metric] for number in range(1, compared + 1)]
+            shown = "; ".join(
+                f"{100 * d.difference:+.1f} [{100 * d.low:+.1f}, {100 * d.high:+.1f}]"
+                for d in own_differences
+            )
+            lines.append(f"| {fusion} | {metric} | {shown} |")
     return values, lines
 
 
