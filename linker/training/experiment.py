@@ -103,10 +103,7 @@ class Experiment:
         seed_everything(self.seed)
         whole = self.model.construct()
         model = _trained_part(whole)
-        if self.start is None:
-            whole.prepare(train)
-        else:
-            begin_with(whole, Path(self.start), config["model"])
+        self._make_ready(whole, train, config)
         model.to(workers.device)
         data = fingerprint(model, train, dev)
         if checkpoint is not None:
@@ -171,16 +168,23 @@ class Experiment:
         seed_everything(self.seed)
         whole = self.model.construct()
         model = _trained_part(whole)
-        if self.start is not None:
-            begin_with(whole, Path(self.start), config["model"])
+
+        def ready(data: LinkedPosts) -> None:
+            self._make_ready(whole, data, config)
 
         def save(epoch: int, cosine: float) -> None:
             with unbroken():
                 metrics = {"epoch": epoch, "cosine_to_teacher": cosine}
                 save_model(whole, out, config, metrics, student_card(config, said.teacher, cosine, model))
 
-        started = self.start is not None
-        return distil_model(whole, model, texts, said, epochs, rate, self.seed, device_for(0), started, save)
+        return distil_model(model, ready, texts, said, epochs, rate, self.seed, device_for(0), save)
+
+    def _make_ready(self, whole: Model, data: LinkedPosts, config: dict[str, Any]) -> None:
+        """Prepare the model with the training texts, or let it begin with the weights of `start`."""
+        if self.start is None:
+            whole.prepare(data)
+        else:
+            begin_with(whole, Path(self.start), config["model"])
 
     def _find(
         self,

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from linker.data.types import LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
 from linker.errors import ConfigError, DataError
-from linker.models.model import Model
 from linker.models.siamese import SiameseModel
 from linker.progress import progress_bar, stderr
 from linker.training.likeness import unlikeness
@@ -28,29 +27,27 @@ WARMUP = 30
 
 
 def distil_model(
-    whole: Model,
     student: SiameseModel,
+    ready: Callable[[LinkedPosts], None],
     texts: Iterable[str],
     said: Said,
     epochs: int,
     rate: float,
     seed: int,
     device: torch.device,
-    started: bool,
     on_epoch: Callable[[int, float], None],
 ) -> tuple[int, float]:
     """Fit the part of a model that has weights to the teacher.
 
     Args:
-        whole: the model; it is prepared with the texts unless it has been started.
         student: the part.
+        ready: prepares the model; told the texts.
         texts: the texts; one that comes again counts once.
         said: the teacher.
         epochs: times that the texts are gone through.
         rate: Adam's learning rate at its highest; it rises over 30 steps and falls to a fiftieth.
         seed: of the order of the texts, and of which are kept out.
         device: where the student learns.
-        started: does the model go on from what it learned before?
         on_epoch: told after each how many there were, and the cosine.
 
     Returns:
@@ -68,8 +65,7 @@ def distil_model(
     if len(learned) < 2:
         raise DataError(f"{len(pieces)} texts to learn from; give more")
     posts = [Post(str(i), piece) for i, piece in enumerate(pieces)]
-    if not started:
-        whole.prepare(LinkedPosts([], posts))
+    ready(LinkedPosts([], posts))
     targets = torch.from_numpy(said.about(pieces, "texts"))
     if targets.shape[1] != student.output_dim:
         raise ConfigError(
