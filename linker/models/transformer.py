@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,7 @@ from linker.errors import ConfigError, ModelError
 from linker.models.hugging_face import keep_layers, load_network, most_tokens, save_network, saved_pooling
 from linker.models.model import Model
 from linker.models.siamese import TOKENS_TOGETHER, SiameseModel, length_buckets
+from linker.modules.kernels.precision import lower_type
 
 FOLDER = "transformer"
 _URL = re.compile(URL)
@@ -44,6 +46,8 @@ class TransformerModel(SiameseModel):
         layers: which of the network's layers are kept, counted from 0; null: all. Two of six are three times as fast,
             and learn from the whole again by `linker distil`.
         title_view: when posts are scored, an article lies in the middle between its title and its whole.
+        precision: of what the network computes when texts are encoded; `trainer.precision` tells of training. `auto`:
+            bfloat16 where the processor itself multiplies it, thrice as fast; else float32.
     """
 
     network: Any
@@ -58,9 +62,10 @@ class TransformerModel(SiameseModel):
         similarity: Literal["cosine", "euclidean"] = "cosine",
         layers: list[int] | None = None,
         title_view: bool = False,
+        precision: Literal["auto", "float32"] = "float32",
     ) -> None:
         super().__init__(max_article_tokens, max_post_tokens, similarity, title_view)
-        self.layers = layers
+        self.layers, self.precision = layers, precision
         self.path, self.pooling, self.normalization = path, pooling, normalization
         self.tokenizer: Any = None
         self.register_module("network", None)
@@ -157,7 +162,9 @@ class TransformerModel(SiameseModel):
         real = torch.arange(ids.shape[1]) < lengths[:, None]
         ids[real] = torch.from_numpy(np.concatenate(texts).astype(np.int64))
         real = real.to(self.device)
-        states = self.network(input_ids=ids.to(self.device), attention_mask=real.long()).last_hidden_state
+        lower = None if self.training else lower_type(self.precision, self.device)
+        with torch.autocast(self.device.type, lower) if lower else nullcontext():
+            states = self.network(input_ids=ids.to(self.device), attention_mask=real.long()).last_hidden_state
         if self.pooling == "cls":
             return states[:, 0]
         real = real[..., None]

@@ -177,7 +177,10 @@ class Experiment:
                 metrics = {"epoch": epoch, "cosine_to_teacher": cosine}
                 save_model(whole, out, config, metrics, student_card(config, said.teacher, cosine, model))
 
-        return distil_model(model, ready, texts, said, epochs, rate, self.seed, device_for(0), save)
+        precision = self.trainer.precision
+        return distil_model(
+            model, ready, texts, said, epochs, rate, self.seed, device_for(0), precision, save
+        )
 
     def _make_ready(self, whole: Model, data: LinkedPosts, config: dict[str, Any]) -> None:
         """Prepare the model with the training texts, or let it begin with the weights of `start`."""

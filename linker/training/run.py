@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.models.siamese import SiameseModel
 from linker.modules.kernels.dropout import Masks, mixed
+from linker.modules.kernels.precision import Precision, lower_type
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import progress_bar
@@ -34,7 +35,7 @@ class Settings(Protocol):
     optimizer: Optimizer
     schedule: Schedule
     epochs: int
-    precision: Literal["float32", "bfloat16", "float16"]
+    precision: Precision
     chunk_tokens: int | None
     clip_norm: float | None
     memory: CrossBatchMemory | None
@@ -76,9 +77,11 @@ class Run:
             raise ConfigError(
                 "the model has nothing to train: its encoder has no weights and its embedder is frozen"
             )
-        self._lower = None if trainer.precision == "float32" else getattr(torch, trainer.precision)
+        self._lower = lower_type(trainer.precision, workers.device)
         if trainer.precision == "float16" and workers.device.type == "cpu":
-            raise ConfigError("trainer.precision: float16 needs a GPU; on a CPU use bfloat16 or float32")
+            raise ConfigError(
+                "trainer.precision: float16 needs a GPU; on a CPU use auto, bfloat16 or float32"
+            )
         self.optimizer = trainer.optimizer.build(self.parameters)
         self.scheduler = trainer.schedule.build(self.optimizer, self.steps * trainer.epochs)
         self.memory = trainer.memory

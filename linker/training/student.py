@@ -16,6 +16,7 @@ from linker.data.types import LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
 from linker.errors import ConfigError, DataError
 from linker.models.siamese import SiameseModel
+from linker.modules.kernels.precision import Precision, lower_type
 from linker.progress import progress_bar, stderr
 from linker.training.likeness import unlikeness
 from linker.training.said import Said, pieces_of
@@ -35,6 +36,7 @@ def distil_model(
     rate: float,
     seed: int,
     device: torch.device,
+    precision: Precision,
     on_epoch: Callable[[int, float], None],
 ) -> tuple[int, float]:
     """Fit the part of a model that has weights to the teacher.
@@ -48,6 +50,7 @@ def distil_model(
         rate: Adam's learning rate at its highest; it rises over 30 steps and falls to a fiftieth.
         seed: of the order of the texts, and of which are kept out.
         device: where the student learns.
+        precision: of what the student computes while it learns; weights and loss are float32.
         on_epoch: told after each how many there were, and the cosine.
 
     Returns:
@@ -85,15 +88,16 @@ def distil_model(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / WARMUP, max(0.02, 1 - step / steps))
     )
+    lower = lower_type(precision, device)
     cosine = float("nan")
     with progress_bar() as progress:
         bar = progress.add_task("learning from the teacher", total=steps)
         for epoch in range(1, epochs + 1):
             student.train()
             for part in _batches(order.permutation(learned)):
-                loss, own = unlikeness(
-                    student([encoded[i] for i in part]), targets[torch.from_numpy(part)].to(device)
-                )
+                with torch.autocast(device.type, lower, enabled=lower is not None):
+                    given = student([encoded[i] for i in part])
+                loss, own = unlikeness(given.float(), targets[torch.from_numpy(part)].to(device))
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(weights, 1.0)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Literal
 
 from torch import nn
 
@@ -17,6 +16,7 @@ from linker.errors import ConfigError, LinkerError
 from linker.evaluation.protocol import ARTICLE_METRICS, PAIR_METRICS
 from linker.models.model import Model
 from linker.models.siamese import SiameseModel
+from linker.modules.kernels.precision import Precision
 from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import stderr
@@ -49,7 +49,8 @@ class Trainer:
             gradients in memory bounded by the chunk. Null encodes a batch at once.
         memory: compare articles with posts of earlier batches too.
         loss_rule: lowers the learning rate and ends the run by the training loss, beside `patience`.
-        precision: of what the encoder computes; weights, mining and loss are always float32. float16 needs a GPU.
+        precision: of what the encoder computes; weights, mining and loss are always float32. `auto`: bfloat16 where the
+            device itself multiplies it, else float32. float16 needs a GPU.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Trainer:
         chunk_tokens: int | None = None,
         memory: CrossBatchMemory | None = None,
         loss_rule: LossRule | None = None,
-        precision: Literal["float32", "bfloat16", "float16"] = "float32",
+        precision: Precision = "float32",
     ) -> None:
         at_least(0, epochs=epochs, checkpoint_seconds=checkpoint_seconds)
         at_least(1, patience=patience, chunk_tokens=chunk_tokens)

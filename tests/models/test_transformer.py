@@ -34,6 +34,27 @@ def transformer(path, **settings):
     return model.eval()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_automatic_precision_gives_nearly_the_same_vectors(kind, pretrained, monkeypatch):
+    posts = [Post(str(i), text) for i, text in enumerate(random_texts(40))]
+    exact = transformer(pretrained[kind]).post_vectors(posts)
+    model = transformer(pretrained[kind], precision="auto")
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": True}, raising=False)
+    low = model.post_vectors(posts)
+    assert low.dtype == np.float32
+    assert not np.array_equal(low, exact)
+    assert (low * exact).sum(1).min() > 0.999
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": False})
+    np.testing.assert_array_equal(model.post_vectors(posts), exact)
+    # What training computes in is the trainer's affair.
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": True})
+    seen = []
+    model.network.register_forward_hook(lambda *told: seen.append(told[2].last_hidden_state.dtype))
+    model.train()([model.post_tokens(posts[0])])
+    model.eval()([model.post_tokens(posts[0])])
+    assert seen[0] == torch.float32
+
+
 def random_texts(count):
     """Texts of 0 to 200 words."""
     rng = random.Random(0)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from linker.errors import ConfigError
+from linker.modules.kernels import precision as precisions
 from linker.training.run import Run
 from linker.training.workers import Workers
 from tests.training.grouping import ENCODERS, Setting, build_training
@@ -27,6 +28,17 @@ def test_bfloat16_is_near_float32_and_not_the_same(encoder):
     exact, lower = (first_epoch(encoder, precision)[0] for precision in ("float32", "bfloat16"))
     assert lower == pytest.approx(exact, rel=0.02)
     assert lower != exact
+
+
+@pytest.mark.parametrize(("able", "like"), [(True, "bfloat16"), (False, "float32")])
+def test_auto_is_bfloat16_where_the_processor_multiplies_it(able, like, monkeypatch):
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": able}, raising=False)
+    assert first_epoch("cnn", "auto")[0] == first_epoch("cnn", like)[0]
+
+
+def test_torch_that_does_not_tell_what_a_processor_can_stays_with_float32(monkeypatch):
+    monkeypatch.delattr(torch.cpu, "get_capabilities", raising=False)
+    assert precisions.lower_type("auto", torch.device("cpu")) is None
 
 
 def test_float16_is_refused_on_a_cpu():

@@ -80,6 +80,13 @@ def told(folder: Path) -> float:
     return json.loads((folder / "metrics.json").read_text())["cosine_to_teacher"]
 
 
+def test_a_student_learns_in_the_precision_of_the_trainer(place: Path) -> None:
+    for precision in ("float32", "bfloat16"):
+        distil("--out", precision, "--epochs", "8", "--rate", "0.1", "-o", f"trainer.precision={precision}")
+    assert told(place / "float32") != told(place / "bfloat16")
+    assert told(place / "float32") == pytest.approx(told(place / "bfloat16"), abs=0.02)
+
+
 def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(place: Path) -> None:
     assert "on those kept out" in distil("--out", "once", "--epochs", "1", "--said", "said")
     kept = {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()}

@@ -1,15 +1,35 @@
-"""Attention scores, their normalisation and sums are never computed in half precision."""
+"""What is computed in half precision; attention scores, their normalisation and sums never are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import torch
 from torch import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+Precision = Literal["auto", "float32", "bfloat16", "float16"]
+
+
+def lower_type(precision: Precision, device: torch.device) -> torch.dtype | None:
+    """What `torch.autocast` computes in; None: float32 stays.
+
+    `auto` is bfloat16 where the device itself multiplies it, since computing it by detours takes longer than float32.
+    """
+    if precision == "float32" or (precision == "auto" and not _multiplies_bfloat16(device)):
+        return None
+    return torch.bfloat16 if precision == "auto" else getattr(torch, precision)
+
+
+def _multiplies_bfloat16(device: torch.device) -> bool:
+    if device.type == "cuda":
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    # Older torch does not tell.
+    able: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    return device.type == "cpu" and any(able.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def full_precision(operation: F) -> F:
