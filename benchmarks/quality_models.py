@@ -68,14 +68,15 @@ class Scores:
         yield Row(FUSIONS[1], [mini + words])
         yield Row("MiniLM zero-shot, competing", [competing(mini, OF_VECTORS)])
         yield Row("TF-IDF + MiniLM, competing", [competing(mini + words)])
-        mean = self._kept("mean", lambda: siamese(self.place, "mean"))
-        yield Row("distilled vectors, their mean, competing", [competing(mean, OF_VECTORS)])
-        yield Row("distilled vectors, their mean, TF-IDF, competing", [competing(mean + words)])
+        if self.place.has("mean"):
+            mean = self._inner("mean")
+            yield Row("distilled vectors, their mean, competing", [competing(mean, OF_VECTORS)])
+            yield Row("distilled vectors, their mean, TF-IDF, competing", [competing(mean + words)])
         for encoder in ENCODERS:
-            own = [self._inner(f"{encoder}-{seed}") for seed in SEEDS if self._made(f"{encoder}-{seed}")]
+            own = [self._inner(f"{encoder}-{seed}") for seed in SEEDS if self.place.has(f"{encoder}-{seed}")]
             if own:
                 yield Row(f"{encoder.upper()}, competing", [competing(scores, OF_VECTORS) for scores in own])
-            if encoder == "ast":
+            if own and encoder == "ast":
                 yield Row("AST", own)
                 yield Row("AST, TF-IDF, competing", [competing(scores + words) for scores in own])
         yield from self.best(words)
@@ -83,7 +84,7 @@ class Scores:
     def best(self, words: np.ndarray) -> Iterator[Row]:
         """The best model, and it without each of its ingredients."""
         shipped = SHIPPED * self._kept("shipped_vectors", lambda: build(Model, "shipped_vectors"))
-        seeds = [seed for seed in SEEDS if self._made(f"best-{seed}")]
+        seeds = [seed for seed in SEEDS if self.place.has(f"best-{seed}")]
         own = [self._inner(f"best-{seed}") for seed in seeds]
         whole = [OWN * scores + words + shipped for scores in own]
         yield Row("best", [competing(scores) for scores in whole])
@@ -107,16 +108,13 @@ class Scores:
             ("retaught-1", "best, its teacher trained on the links"),
             ("six_layers", "best with all six layers"),
         ):
-            if self._made(name):
+            if self.place.has(name):
                 yield Row(label, [competing(OWN * self._inner(name) + words + shipped)])
 
     @property
     def _slow(self) -> bool:
         """Are there so many articles that some rows are left out?"""
         return self.source.every_article_is_a_candidate
-
-    def _made(self, name: str) -> bool:
-        return (self.place.model(name) / "config.json").exists()
 
     def _inner(self, name: str, title: bool = True) -> np.ndarray:
         return self._kept(name if title else f"{name}-untitled", lambda: siamese(self.place, name, title))

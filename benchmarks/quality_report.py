@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import re
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +11,9 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from quality_models import FUSIONS, Row, Scores, sentence_transformer, siamese
+import torch
+from quality_kept import Cells, Kept
+from quality_models import FUSIONS, Scores, sentence_transformer, siamese
 from quality_runs import ENCODERS, ROOT, SEEDS, Workplace
 from quality_sets import SOURCES, Source, dev_set
 
@@ -28,7 +29,15 @@ NOTES = ROOT / "benchmarks" / "quality-notes.md"
 METRICS = ("mAP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1", "recall@10")
 AT_1 = "recall@1 of posts"
 ROUNDS = 5
-Values = dict[str, dict[str, list[float]]]
+# Rows of the tables that speak of an encoder; of others its name and ", competing".
+RANKED = {
+    "MiniLM": "MiniLM zero-shot, competing",
+    "MiniLM, TF-IDF": "TF-IDF + MiniLM, competing",
+    "MiniLM in bfloat16": "MiniLM zero-shot, competing",
+    "best": "best",
+    "best with all six layers": "best with all six layers",
+    "distilled vectors, TF-IDF": "distilled vectors, their mean, TF-IDF, competing",
+}
 
 
 def report(place: Workplace, out: Path) -> None:
@@ -42,36 +51,35 @@ def report(place: Workplace, out: Path) -> None:
         "standard deviation over the seeds that the row names; one model for all three sets, trained on their train",
         "posts together. mAP, mRP and AUC are over all pairs in one ranking (Danovitch 2020); MAP to recall@10",
         f"means over articles; {AT_1}: the share of posts whose best article is one of theirs. See docs/evaluation.md.",
+        "The last column is the day of the run; rows that a run did not make again are kept in quality.json.",
         "",
         *(NOTES.read_text(encoding="utf-8").splitlines() if NOTES.exists() else []),
     ]
-    quality: Values = {}
+    kept = Kept(out.with_suffix(".json"), time.strftime("%Y-%m-%d"))
     for source in SOURCES:
-        values, differences = _measured(place, source)
-        if source is SOURCES[0]:
-            quality = values
+        rows, differences = _measured(place, source)
+        kept.add(source.title, rows)
         columns = (*METRICS, AT_1) if source.every_article_is_a_candidate else METRICS
-        lines += ["", f"## {source.title}", "", "| model | " + " | ".join(columns) + " |"]
-        lines.append("|---" * (len(columns) + 1) + "|")
-        for name, own in values.items():
-            lines.append(f"| {name} | " + " | ".join(_percent(own[metric]) for metric in columns) + " |")
+        lines += ["", f"## {source.title}", "", *kept.lines(source.title, columns)]
         lines += [
             "",
             "Each seed of `best` minus these, with 95 % paired bootstrap intervals over articles:",
             "",
         ]
         lines += ["| minus | metric | seed by seed |", "|---|---|---|", *differences]
-    lines += _cost(place, quality, out)
+    lines += _cost(place, kept, out)
+    kept.write()
     with atomic_write(out) as file:
         file.write("\n".join(lines) + "\n")
 
 
-def _measured(place: Workplace, source: Source) -> tuple[Values, list[str]]:
-    """Model → metric → one value a seed; and the lines on the difference to the fusion."""
+def _measured(place: Workplace, source: Source) -> tuple[dict[str, Cells], list[str]]:
+    """The rows of the table, and the lines on the difference to the fusion."""
     scores = Scores(place, source)
-    comparison, values = Comparison(scores.linked), Values()
+    comparison, rows = Comparison(scores.linked), dict[str, Cells]()
     compared = 0
     for row in scores.rows():
+        values: dict[str, list[float]] = {}
         for number, own in enumerate(row.scores, 1):
             if row.name in (*FUSIONS, "best"):
                 metrics = comparison.add(f"{row.name} {number}", own).metrics
@@ -80,7 +88,8 @@ def _measured(place: Workplace, source: Source) -> tuple[Values, list[str]]:
                 metrics = evaluate(own, scores.linked)
             metrics = metrics | {AT_1: _recall_at_1(own, scores.linked)}
             for metric in (*METRICS, AT_1):
-                values.setdefault(_label(row), {}).setdefault(metric, []).append(metrics[metric])
+                values.setdefault(metric, []).append(metrics[metric])
+        rows[row.name] = {"seeds": str(len(row.scores))} | {m: _percent(own) for m, own in values.items()}
         print(f"{time.strftime('%H:%M:%S')} measured {source.name}: {row.name}", flush=True)
     lines = []
     for fusion in FUSIONS:
@@ -92,11 +101,7 @@ def _measured(place: Workplace, source: Source) -> tuple[Values, list[str]]:
                 for d in own_differences
             )
             lines.append(f"| {fusion} | {metric} | {shown} |")
-    return values, lines
-
-
-def _label(row: Row) -> str:
-    return f"{row.name}, {len(row.scores)} seeds" if len(row.scores) > 1 else row.name
+    return rows, lines
 
 
 def _recall_at_1(scores: np.ndarray, linked: LinkedPosts) -> float:
@@ -109,67 +114,79 @@ def _percent(values: Sequence[float]) -> str:
     return f"{100 * statistics.mean(values):.1f}{spread}"
 
 
-def _cost(place: Workplace, quality: Values, out: Path) -> list[str]:
+def _cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
     """Posts a second of every encoder beside its mAP, and what training took."""
     posts = dev_set(place.work, SOURCES[0]).posts
-    shipped = part_with_vectors(load_model(FOLDERS[DISTILLED]))
-    assert shipped is not None
-
-    def with_shipped(name: str) -> Callable[[Sequence[Post]], object]:
-        model = siamese(place, name)
-        return lambda posts: (model.post_vectors(posts), shipped.post_vectors(posts))
-
-    encoders: dict[str, tuple[str, Callable[[Sequence[Post]], object]]] = {
-        "MiniLM": ("MiniLM zero-shot, competing", sentence_transformer().post_vectors),
-        "MiniLM, TF-IDF": ("TF-IDF + MiniLM, competing", sentence_transformer().post_vectors),
-        "best": ("best", with_shipped("best-1")),
-        "AST": ("AST, competing", siamese(place, "ast-1").post_vectors),
-        "AST, TF-IDF": ("AST, TF-IDF, competing", siamese(place, "ast-1").post_vectors),
-        "distilled vectors, TF-IDF": (
-            "distilled vectors, their mean, TF-IDF, competing",
-            siamese(place, "mean").post_vectors,
-        ),
-        "best with all six layers": ("best with all six layers", with_shipped("six_layers")),
-    }
-    for encoder in ENCODERS:
-        if encoder != "ast" and (place.model(f"{encoder}-1") / "config.json").exists():
-            encoders[encoder.upper()] = (
-                f"{encoder.upper()}, competing",
-                siamese(place, f"{encoder}-1").post_vectors,
-            )
-    rates = _rates({name: encode for name, (_, encode) in encoders.items()}, posts)
-    quality = {re.sub(r", \d seeds$", "", name): own for name, own in quality.items()}
-    found = {
-        name: (rates[name], 100 * statistics.mean(quality[row]["mAP"]))
-        for name, (row, _) in encoders.items()
-        if row in quality
-    }
+    rates = _rates(_encoders(place), posts)
+    # TF-IDF's own time is left out.
+    rates |= {f"{name}, TF-IDF": rates[name] for name in ("MiniLM", "AST") if name in rates}
+    quality = kept.tables[SOURCES[0].title]
+    kept.add(
+        "Cost",
+        {
+            name: {"posts/s": f"{rate:,.0f}", "× MiniLM": f"{rate / rates['MiniLM']:.1f}"}
+            | {"mAP": quality[RANKED.get(name, f"{name}, competing")]["mAP"]}
+            for name, rate in sorted(rates.items(), key=lambda item: -item[1])
+        },
+    )
+    kept.add("Training", _clocked(place))
     picture = out.with_name("quality-cost.svg")
-    _draw(found, picture)
-    lines = [
+    _draw(kept.tables["Cost"], picture)
+    return [
         "",
         "## Cost",
         "",
         f"Encoding the {len(posts):,} dev posts of plazz, medians of {ROUNDS} rounds in turn; mAP there, all with",
         "competing articles. TF-IDF's own time is left out: it is that of counting words.",
         "",
-        "| model | posts/s | × MiniLM | mAP |",
-        "|---|---|---|---|",
+        *kept.lines("Cost", ("posts/s", "× MiniLM", "mAP")),
+        "",
+        f"![mAP against speed]({picture.name})",
+        "",
+        "## Training",
+        "",
+        *kept.lines("Training", ("seconds (median)",)),
     ]
-    for name, (rate, value) in sorted(found.items(), key=lambda item: -item[1][0]):
-        lines.append(f"| {name} | {rate:,.0f} | {rate / rates['MiniLM']:.1f} | {value:.1f} |")
-    lines += ["", f"![mAP against posts per second]({picture.name})", "", "## Training", ""]
-    lines += ["| what | seconds (median) |", "|---|---|"]
-    kinds = ["vectors", *(f"{recipe}-student" for recipe in ("best", "retaught", *ENCODERS))]
+
+
+def _encoders(place: Workplace) -> dict[str, Callable[[Sequence[Post]], object]]:
+    """What turns posts to vectors, of the models that are there."""
+    shipped = part_with_vectors(load_model(FOLDERS[DISTILLED]))
+    assert shipped is not None
+    mini = sentence_transformer().post_vectors
+
+    def in_bfloat16(posts: Sequence[Post]) -> object:
+        with torch.autocast("cpu", torch.bfloat16):
+            return mini(posts)
+
+    encoders: dict[str, Callable[[Sequence[Post]], object]] = {
+        "MiniLM": mini,
+        "MiniLM in bfloat16": in_bfloat16,
+    }
+    for name, folder in (("best", "best-1"), ("best with all six layers", "six_layers")):
+        if place.has(folder):
+            encode = siamese(place, folder).post_vectors
+            encoders[name] = lambda posts, encode=encode: (encode(posts), shipped.post_vectors(posts))
+    for name, folder in (
+        ("distilled vectors, TF-IDF", "mean"),
+        *((encoder.upper(), f"{encoder}-1") for encoder in ENCODERS),
+    ):
+        if place.has(folder):
+            encoders[name] = siamese(place, folder).post_vectors
+    return encoders
+
+
+def _clocked(place: Workplace) -> dict[str, Cells]:
+    """How long what took to train."""
+    kinds = ("vectors", *(f"{recipe}-student" for recipe in ("best", *ENCODERS)))
     clocked = {kind: [place.seconds(kind)] for kind in kinds}
     for recipe in ("best", *ENCODERS):
         clocked[f"{recipe}, on links"] = [place.seconds(f"{recipe}-{seed}") for seed in SEEDS]
     clocked["best with all six layers, on links"] = [place.seconds("six_layers")]
-    for name, all_seconds in clocked.items():
-        known = [seconds for seconds in all_seconds if seconds is not None]
-        if known:
-            lines.append(f"| {name} | {statistics.median(known):,.0f} |")
-    return lines
+    known = {name: [s for s in own if s is not None] for name, own in clocked.items()}
+    return {
+        name: {"seconds (median)": f"{statistics.median(own):,.0f}"} for name, own in known.items() if own
+    }
 
 
 def _rates(
@@ -185,17 +202,19 @@ def _rates(
     return {name: len(posts) / statistics.median(own) for name, own in seconds.items()}
 
 
-def _draw(found: dict[str, tuple[float, float]], path: Path) -> None:
+def _draw(cost: dict[str, Cells], path: Path) -> None:
     """Each model where its speed and its mAP meet."""
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "linker"
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
-    for name, (rate, value) in found.items():
+    for name, cells in cost.items():
+        rate, value = float(cells["× MiniLM"]), float(cells["mAP"].split()[0])
         axes.plot(rate, value, "o", color="#1b6ca8" if name == "best" else "#5f6b73")
         axes.annotate(name, (rate, value), xytext=(5, 4), textcoords="offset points", fontsize=8)
-    axes.set(xscale="log", xlabel="posts per second, two threads", ylabel="mAP on plazz (dev), %")
+    axes.set(xscale="log", xlabel="times as fast as MiniLM (posts encoded a second, two threads)")
+    axes.set(ylabel="mAP on plazz (dev), %")
     axes.margins(x=0.2, y=0.15)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, metadata={"Date": None})

@@ -57,6 +57,10 @@ class Workplace:
         """The folder of a model."""
         return self.work / "models" / name
 
+    def has(self, name: str) -> bool:
+        """Is a model's folder there?"""
+        return (self.model(name) / "config.json").exists()
+
     def seconds(self, name: str) -> float | None:
         """How long a model took to train, if that was clocked."""
         file = self.work / "models" / f"{name}.seconds"
@@ -69,7 +73,7 @@ class Workplace:
 
     def teach(self, name: str, recipe: str, teacher: Path | None = None) -> None:
         """A student that the recipe's runs begin with, taught by MiniLM or by another teacher, unless it is there."""
-        if not (self.model(name) / "config.json").exists():
+        if not self.has(name):
             epochs, rate = TAUGHT[recipe]
             self._made(
                 name, "distil", f"configs/{recipe}.jsonnet", *self._texts(teacher), "--epochs", epochs, "--rate", rate,
