@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from quality_report import report
-from quality_runs import ENCODERS, ROOT, SEEDS, Workplace
+from quality_runs import ROOT, SEEDS, TAUGHT, Workplace
 from quality_sets import SOURCES, prepare
 
 
@@ -25,16 +25,12 @@ def make(place: Workplace, jobs: int) -> None:
     place.train("mean", "mean", 1, None)
     place.train("six_layers", "six_layers", 1, None)
     with ThreadPoolExecutor(jobs) as pool:
-        students = [pool.submit(place.teach, f"{encoder}-student", encoder) for encoder in ENCODERS]
-        students.append(pool.submit(place.teach, "best-student", "best"))
-        students.append(pool.submit(place.teach, "retaught-student", "best", place.model("six_layers")))
-        for student in students:
+        for student in [pool.submit(place.teach, recipe) for recipe in TAUGHT]:
             student.result()
-        runs = [pool.submit(place.train, "retaught-1", "best", 1, "retaught-student")]
-        runs += [
+        runs = [
             pool.submit(place.train, f"{recipe}-{seed}", recipe, seed, f"{recipe}-student")
             for seed in SEEDS
-            for recipe in ("best", *ENCODERS)
+            for recipe in TAUGHT
         ]
         runs += [
             pool.submit(

@@ -92,29 +92,26 @@ class Scores:
         yield Row("best without kinship", [competing(scores, kinship=0) for scores in whole])
         yield Row("best without competition", whole)
         yield Row("best without TF-IDF", [competing(scores - words, OF_VECTORS) for scores in whole])
-        yield Row("its two layers alone", own)
-        if self._slow:
+        yield Row("its transformer alone", own)
+        two = [self._inner(f"two_layers-{seed}") for seed in SEEDS if self.place.has(f"two_layers-{seed}")]
+        if two:
+            yield Row("best with two layers", [competing(OWN * scores + words + shipped) for scores in two])
+        for name, label in (
+            ("six_layers", "best with all six layers"),
+            ("best-student", "best without links"),
+            (f"without-{self.source.name}", "best without links of this source"),
+            ("best-untaught", "best without a teacher"),
+        ):
+            if self.place.has(name):
+                yield Row(label, [competing(OWN * self._inner(name) + words + shipped)])
+        if self.source.every_article_is_a_candidate:  # so many that the rest takes long; and without dates
             return
-        times = TIMES * build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
-        yield Row("best with times beside the text", [competing(scores + times) for scores in whole])
         untitled = [self._inner(f"best-{seed}", title=False) for seed in seeds]
         yield Row(
             "best without a title view", [competing(OWN * scores + words + shipped) for scores in untitled]
         )
-        for name, label in (
-            ("best-student", "best without links"),
-            (f"without-{self.source.name}", "best without links of this source"),
-            ("best-untaught", "best without a teacher"),
-            ("retaught-1", "best, its teacher trained on the links"),
-            ("six_layers", "best with all six layers"),
-        ):
-            if self.place.has(name):
-                yield Row(label, [competing(OWN * self._inner(name) + words + shipped)])
-
-    @property
-    def _slow(self) -> bool:
-        """Are there so many articles that some rows are left out?"""
-        return self.source.every_article_is_a_candidate
+        times = TIMES * build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
+        yield Row("best with times beside the text", [competing(scores + times) for scores in whole])
 
     def _inner(self, name: str, title: bool = True) -> np.ndarray:
         return self._kept(name if title else f"{name}-untitled", lambda: siamese(self.place, name, title))

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from quality_kept import Cells, Kept
 from quality_models import FUSIONS, Scores, sentence_transformer, siamese
-from quality_runs import ENCODERS, ROOT, SEEDS, Workplace
+from quality_runs import ENCODERS, ROOT, SEEDS, TAUGHT, Workplace
 from quality_sets import SOURCES, Source, dev_set
 
 from linker.data.types import LinkedPosts, Post
@@ -35,6 +35,7 @@ RANKED = {
     "MiniLM, TF-IDF": "TF-IDF + MiniLM, competing",
     "MiniLM in bfloat16": "MiniLM zero-shot, competing",
     "best": "best",
+    "best with two layers": "best with two layers",
     "best with all six layers": "best with all six layers",
     "distilled vectors, TF-IDF": "distilled vectors, their mean, TF-IDF, competing",
 }
@@ -126,8 +127,11 @@ def _cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
         {
             name: {"posts/s": f"{rate:,.0f}", "× MiniLM": f"{rate / rates['MiniLM']:.1f}"}
             | {"mAP": quality[RANKED.get(name, f"{name}, competing")]["mAP"]}
-            for name, rate in sorted(rates.items(), key=lambda item: -item[1])
+            for name, rate in rates.items()
         },
+    )
+    kept.tables["Cost"] = dict(
+        sorted(kept.tables["Cost"].items(), key=lambda row: -float(row[1]["× MiniLM"]))
     )
     kept.add("Training", _clocked(place))
     picture = out.with_name("quality-cost.svg")
@@ -163,7 +167,11 @@ def _encoders(place: Workplace) -> dict[str, Callable[[Sequence[Post]], object]]
         "MiniLM": mini,
         "MiniLM in bfloat16": in_bfloat16,
     }
-    for name, folder in (("best", "best-1"), ("best with all six layers", "six_layers")):
+    for name, folder in (
+        ("best", "best-1"),
+        ("best with two layers", "two_layers-1"),
+        ("best with all six layers", "six_layers"),
+    ):
         if place.has(folder):
             encode = siamese(place, folder).post_vectors
             encoders[name] = lambda posts, encode=encode: (encode(posts), shipped.post_vectors(posts))
@@ -178,9 +186,9 @@ def _encoders(place: Workplace) -> dict[str, Callable[[Sequence[Post]], object]]
 
 def _clocked(place: Workplace) -> dict[str, Cells]:
     """How long what took to train."""
-    kinds = ("vectors", *(f"{recipe}-student" for recipe in ("best", *ENCODERS)))
+    kinds = ("vectors", *(f"{recipe}-student" for recipe in TAUGHT))
     clocked = {kind: [place.seconds(kind)] for kind in kinds}
-    for recipe in ("best", *ENCODERS):
+    for recipe in TAUGHT:
         clocked[f"{recipe}, on links"] = [place.seconds(f"{recipe}-{seed}") for seed in SEEDS]
     clocked["best with all six layers, on links"] = [place.seconds("six_layers")]
     known = {name: [s for s in own if s is not None] for name, own in clocked.items()}

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ENCODERS = ("ast", "bigru", "gru", "cnn")
 SEEDS = (1, 2, 3)
 # Of the recipes' students: times that the texts are gone through, and the learning rate.
-TAUGHT = {"best": ("1", "4e-4")} | dict.fromkeys(ENCODERS, ("2", "1e-3"))
+TAUGHT = {"best": ("2", "4e-4"), "two_layers": ("1", "4e-4")} | dict.fromkeys(ENCODERS, ("2", "1e-3"))
 TEXTS = ("--column", "title", "--column", "text", "--column", "claim")
 
 
@@ -71,12 +71,13 @@ class Workplace:
         if not self.vectors.exists():
             self._made("vectors", "vectors", "distil", *self._texts(), "--out", str(self.vectors))
 
-    def teach(self, name: str, recipe: str, teacher: Path | None = None) -> None:
-        """A student that the recipe's runs begin with, taught by MiniLM or by another teacher, unless it is there."""
+    def teach(self, recipe: str) -> None:
+        """A student that the recipe's runs begin with, unless it is there."""
+        name = f"{recipe}-student"
         if not self.has(name):
             epochs, rate = TAUGHT[recipe]
             self._made(
-                name, "distil", f"configs/{recipe}.jsonnet", *self._texts(teacher), "--epochs", epochs, "--rate", rate,
+                name, "distil", f"configs/{recipe}.jsonnet", *self._texts(), "--epochs", epochs, "--rate", rate,
                 "--out", str(self.model(name)), "--overwrite", *self._variables("train"),
             )  # fmt: skip
 
@@ -98,9 +99,9 @@ class Workplace:
             *self._variables(data), *overrides,
         )  # fmt: skip
 
-    def _texts(self, teacher: Path | None = None) -> list[str]:
+    def _texts(self) -> list[str]:
         files = [str(file) for file in sorted((self.work / "texts").iterdir())]
-        return [*files, *TEXTS, "--teacher", str(teacher or minilm()), "--said", str(self.work / "said")]
+        return [*files, *TEXTS, "--teacher", str(minilm()), "--said", str(self.work / "said")]
 
     def _variables(self, data: str) -> list[str]:
         told = {"data": self.work / data, "vectors": self.vectors, "path": minilm()}

@@ -1,6 +1,6 @@
-// The model to use: the first and the last layer of a sentence transformer, which learn from the whole of it and then
-// from links; TF-IDF and the word vectors that linker brings along beside them; and articles that compete for each post.
-//   linker distil configs/best.jsonnet TEXTS... --teacher FOLDER --epochs 1 --rate 4e-4 --out runs/student \
+// The model to use: four of a sentence transformer's six layers, which learn from the whole of it and then from links;
+// TF-IDF and the word vectors that linker brings along beside them; and articles that compete for each post.
+//   linker distil configs/best.jsonnet TEXTS... --teacher FOLDER --epochs 2 --rate 4e-4 --out runs/student \
 //     --ext-var data=DIR --ext-var path=FOLDER
 //   linker train configs/best.jsonnet -o start=runs/student --out runs/best --ext-var data=DIR --ext-var path=FOLDER
 // FOLDER is that of all-MiniLM-L6-v2. DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split.
@@ -25,8 +25,9 @@ defaults.training {
         {
           type: 'transformer',
           path: std.extVar('path'),
-          layers: [0, 5],
+          layers: [0, 1, 3, 5],
           title_view: true,
+          precision: 'auto',
         },
         'tfidf',
         'shipped_vectors',
@@ -43,5 +44,6 @@ defaults.training {
     epochs: 3,
     patience: null,
     metric: 'MAP',
+    precision: 'auto',
   },
 }

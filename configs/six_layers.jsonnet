@@ -1,4 +1,5 @@
-// best.jsonnet with the whole sentence transformer, trained on the links without another teacher: better, and a third as fast.
+// best.jsonnet with the whole sentence transformer, trained on the links without another teacher: a little better, and
+// two thirds as fast.
 //   linker train configs/six_layers.jsonnet --out runs/six --ext-var data=DIR --ext-var path=FOLDER
 local best = import 'best.jsonnet';
 
