@@ -11,7 +11,7 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-import torch
+from layers import in_bfloat16
 from quality_kept import Cells, Kept
 from quality_models import FUSIONS, Scores, sentence_transformer, siamese
 from quality_runs import ENCODERS, ROOT, SEEDS, TAUGHT, Workplace
@@ -159,13 +159,12 @@ def _encoders(place: Workplace) -> dict[str, Callable[[Sequence[Post]], object]]
     assert shipped is not None
     mini = sentence_transformer().post_vectors
 
-    def in_bfloat16(posts: Sequence[Post]) -> object:
-        with torch.autocast("cpu", torch.bfloat16):
-            return mini(posts)
+    def with_shipped(encode: Callable[[Sequence[Post]], object]) -> Callable[[Sequence[Post]], object]:
+        return lambda posts: (encode(posts), shipped.post_vectors(posts))
 
     encoders: dict[str, Callable[[Sequence[Post]], object]] = {
         "MiniLM": mini,
-        "MiniLM in bfloat16": in_bfloat16,
+        "MiniLM in bfloat16": in_bfloat16(mini),
     }
     for name, folder in (
         ("best", "best-1"),
@@ -173,8 +172,7 @@ def _encoders(place: Workplace) -> dict[str, Callable[[Sequence[Post]], object]]
         ("best with all six layers", "six_layers"),
     ):
         if place.has(folder):
-            encode = siamese(place, folder).post_vectors
-            encoders[name] = lambda posts, encode=encode: (encode(posts), shipped.post_vectors(posts))
+            encoders[name] = with_shipped(siamese(place, folder).post_vectors)
     for name, folder in (
         ("distilled vectors, TF-IDF", "mean"),
         *((encoder.upper(), f"{encoder}-1") for encoder in ENCODERS),
