@@ -18,6 +18,7 @@ from linker.models.competing import CompetingModel
 from linker.models.folder import load_model
 from linker.models.hybrid import HybridModel
 from linker.models.model import Model, all_parts
+from linker.models.sentence_transformer import SentenceTransformerModel
 from linker.models.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/linking.libsonnet have them; without TF-IDF scores lie nearer together.
@@ -135,10 +136,9 @@ def siamese(place: Workplace, name: str, title: bool = True) -> SiameseModel:
     return part
 
 
-def sentence_transformer() -> Model:
+def sentence_transformer() -> SentenceTransformerModel:
     """MiniLM as users have it."""
-    model: Model = build(Model, {"type": "sentence_transformer", "path": str(minilm())})
-    return model
+    return SentenceTransformerModel(str(minilm()))
 
 
 def competing(scores: np.ndarray, temperature: float = TEMPERATURE, kinship: float = KINSHIP) -> np.ndarray:
