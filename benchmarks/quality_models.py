@@ -23,7 +23,7 @@ from linker.models.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/linking.libsonnet have them; without TF-IDF scores lie nearer together.
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
-OWN, SHIPPED = 0.8, 0.2
+SHIPPED = 0.2
 # As docs/components/models.md advises.
 TIMES = 0.06
 FUSIONS = "TF-IDF + MiniLM, z-scores", "TF-IDF + MiniLM, cosines"
@@ -87,7 +87,7 @@ class Scores:
         shipped = SHIPPED * self._kept("shipped_vectors", lambda: build(Model, "shipped_vectors"))
         seeds = [seed for seed in SEEDS if self.place.has(f"best-{seed}")]
         own = [self._inner(f"best-{seed}") for seed in seeds]
-        whole = [OWN * scores + words + shipped for scores in own]
+        whole = [scores + words + shipped for scores in own]
         yield Row("best", [competing(scores) for scores in whole])
         yield Row("best without shipped vectors", [competing(scores + words) for scores in own])
         yield Row("best without kinship", [competing(scores, kinship=0) for scores in whole])
@@ -96,7 +96,7 @@ class Scores:
         yield Row("its transformer alone", own)
         two = [self._inner(f"two_layers-{seed}") for seed in SEEDS if self.place.has(f"two_layers-{seed}")]
         if two:
-            yield Row("best with two layers", [competing(OWN * scores + words + shipped) for scores in two])
+            yield Row("best with two layers", [competing(scores + words + shipped) for scores in two])
         for name, label in (
             ("six_layers", "best with all six layers"),
             ("best-student", "best without links"),
@@ -104,13 +104,11 @@ class Scores:
             ("best-untaught", "best without a teacher"),
         ):
             if self.place.has(name):
-                yield Row(label, [competing(OWN * self._inner(name) + words + shipped)])
+                yield Row(label, [competing(self._inner(name) + words + shipped)])
         if self.source.every_article_is_a_candidate:  # so many that the rest takes long; and without dates
             return
         untitled = [self._inner(f"best-{seed}", title=False) for seed in seeds]
-        yield Row(
-            "best without a title view", [competing(OWN * scores + words + shipped) for scores in untitled]
-        )
+        yield Row("best without a title view", [competing(scores + words + shipped) for scores in untitled])
         times = TIMES * build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
         yield Row("best with times beside the text", [competing(scores + times) for scores in whole])
 

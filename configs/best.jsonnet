@@ -32,7 +32,7 @@ defaults.training {
         'tfidf',
         'shipped_vectors',
       ],
-      weights: [0.8, 1, 0.2],
+      weights: [1, 1, 0.2],
     },
   },
   miner: 'all_pairs',
@@ -45,5 +45,6 @@ defaults.training {
     patience: null,
     metric: 'MAP',
     precision: 'auto',
+    start_share: 0.5,
   },
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from torch import nn
 
-from linker.bounds import above, at_least
+from linker.bounds import above, at_least, between
 from linker.data.types import LinkedPosts
 from linker.errors import ConfigError, LinkerError
 from linker.evaluation.protocol import ARTICLE_METRICS, PAIR_METRICS
@@ -21,6 +21,7 @@ from linker.modules.loss import Loss
 from linker.modules.mining import Miner
 from linker.progress import stderr
 from linker.training.batches import Batches
+from linker.training.blending import Blend
 from linker.training.callbacks import Callback
 from linker.training.loss_rule import LossRule
 from linker.training.measuring import dev_metrics
@@ -51,6 +52,7 @@ class Trainer:
         loss_rule: lowers the learning rate and ends the run by the training loss, beside `patience`.
         precision: of what the encoder computes; weights, mining and loss are always float32. `auto`: bfloat16 where the
             device itself multiplies it, else float32. float16 needs a GPU.
+        start_share: of the weights that training began with, in the model that is measured and written.
     """
 
     def __init__(
@@ -68,10 +70,12 @@ class Trainer:
         memory: CrossBatchMemory | None = None,
         loss_rule: LossRule | None = None,
         precision: Precision = "float32",
+        start_share: float = 0.0,
     ) -> None:
         at_least(0, epochs=epochs, checkpoint_seconds=checkpoint_seconds)
         at_least(1, patience=patience, chunk_tokens=chunk_tokens)
         above(0, clip_norm=clip_norm)
+        between(0, 1, start_share=start_share)
         known = [*PAIR_METRICS, *ARTICLE_METRICS]
         if metric not in known:
             raise ConfigError(
@@ -82,6 +86,7 @@ class Trainer:
         self.callbacks = callbacks or []
         self.checkpoint_seconds, self.chunk_tokens = checkpoint_seconds, chunk_tokens
         self.memory, self.loss_rule, self.precision = memory, loss_rule, precision
+        self.start_share = start_share
 
     def train(
         self,
@@ -124,6 +129,7 @@ class Trainer:
             if workers.first:
                 on_epoch(result)
             return result
+        blend = Blend(model, self.start_share)
         run = Run(self, model, miner, loss, train, seed, workers)
         seed_rank(seed, workers.rank)
         resumed = keeping is not None and restore(run, result, keeping)
@@ -134,7 +140,7 @@ class Trainer:
             try:
                 _start(callbacks, log_dir, run.step if resumed else None, len(result.epochs))
                 while not self._done(result, dev):
-                    self._epoch(run, result, whole, dev, saver, callbacks, on_epoch)
+                    self._epoch(run, blend, result, whole, dev, saver, callbacks, on_epoch)
             except KeyboardInterrupt:
                 result.stopped_by = signal.SIGINT
             except Stopped as stop:
@@ -148,6 +154,7 @@ class Trainer:
     def _epoch(
         self,
         run: Run,
+        blend: Blend,
         result: TrainingResult,
         whole: Model,
         dev: LinkedPosts | None,
@@ -166,12 +173,14 @@ class Trainer:
 
         run.epoch(number, after_step)
         # Several processes stop between steps only, so that none waits for one that has left.
-        with saver.signals.breakable() if run.workers.size == 1 else nullcontext():
-            metrics = dev_metrics(run.model, whole, dev, run.workers)
-        self._record(result, number, metrics, run.model)
-        result.losses.append(run.workers.all_of(run.loss_sum / run.steps)[0])
+        with blend.blended(run.model):
+            with saver.signals.breakable() if run.workers.size == 1 else nullcontext():
+                metrics = dev_metrics(run.model, whole, dev, run.workers)
+            self._record(result, number, metrics, run.model)
+            result.losses.append(run.workers.all_of(run.loss_sum / run.steps)[0])
+            if run.workers.first:
+                on_epoch(result)
         if run.workers.first:
-            on_epoch(result)
             _report(number, self.epochs, run, metrics, self.metric, result, time.monotonic() - started)
         for callback in callbacks:
             callback.epoch(number, metrics)

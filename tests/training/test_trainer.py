@@ -70,6 +70,23 @@ def test_every_encoder_learns_to_rank_what_it_is_shown(encoder, tmp_path):
     assert after > before + 0.1
 
 
+def test_a_share_of_the_start_is_in_what_is_measured_and_written_not_in_what_learns(tmp_path):
+    start = siamese()
+    models = {share: siamese() for share in (0.0, 0.25, 1.0)}
+    results = {
+        share: run(model, tmp_path / str(share), epochs=1, start_share=share)
+        for share, model in models.items()
+    }
+    dev = toy_posts(seed=9)
+    assert results[1.0].epochs[0] == evaluate(start.score(dev.articles, dev.posts), dev)
+    for name, learned in models[0.0].state_dict().items():
+        assert torch.equal(models[0.25].state_dict()[name], learned)
+        mixed = 0.75 * learned + 0.25 * start.state_dict()[name]
+        torch.testing.assert_close(results[0.25].best_state[name], mixed)
+    start.load_state_dict(results[0.25].best_state)
+    assert results[0.25].epochs[0] == evaluate(start.score(dev.articles, dev.posts), dev)
+
+
 def test_the_same_seed_gives_the_same_weights_and_another_seed_does_not(tmp_path):
     states = []
     for seed in (1, 1, 2):
