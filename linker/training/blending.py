@@ -12,8 +12,8 @@ from torch import Tensor, nn
 class Blend:
     """What a model began with, to be mixed into what it learned.
 
-    A model that learned from few links tells their stories well apart, and others less well than before; halfway it does
-    both.
+    A model that learned from few links tells their stories well apart, and others less well than before; halfway
+    between the two it does both.
 
     Args:
         model: as training finds it.
