@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import sys
 from types import TracebackType
 
@@ -46,15 +47,24 @@ class Keys:
     def __enter__(self) -> Keys:
         # Without throwing away what was typed in the meantime.
         self._tty.setcbreak(self._file, self._termios.TCSADRAIN)
+        # A Ctrl-C that comes just before a read begins would be noticed at the next key only; this ends the waiting.
+        self._signals, self._told = os.pipe()
+        os.set_blocking(self._told, False)
+        self._told_before = signal.set_wakeup_fd(self._told)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        signal.set_wakeup_fd(self._told_before)
+        os.close(self._signals)
+        os.close(self._told)
         self._termios.tcsetattr(self._file, self._termios.TCSADRAIN, self._before)
 
     def read(self) -> str:
         """The next key, in lower case; empty at the end of input. Arrow keys and their like give a blank."""
+        while self._file not in (ready := select.select([self._file, self._signals], [], [])[0]):
+            os.read(ready[0], 64)  # of a signal that ends nothing, as the window's new size
         key = os.read(self._file, 1)
         if key == b"\x1b":
             if self._follows() and os.read(self._file, 1) in (b"[", b"O"):
