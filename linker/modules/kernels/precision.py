@@ -26,7 +26,7 @@ def lower_type(precision: Precision, device: torch.device) -> torch.dtype | None
 
 def _multiplies_bfloat16(device: torch.device) -> bool:
     if device.type == "cuda":
-        return torch.cuda.is_bf16_supported(including_emulation=False)
+        return torch.cuda.get_device_capability(device) >= (8, 0)
     # Older torch does not tell.
     able: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return device.type == "cpu" and any(able.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
