@@ -16,12 +16,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
+from quality_models import sentence_transformer
 from quality_runs import minilm
 
-from linker.config import build
 from linker.data import read_posts
 from linker.data.types import LinkedPosts, Post
-from linker.models.model import Model
 from linker.models.transformer import TransformerModel
 
 LAYERS: dict[str, list[int] | None] = {
@@ -45,7 +44,7 @@ def in_bfloat16(encode: Encode) -> Encode:
 
 def encoders() -> dict[str, tuple[Encode, Encode]]:
     """Of each model: in float32, in bfloat16."""
-    mini = build(Model, {"type": "sentence_transformer", "path": str(minilm())}).post_vectors
+    mini = sentence_transformer().post_vectors
     found = {"sentence-transformers": (mini, in_bfloat16(mini))}
     for name, layers in LAYERS.items():
         both = []

@@ -78,10 +78,6 @@ class Run:
                 "the model has nothing to train: its encoder has no weights and its embedder is frozen"
             )
         self._lower = lower_type(trainer.precision, workers.device)
-        if trainer.precision == "float16" and workers.device.type == "cpu":
-            raise ConfigError(
-                "trainer.precision: float16 needs a GPU; on a CPU use auto, bfloat16 or float32"
-            )
         self.optimizer = trainer.optimizer.build(self.parameters)
         self.scheduler = trainer.schedule.build(self.optimizer, self.steps * trainer.epochs)
         self.memory = trainer.memory

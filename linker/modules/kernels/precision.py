@@ -9,6 +9,8 @@ from typing import Any, Literal, TypeVar, cast
 import torch
 from torch import Tensor
 
+from linker.errors import ConfigError
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
@@ -18,7 +20,12 @@ def lower_type(precision: Precision, device: torch.device) -> torch.dtype | None
     """What `torch.autocast` computes in; None: float32 stays.
 
     `auto` is bfloat16 where the device itself multiplies it, since computing it by detours takes longer than float32.
+
+    Raises:
+        ConfigError: float16 on a CPU.
     """
+    if precision == "float16" and device.type == "cpu":
+        raise ConfigError("trainer.precision: float16 needs a GPU; on a CPU use auto, bfloat16 or float32")
     if precision == "float32" or (precision == "auto" and not _multiplies_bfloat16(device)):
         return None
     return torch.bfloat16 if precision == "auto" else getattr(torch, precision)
