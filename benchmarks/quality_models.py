@@ -107,13 +107,18 @@ class Scores:
                 yield Row(label, [competing(self._inner(name) + words + shipped)])
         if self.source.every_article_is_a_candidate:  # so many that the rest takes long; and without dates
             return
-        untitled = [self._inner(f"best-{seed}", title=False) for seed in seeds]
-        yield Row("best without a title view", [competing(scores + words + shipped) for scores in untitled])
+        for label, settings in (
+            ("best without a title view", {"title_view": False}),
+            ("best with hashtags as they are", {"normalization": "none"}),
+        ):
+            other = [self._inner(f"best-{seed}", **settings) for seed in seeds]
+            yield Row(label, [competing(scores + words + shipped) for scores in other])
         times = TIMES * build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
         yield Row("best with times beside the text", [competing(scores + times) for scores in whole])
 
-    def _inner(self, name: str, title: bool = True) -> np.ndarray:
-        return self._kept(name if title else f"{name}-untitled", lambda: siamese(self.place, name, title))
+    def _inner(self, name: str, **settings: object) -> np.ndarray:
+        kept = "-".join([name, *(f"{setting}={value}" for setting, value in settings.items())])
+        return self._kept(kept, lambda: siamese(self.place, name, **settings))
 
     def _kept(self, name: str, model: Callable[[], Model]) -> np.ndarray:
         file = self.place.work / "scores" / self.source.name / f"{name}.npy"
@@ -127,10 +132,12 @@ class Scores:
         return np.load(file)
 
 
-def siamese(place: Workplace, name: str, title: bool = True) -> SiameseModel:
-    """The part of a model folder that has weights."""
+def siamese(place: Workplace, name: str, **settings: object) -> SiameseModel:
+    """The part of a model folder that has weights, with some of its settings changed."""
     part = next(one for one in all_parts(load_model(place.model(name))) if isinstance(one, SiameseModel))
-    part.title_view = title
+    for setting, value in settings.items():
+        assert hasattr(part, setting)
+        setattr(part, setting, value)
     return part
 
 

@@ -24,13 +24,21 @@ class Source:
     title: str
     text_columns: tuple[str, ...]
     train_splits: tuple[str, ...]
+    dev_splits: tuple[str, ...] = ("dev",)
     every_article_is_a_candidate: bool = False
 
 
 SOURCES = (
     Source("plazz_commentary", "plazz: commentary on headlines and captions", ("text",), ("train",)),
     Source("politifact_tweets", "politifact: full articles", ("text", "image_text"), ("train",)),
-    Source("snopes_claims", "snopes: 14,231 candidate articles", ("text",), ("train", "extra"), True),
+    Source(
+        "snopes_claims",
+        "snopes: 14,231 candidate articles, 401 posts",
+        ("text",),
+        ("train", "extra"),
+        ("dev", "dev-test"),
+        every_article_is_a_candidate=True,
+    ),
 )
 
 
@@ -58,7 +66,7 @@ def prepare(data: Path, work: Path) -> None:
     for source in SOURCES:
         articles, posts = (rows(data / source.name / f"{kind}.jsonl.gz") for kind in ("articles", "posts"))
         _read_as_used(source, articles, posts)
-        dev = [post for post in posts if post["split"] == "dev"]
+        dev = [post for post in posts if post["split"] in source.dev_splits]
         candidates = [a for a in articles if source.every_article_is_a_candidate or a["split"] == "dev"]
         parts[source.name] = _joined(source, articles, posts)
         _write(work / "dev" / source.name, candidates, dev)

@@ -27,6 +27,7 @@ defaults.training {
           path: std.extVar('path'),
           layers: [0, 1, 3, 5],
           title_view: true,
+          normalization: 'hashtags',
           precision: 'auto',
         },
         'tfidf',

@@ -36,5 +36,6 @@ defaults.training {
     epochs: 3,
     patience: null,
     metric: 'MAP',
+    precision: 'auto',
   },
 }

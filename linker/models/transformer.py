@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from linker.data.tokenizers.patterns import URL
+from linker.data.tokenizers.patterns import HASHTAG_JOINT, URL, WORD
 from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
 from linker.errors import ConfigError, ModelError
@@ -24,6 +24,9 @@ from linker.modules.kernels.precision import lower_type
 FOLDER = "transformer"
 _URL = re.compile(URL)
 _MENTION = re.compile(r"(?<![\w@＠.])[@＠]\w+")
+# A link's own # begins no hashtag.
+_HASHTAG = re.compile(rf"({URL})|(?<!\w)[#＃]({WORD})")
+_JOINT = re.compile(HASHTAG_JOINT)
 
 
 @Model.register("transformer")
@@ -40,7 +43,8 @@ class TransformerModel(SiameseModel):
         max_article_tokens: articles are cut here, special tokens counted.
         max_post_tokens: posts are cut here; 128 in the paper.
         normalization: `bertweet`: mentions become `@USER` and links `HTTPURL`, as in the tweets that BERTweet has
-            seen; emojis stay.
+            seen; emojis stay. `hashtags`: hashtags become the words in them (`#BostonMarathon`: Boston Marathon), which
+            word pieces cannot find where words run together.
         similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative distance
             of the vectors as they are.
         layers: which of the network's layers are kept, counted from 0; null: all. Two of six are three times as fast,
@@ -58,7 +62,7 @@ class TransformerModel(SiameseModel):
         pooling: Literal["mean", "cls", "max"] | None = None,
         max_article_tokens: int = 128,
         max_post_tokens: int = 128,
-        normalization: Literal["none", "bertweet"] = "none",
+        normalization: Literal["none", "bertweet", "hashtags"] = "none",
         similarity: Literal["cosine", "euclidean"] = "cosine",
         layers: list[int] | None = None,
         title_view: bool = False,
@@ -132,6 +136,8 @@ class TransformerModel(SiameseModel):
         self._ready()
         if self.normalization == "bertweet":
             text = bertweet_normalized(text)
+        elif self.normalization == "hashtags":
+            text = hashtags_split(text)
         ids = self.tokenizer(text, truncation=True, max_length=most)["input_ids"]
         # A tokenizer without special tokens has none for an empty text.
         return EncodedText(np.array(ids or [self._padding], dtype=np.int32), ())
@@ -196,3 +202,8 @@ class TransformerModel(SiameseModel):
 def bertweet_normalized(text: str) -> str:
     """Mentions as `@USER` and links as `HTTPURL`; emojis and everything else as they are."""
     return _MENTION.sub("@USER", _URL.sub("HTTPURL", text))
+
+
+def hashtags_split(text: str) -> str:
+    """Hashtags as the words in them, where capitals, digits or `_` show where these begin; everything else as it is."""
+    return _HASHTAG.sub(lambda found: found[1] or " ".join(filter(None, _JOINT.split(found[2]))), text)

@@ -12,8 +12,8 @@ from linker.models.model import Model
 
 # Where a model's words and weights came from before is no part of what it is.
 _ORIGINS = {"vectors", "path"}
-# Nor is how vectors are computed and scores are made of them.
-_SCORING = {"temperature", "none", "kinship", "weights", "fusion", "title_view", "precision"}
+# Nor is how texts are spelled for it, how vectors are computed and what scores are made of them.
+_SCORING = {"temperature", "none", "kinship", "weights", "fusion", "title_view", "precision", "normalization"}
 
 
 def begin_with(model: Model, folder: Path, config: dict[str, Any]) -> None:

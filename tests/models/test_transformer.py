@@ -15,7 +15,7 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.errors import ConfigError, ModelError
 from linker.models.folder import load_model, save_model
 from linker.models.model import Model
-from linker.models.transformer import bertweet_normalized
+from linker.models.transformer import bertweet_normalized, hashtags_split
 from tests.models.tiny_transformers import tiny
 
 KINDS = ("bert", "roberta")
@@ -225,6 +225,25 @@ def test_a_masked_lm_head_that_is_missing_is_named(pretrained, tmp_path):
 )
 def test_bertweets_normalisation(text, expected):
     assert bertweet_normalized(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#BostonMarathon runs", "Boston Marathon runs"),
+        ("(#NYTimes, #election2014) #iPhone_6s", "(NY Times, election 2014) iPhone 6s"),
+        ("a#b C# #1 # ＃HelloWorld", "a#b C# 1 # Hello World"),
+        ("see http://x.org/#AbcDef #AbcDef", "see http://x.org/#AbcDef Abc Def"),
+    ],
+)
+def test_hashtags_become_the_words_in_them(text, expected):
+    assert hashtags_split(text) == expected
+
+
+def test_a_model_may_read_hashtags_as_words(pretrained):
+    model = transformer(pretrained["bert"], normalization="hashtags")
+    joined, apart = model.post_vectors([Post("1", "the #CatHarbour"), Post("2", "the Cat Harbour")])
+    np.testing.assert_allclose(joined, apart, atol=1e-6)
 
 
 def test_normalisation_is_part_of_the_model(pretrained):
