@@ -108,7 +108,7 @@ class Scores:
         if self.source.every_article_is_a_candidate:  # so many that the rest takes long; and without dates
             return
         for label, settings in (
-            ("best without a title view", {"title_view": False}),
+            ("best without the titles' share", {"title_share": 0.0}),
             ("best with hashtags as they are", {"normalization": "none"}),
         ):
             other = [self._inner(f"best-{seed}", **settings) for seed in seeds]

@@ -26,7 +26,7 @@ defaults.training {
           type: 'transformer',
           path: std.extVar('path'),
           layers: [0, 1, 3, 5],
-          title_view: true,
+          title_share: 0.25,
           normalization: 'hashtags',
           precision: 'auto',
         },

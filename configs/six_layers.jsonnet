@@ -5,7 +5,7 @@ local best = import 'best.jsonnet';
 
 best {
   model+: { model+: { parts: [
-    best.model.model.parts[0] { layers: null, title_view: false, max_article_tokens: 96, max_post_tokens: 96 },
+    best.model.model.parts[0] { layers: null, title_share: 0, max_article_tokens: 96, max_post_tokens: 96 },
     'tfidf',
     'shipped_vectors',
   ] } },

@@ -64,7 +64,7 @@ def main() -> None:
         "vectors": {"source": str(options.out.with_suffix(".txt")), "max_words": 10**6},
         "embedder": {"type": "word_vectors", "dim": options.dim, "buckets": 4000},
         "encoder": "mean",
-        "title_view": True,
+        "title_share": 0.5,
     }
     config = {
         "type": "competing",

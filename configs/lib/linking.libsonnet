@@ -26,7 +26,7 @@ defaults.training {
       tokenizer: 'social',
       vectors: { source: std.extVar('vectors') },
       embedder: { type: 'word_vectors', dim: 384, trainable: true, dropout: 0.05 },
-      title_view: true,
+      title_share: 0.5,
     },
   },
   miner: 'all_pairs',

@@ -13,7 +13,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from linker.ahead import ahead
-from linker.bounds import at_least
+from linker.bounds import at_least, between
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.files import atomic_write
@@ -34,7 +34,7 @@ class SiameseModel(nn.Module, Model):
         max_post_tokens: posts are cut here.
         similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative
             distance of the vectors as they are.
-        title_view: when posts are scored, an article lies in the middle between its title and its whole.
+        title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
     """
 
     def __init__(
@@ -42,12 +42,13 @@ class SiameseModel(nn.Module, Model):
         max_article_tokens: int,
         max_post_tokens: int,
         similarity: Literal["cosine", "euclidean"],
-        title_view: bool = False,
+        title_share: float = 0.0,
     ) -> None:
         at_least(1, max_article_tokens=max_article_tokens, max_post_tokens=max_post_tokens)
+        between(0, 1, title_share=title_share)
         super().__init__()
         self.max_article_tokens, self.max_post_tokens = max_article_tokens, max_post_tokens
-        self.similarity, self.title_view = similarity, title_view
+        self.similarity, self.title_share = similarity, title_share
 
     @property
     def output_dim(self) -> int:
@@ -136,13 +137,14 @@ class SiameseModel(nn.Module, Model):
         """Of unit length for cosines: float32, articles × output_dim."""
         wholes = self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
         titled = [
-            i for i, article in enumerate(articles) if self.title_view and article.title and article.text
+            i for i, article in enumerate(articles) if self.title_share and article.title and article.text
         ]
         if titled:
             titles = self.encode(
                 [self.article_tokens(replace(articles[i], text="")) for i in titled], "titles"
             )
-            wholes[titled] = self._scaled(torch.from_numpy(wholes[titled] + titles) / 2).numpy()
+            mixed = (1 - self.title_share) * wholes[titled] + self.title_share * titles
+            wholes[titled] = self._scaled(torch.from_numpy(mixed)).numpy()
         return wholes
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:

@@ -49,7 +49,7 @@ class TransformerModel(SiameseModel):
             of the vectors as they are.
         layers: which of the network's layers are kept, counted from 0; null: all. Two of six are three times as fast,
             and learn from the whole again by `linker distil`.
-        title_view: when posts are scored, an article lies in the middle between its title and its whole.
+        title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
         precision: of what the network computes when texts are encoded; `trainer.precision` tells of training. `auto`:
             bfloat16 where the processor itself multiplies it, 2.7 times as fast; else float32.
     """
@@ -65,10 +65,10 @@ class TransformerModel(SiameseModel):
         normalization: Literal["none", "bertweet", "hashtags"] = "none",
         similarity: Literal["cosine", "euclidean"] = "cosine",
         layers: list[int] | None = None,
-        title_view: bool = False,
+        title_share: float = 0.0,
         precision: Literal["auto", "float32"] = "float32",
     ) -> None:
-        super().__init__(max_article_tokens, max_post_tokens, similarity, title_view)
+        super().__init__(max_article_tokens, max_post_tokens, similarity, title_share)
         self.layers, self.precision = layers, precision
         self.path, self.pooling, self.normalization = path, pooling, normalization
         self.tokenizer: Any = None

@@ -48,7 +48,7 @@ class WordSiamese(SiameseModel):
         max_post_tokens: posts are cut here.
         similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative distance
             of the vectors as they are.
-        title_view: when posts are scored, an article lies in the middle between its title and its whole.
+        title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
     """
 
     vocabulary: Vocabulary
@@ -65,10 +65,10 @@ class WordSiamese(SiameseModel):
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,
         similarity: Literal["cosine", "euclidean"] = "cosine",
-        title_view: bool = False,
+        title_share: float = 0.0,
     ) -> None:
         at_least(1, min_count=min_count)
-        super().__init__(max_article_tokens, max_post_tokens, similarity, title_view)
+        super().__init__(max_article_tokens, max_post_tokens, similarity, title_share)
         self._lazy_encoder, self._lazy_embedder = encoder, embedder
         self.tokenizer, self.vectors, self.min_count = tokenizer, vectors, min_count
         self.coverage: Coverage | None = None

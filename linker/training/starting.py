@@ -13,7 +13,16 @@ from linker.models.model import Model
 # Where a model's words and weights came from before is no part of what it is.
 _ORIGINS = {"vectors", "path"}
 # Nor is how texts are spelled for it, how vectors are computed and what scores are made of them.
-_SCORING = {"temperature", "none", "kinship", "weights", "fusion", "title_view", "precision", "normalization"}
+_SCORING = {
+    "temperature",
+    "none",
+    "kinship",
+    "weights",
+    "fusion",
+    "title_share",
+    "precision",
+    "normalization",
+}
 
 
 def begin_with(model: Model, folder: Path, config: dict[str, Any]) -> None:

@@ -99,7 +99,8 @@ def test_words_are_told_apart_also_when_unknown():
     np.testing.assert_allclose(vectors[0], vectors[2], atol=1e-6)
 
 
-def test_with_a_title_view_an_article_lies_between_its_title_and_its_whole():
+@pytest.mark.parametrize("share", [0.25, 0.5, 1.0])
+def test_an_article_may_lie_between_its_title_and_its_whole(share):
     model = prepared("cnn")
     articles = [
         Article("both", "w1 w2 w3 fire0 fire1", title="fire2 w4"),
@@ -107,9 +108,9 @@ def test_with_a_title_view_an_article_lies_between_its_title_and_its_whole():
         Article("text", "w5 w6"),
     ]
     wholes = model.article_vectors(articles)
-    model.title_view = True
+    model.title_share = share
     seen = model.article_vectors(articles)
-    middle = wholes[0] + wholes[1]
+    middle = (1 - share) * wholes[0] + share * wholes[1]
     np.testing.assert_allclose(seen[0], middle / np.linalg.norm(middle), atol=1e-6)
     np.testing.assert_allclose(seen[1:], wholes[1:], atol=1e-6)
 
