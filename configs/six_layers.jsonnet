@@ -1,11 +1,11 @@
-// best.jsonnet with the whole sentence transformer, trained on the links without another teacher: a little better, and
+// best.jsonnet with the whole sentence transformer, trained on the links without another teacher: hardly better, and
 // two thirds as fast.
 //   linker train configs/six_layers.jsonnet --out runs/six --ext-var data=DIR --ext-var path=FOLDER
 local best = import 'best.jsonnet';
 
 best {
   model+: { model+: { parts: [
-    best.model.model.parts[0] { layers: null, title_share: 0, max_article_tokens: 96, max_post_tokens: 96 },
+    best.model.model.parts[0] { layers: null, max_article_tokens: 96, max_post_tokens: 96 },
     'tfidf',
     'shipped_vectors',
   ] } },

@@ -64,7 +64,10 @@ class Keys:
     def read(self) -> str:
         """The next key, in lower case; empty at the end of input. Arrow keys and their like give a blank."""
         while self._file not in (ready := select.select([self._file, self._signals], [], [])[0]):
-            os.read(ready[0], 64)  # of a signal that ends nothing, as the window's new size
+            # The exception of a Ctrl-C is lost where it strikes amid what Python tidies up; its number still comes
+            # here. Other signals, as of the window's new size, end nothing.
+            if signal.SIGINT in os.read(ready[0], 64):
+                raise KeyboardInterrupt
         key = os.read(self._file, 1)
         if key == b"\x1b":
             if self._follows() and os.read(self._file, 1) in (b"[", b"O"):

@@ -320,3 +320,25 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path
     assert terminal.process.wait(20) == 130
     assert termios.tcgetattr(terminal.ours)[3] & termios.ECHO
     assert Session.open(tmp_path / "job").status().labelled == 1
+
+
+def test_a_ctrl_c_whose_exception_was_lost_still_ends_the_waiting_for_a_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import pty
+    import signal
+
+    from linker.cli.annotate_keys import Keys
+
+    ours, theirs = pty.openpty()
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # loses it
+    try:
+        with os.fdopen(theirs) as terminal:
+            monkeypatch.setattr("sys.stdin", terminal)
+            with Keys() as keys:
+                os.kill(os.getpid(), signal.SIGINT)
+                with pytest.raises(KeyboardInterrupt):
+                    keys.read()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        os.close(ours)

@@ -172,12 +172,23 @@ def missing(config: Any, chance: random.Random) -> tuple[str, str]:
 MUTATIONS = [typo, wrong_type, misspelt_component, extra, wrong_nesting, missing]
 
 
+def _as_jsonnet_gives(config: dict[str, Any]) -> dict[str, Any]:
+    """Keys in order, and 0 for 0.0."""
+
+    def number(digits: str) -> float:
+        value = float(digits)
+        return int(value) if value.is_integer() else value
+
+    config = json.loads(json.dumps(config, sort_keys=True), parse_float=number)
+    return config
+
+
 def test_200_mutated_configs(run: Any, tmp_path: Path) -> None:
     for seed in range(200):
         mutation = MUTATIONS[seed % len(MUTATIONS)]
         config = copy.deepcopy(BASE)
         path, words = mutation(config, random.Random(seed))
-        config = json.loads(json.dumps(config, sort_keys=True))  # the order that Jsonnet gives
+        config = _as_jsonnet_gives(config)
         problems = [str(problem) for problem in check(EXPERIMENT, config)]
         told = [problem for problem in problems if problem.startswith(path)]
         assert any(words in problem for problem in told), (mutation.__name__, path, words, problems)
