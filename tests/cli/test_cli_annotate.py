@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -237,6 +238,8 @@ class Terminal:
             cwd=Path(__file__).parents[2],
             env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "OMP_NUM_THREADS": "1"},
             start_new_session=True,
+            # Tests that a shell began in the background ignore Ctrl-C, and so would what they begin.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         os.close(theirs)
         self.seen = ""
@@ -309,7 +312,6 @@ def test_keys_typed_ahead_are_all_taken_and_the_end_is_told(terminal: Terminal, 
 
 
 def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path) -> None:
-    import signal
     import termios
 
     terminal.until("post p0 ")
@@ -326,7 +328,6 @@ def test_a_ctrl_c_whose_exception_was_lost_still_ends_the_waiting_for_a_key(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     import pty
-    import signal
 
     from linker.cli.annotate_keys import Keys
 
