@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from linker.data.tokenizers.patterns import HASHTAG_JOINT, URL, WORD
+from linker.data.tokenizers.patterns import URL, WORD, hashtag_words
 from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
 from linker.errors import ConfigError, ModelError
@@ -26,7 +26,6 @@ _URL = re.compile(URL)
 _MENTION = re.compile(r"(?<![\w@＠.])[@＠]\w+")
 # A link's own # begins no hashtag.
 _HASHTAG = re.compile(rf"({URL})|(?<!\w)[#＃]({WORD})")
-_JOINT = re.compile(HASHTAG_JOINT)
 
 
 @Model.register("transformer")
@@ -205,5 +204,5 @@ def bertweet_normalized(text: str) -> str:
 
 
 def hashtags_split(text: str) -> str:
-    """Hashtags as the words in them, where capitals, digits or `_` show where these begin; everything else as it is."""
-    return _HASHTAG.sub(lambda found: found[1] or " ".join(filter(None, _JOINT.split(found[2]))), text)
+    """Hashtags as the words in them; everything else as it is."""
+    return _HASHTAG.sub(lambda found: found[1] or " ".join(hashtag_words(found[2])), text)

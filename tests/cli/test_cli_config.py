@@ -179,8 +179,8 @@ def _as_jsonnet_gives(config: dict[str, Any]) -> dict[str, Any]:
         value = float(digits)
         return int(value) if value.is_integer() else value
 
-    config = json.loads(json.dumps(config, sort_keys=True), parse_float=number)
-    return config
+    given: dict[str, Any] = json.loads(json.dumps(config, sort_keys=True), parse_float=number)
+    return given
 
 
 def test_200_mutated_configs(run: Any, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # The pictographs of Unicode's emoji-data.txt, as ranges that span their gaps too.
@@ -56,7 +57,12 @@ WORD = rf"\w+(?:[{_marks()}]+\w*)*"
 _UPPER = _class({code for code in range(0xFFFF) if chr(code).isupper()})
 _LETTER = r"[^\W\d_]"
 # Where a hashtag falls into words: BostonMarathon, NYTimes, election2014, 2014election; but iPhone, G20.
-HASHTAG_JOINT = (
+_HASHTAG_JOINT = re.compile(
     rf"(?<=\w[^\W\d_{_UPPER}])(?=[{_UPPER}])|(?<=[{_UPPER}])(?=[{_UPPER}][^\W\d_{_UPPER}])"
     rf"|(?<={_LETTER}{{3}})(?=\d)|(?<=\d)(?={_LETTER}{{3}})|_"
 )
+
+
+def hashtag_words(tag: str) -> list[str]:
+    """The words in a hashtag (without its #), where capitals, digits or `_` show where these begin."""
+    return [word for word in _HASHTAG_JOINT.split(tag) if word]

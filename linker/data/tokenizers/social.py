@@ -8,7 +8,7 @@ import unicodedata
 from typing import Literal
 
 from linker.data.tokenizer import Tokenizer
-from linker.data.tokenizers.patterns import EMOJI, EMOTICON, HASHTAG_JOINT, KEYCAP, URL, WORD
+from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, WORD, hashtag_words
 
 _NUMBER = r"\d(?:\d|[.,:]\d)*(?!\w)"
 _ACRONYM = r"[A-Za-z]\.(?:[A-Za-z]\.)*[A-Za-z](?!\w)\.?"
@@ -33,7 +33,6 @@ _ELONGATED = re.compile(r"([^\W\d_])\1{2,}")
 _NOT_ELONGATED = re.compile(r"[ivx]+|(.)\1\1")  # Roman numerals; www, kkk, zzz
 _CLITIC = re.compile(r"(.+?)(n't|'(?:s|re|ve|ll|d|m))", re.IGNORECASE)
 _STEMS = {"ca": "can", "wo": "will", "sha": "shall"}
-_HASHTAG_PARTS = re.compile(HASHTAG_JOINT)
 _UNSEEN = {"Cc", "Cf", "Cs", "Co"}  # control, format, surrogate and private characters
 _PUNCTUATION = str.maketrans(
     dict.fromkeys("“”„«»", '"') | dict.fromkeys("‘’‚`´", "'") | dict.fromkeys("–—―", "-")
@@ -114,7 +113,7 @@ class SocialTokenizer(Tokenizer):
         whole = "#" + self._cased(unicodedata.normalize("NFKC", tag))
         if self.hashtags == "keep":
             return whole
-        parts = [self._word(part) for part in _HASHTAG_PARTS.split(tag) if part]
+        parts = [self._word(part) for part in hashtag_words(tag)]
         return " ".join([*parts, whole] if self.hashtags == "both" and len(parts) > 1 else parts)
 
     def _word(self, word: str) -> str:
