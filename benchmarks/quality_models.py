@@ -19,6 +19,7 @@ from linker.models.folder import load_model
 from linker.models.hybrid import HybridModel
 from linker.models.model import Model, all_parts
 from linker.models.sentence_transformer import SentenceTransformerModel
+from linker.models.shipped import FOLDERS
 from linker.models.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/linking.libsonnet have them; without TF-IDF scores lie nearer together.
@@ -80,6 +81,9 @@ class Scores:
             if own and encoder == "ast":
                 yield Row("AST", own)
                 yield Row("AST, TF-IDF, competing", [competing(scores + words) for scores in own])
+        for name, folder in FOLDERS.items():
+            shipped = load_model(folder).score(self.linked.articles, self.linked.posts)
+            yield Row(f"`{name}`, as linker brings it along", [shipped])
         yield from self.best(words)
 
     def best(self, words: np.ndarray) -> Iterator[Row]:

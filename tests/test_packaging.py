@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from linker.models.shipped import FOLDERS
 from linker.modules.kernels import library
 
 ROOT = Path(__file__).parents[1]
@@ -209,8 +210,9 @@ def test_a_library_is_added_to_a_wheel_by_the_rules(copy: Path, tmp_path: Path) 
             assert recorded[name] == f"sha256={digest},{len(opened.read(name))}"
 
 
-def test_the_model_that_comes_along_is_installed(copy: Path) -> None:
+def test_the_models_that_come_along_are_installed(copy: Path) -> None:
     setup(copy, "build_py", "--build-lib", "out")
-    folder = copy / "out/linker/models/shipped/distilled"
-    assert {"config.json", "README.md", "part-0"} <= {path.name for path in folder.iterdir()}
-    assert (folder / "part-0/model.safetensors").stat().st_size > 10**6
+    for original in FOLDERS.values():
+        installed = copy / "out" / original.relative_to(ROOT)
+        here = {file.relative_to(original) for file in original.rglob("*") if file.is_file()}
+        assert {file.relative_to(installed) for file in installed.rglob("*") if file.is_file()} == here

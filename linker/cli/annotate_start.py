@@ -26,7 +26,9 @@ def start(
         list[str],
         typer.Option("--posts", help="Posts: JSON lines, CSV, TSV, Parquet, text, or -; repeatable."),
     ],
-    model: Annotated[str, typer.Option("--model", help="A model folder, distilled, bm25 or tfidf.")] = "bm25",
+    model: Annotated[
+        str, typer.Option("--model", help="A model folder, best, distilled, bm25 or tfidf.")
+    ] = "bm25",
     strategy: Annotated[
         str | None,
         typer.Option(

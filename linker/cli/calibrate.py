@@ -15,7 +15,7 @@ from linker.errors import DataError, LinkerError
 
 def calibrate(
     model: Annotated[
-        str, typer.Option("--model", help="A model folder, .jsonnet config, distilled, bm25 or tfidf.")
+        str, typer.Option("--model", help="A model folder, .jsonnet config, best, distilled, bm25 or tfidf.")
     ],
     articles: Annotated[Path, typer.Option("--articles", help="Articles that the model did not learn from.")],
     posts: Annotated[Path, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")],

@@ -15,7 +15,7 @@ def evaluate(
         list[str],
         typer.Argument(
             metavar="MODEL",
-            help="Model folders, .jsonnet configs of models that need no training, distilled, bm25 or tfidf.",
+            help="Model folders, .jsonnet configs of models that need no training, best, distilled, bm25 or tfidf.",
             show_default=False,
         ),
     ],

@@ -37,7 +37,8 @@ LabelColumn = Annotated[
     typer.Option("--label", help="RANKING's column of labels.", show_default="label, value or relevant"),
 ]
 AnyModel = Annotated[
-    str | None, typer.Option("--model", help="Without RANKING: a model folder, distilled, bm25 or tfidf.")
+    str | None,
+    typer.Option("--model", help="Without RANKING: a model folder, best, distilled, bm25 or tfidf."),
 ]
 AnyArticles = Annotated[Path | None, typer.Option("--articles", help="Without RANKING: the articles.")]
 AnyPosts = Annotated[

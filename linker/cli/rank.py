@@ -62,8 +62,8 @@ def rank(
         str | None,
         typer.Option(
             "--model",
-            help="A model folder, distilled, bm25 or tfidf.",
-            show_default="distilled, or the corpus's own",
+            help="A model folder, best, distilled, bm25 or tfidf.",
+            show_default="best, or the corpus's own",
         ),
     ] = None,
     top: Annotated[

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from linker.cli.posts import post_columns, with_option
 from linker.cli.thresholds import identity, say
 from linker.errors import LinkerError
-from linker.models.shipped import DISTILLED
+from linker.models.shipped import BEST
 
 if TYPE_CHECKING:
     from linker.corpus.engines.engine import Engine
@@ -78,7 +78,7 @@ class PostsRanker:
         from linker.ranking.linker import find_model
 
         self._columns = post_columns(column)
-        self._found = find_model(model or DISTILLED)
+        self._found = find_model(model or BEST)
         self.name = self._found.contender.file_name
         self._files, self._on_error, self._errors_dir = posts, on_error, errors_dir
         self._asked, self._unnamed = asked, model is None
@@ -122,9 +122,7 @@ class PostsRanker:
     @cached_property
     def _linker(self) -> Linker:
         if self._unnamed:
-            say(
-                f"no --model given: ranking by `{DISTILLED}`, which linker brings along; it learned from no links"
-            )
+            say(f"no --model given: ranking by `{BEST}`, which linker brings along")
         return self._found.load()
 
 

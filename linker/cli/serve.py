@@ -37,7 +37,7 @@ def serve(
         str | None,
         typer.Option(
             "--model",
-            help="For trying a ranking: a model folder, distilled, bm25 or tfidf.",
+            help="For trying a ranking: a model folder, best, distilled, bm25 or tfidf.",
             show_default="the session's own, or bm25",
         ),
     ] = None,

@@ -39,7 +39,9 @@ def simulate(
             "--task", help="With --relevant: the column of the topic or event.", show_default="one task"
         ),
     ] = None,
-    model: Annotated[str, typer.Option("--model", help="A model folder, distilled, bm25 or tfidf.")] = "bm25",
+    model: Annotated[
+        str, typer.Option("--model", help="A model folder, best, distilled, bm25 or tfidf.")
+    ] = "bm25",
     strategy: Annotated[
         list[str] | None,
         typer.Option(

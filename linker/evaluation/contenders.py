@@ -46,9 +46,9 @@ class Contender:
 def contenders(given: Sequence[str]) -> list[Contender]:
     """The given models and, after them, the baselines that are not among them; nothing is loaded yet.
 
-    A model is `bm25`, `tfidf`, `distilled` (which linker brings along), a model folder, or a Jsonnet file with the
-    config of a model that needs no training. Its name is the last part of its path, or the whole path where two would
-    have the same name.
+    A model is `bm25`, `tfidf`, `best` or `distilled` (which linker brings along), a model folder, or a Jsonnet file
+    with the config of a model that needs no training. Its name is the last part of its path, or the whole path where
+    two would have the same name.
 
     Raises:
         ModelError: something that is none of these, or a model given twice.

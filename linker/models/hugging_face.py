@@ -14,6 +14,8 @@ from safetensors import SafetensorError
 from torch import nn
 
 from linker.errors import ConfigError, ModelError
+from linker.models.eight_bits import FILE as EIGHT_BITS
+from linker.models.eight_bits import read_eight_bits
 
 Pooling = Literal["mean", "cls", "max"]
 
@@ -46,12 +48,19 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
     try:
         here = {"local_files_only": os.path.isdir(place), "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **here)
-        network, report = auto.from_pretrained(place, **here, dtype=torch.float32, output_loading_info=True)
+        if head == "none" and (small := Path(place) / EIGHT_BITS).is_file():
+            network = auto.from_config(transformers.AutoConfig.from_pretrained(place, **here))
+            missing_keys = network.load_state_dict(read_eight_bits(small), strict=False).missing_keys
+        else:
+            network, report = auto.from_pretrained(
+                place, **here, dtype=torch.float32, output_loading_info=True
+            )
+            missing_keys = report["missing_keys"]
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
         raise ModelError(_unloadable(path, error)) from error
     finally:
         transformers.utils.logging.set_verbosity(told)
-    missing = sorted(name for name in report["missing_keys"] if not name.startswith("pooler."))
+    missing = sorted(name for name in missing_keys if not name.startswith("pooler."))
     if missing:
         shown = ", ".join(missing[:3]) + (f" and {len(missing) - 3} more" if len(missing) > 3 else "")
         what = "has no masked-LM head" if head == "masked_lm" else "is not whole"

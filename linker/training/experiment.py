@@ -52,7 +52,8 @@ class Experiment:
         loss: what the pairs are to become.
         trainer: how it is trained.
         seed: decides initial weights, batches and dropout.
-        start: a model folder of the same model (of `linker distil`, say) whose weights training begins with.
+        start: a model folder of the same model (of `linker distil`, say) whose weights training begins with; or `best`,
+            which linker brings along.
     """
 
     def __init__(
@@ -187,7 +188,7 @@ class Experiment:
         if self.start is None:
             whole.prepare(data)
         else:
-            begin_with(whole, Path(self.start), config["model"])
+            begin_with(whole, self.start, config["model"])
 
     def _find(
         self,

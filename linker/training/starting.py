@@ -9,6 +9,7 @@ from linker.config.differing import differing
 from linker.errors import ConfigError
 from linker.models.folder import read_config
 from linker.models.model import Model
+from linker.models.shipped import FOLDERS
 
 # Where a model's words and weights came from before is no part of what it is.
 _ORIGINS = {"vectors", "path"}
@@ -25,18 +26,19 @@ _SCORING = {
 }
 
 
-def begin_with(model: Model, folder: Path, config: dict[str, Any]) -> None:
+def begin_with(model: Model, start: str, config: dict[str, Any]) -> None:
     """Give a model the weights (and vocabulary) of a model folder; vector files that the config names are not read.
 
     Args:
         model: made from `config`, not prepared.
-        folder: of the same model.
+        start: a folder of the same model, or the name of one that linker brings along.
         config: the resolved `model` section.
 
     Raises:
         ModelError: there is no such folder, or it is damaged.
         ConfigError: it is that of another model.
     """
+    folder = FOLDERS.get(start, Path(start))
     for path, theirs, ours in differing(read_config(folder)["model"], config, "model"):
         if not (_ORIGINS | _SCORING) & set(path.split(".")):
             raise ConfigError(

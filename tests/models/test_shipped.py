@@ -1,7 +1,8 @@
-"""The model that linker brings along: it loads anywhere, and is no worse than BM25 on stories it never saw."""
+"""The models that linker brings along: they load anywhere, and are no worse than BM25 on stories they never saw."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -19,24 +20,33 @@ from linker.models.shipped import FOLDERS
 DATA = Path(__file__).parents[2] / "data"
 
 
-def test_it_knows_words_that_mean_similar_things() -> None:
+@pytest.mark.parametrize("name", FOLDERS)
+def test_it_knows_words_that_mean_similar_things(name: str) -> None:
     posts = ["the physician saw her patients", "the goalkeeper saved a penalty", "interest rates went up"]
     for article, best in (
         ("Doctors at the hospital", 0),
         ("A football match", 1),
         ("The bank and inflation", 2),
     ):
-        ranking = load("distilled").rank(Article("a", "", article), posts)
+        ranking = load(name).rank(Article("a", "", article), posts)
         assert ranking[0].post.text == posts[best]
 
 
-def test_on_invented_stories_it_is_above_bm25() -> None:
+@pytest.mark.parametrize("name", FOLDERS)
+def test_on_invented_stories_it_is_above_bm25(name: str) -> None:
     articles = [a for a in read_articles(str(DATA / "articles.jsonl")) if a.split == "dev"]
     known = {article.id for article in articles}
     posts = [post for post in read_posts(str(DATA / "posts.jsonl")) if known & set(post.article_ids)]
     linked = LinkedPosts(articles, posts)
-    own = evaluate(load("distilled").model.score(articles, posts), linked)
+    own = evaluate(load(name).model.score(articles, posts), linked)
     assert own["MAP"] > evaluate(BM25Model().score(articles, posts), linked)["MAP"]
+
+
+def test_its_files_do_not_tell_where_it_was_made() -> None:
+    for file in FOLDERS["best"].rglob("*"):
+        if file.suffix in (".json", ".md"):
+            text = file.read_text(encoding="utf-8")
+            assert not re.search(r'"/\w|site-packages', text)
 
 
 def test_no_word_of_it_names_an_account_or_an_address() -> None:
@@ -45,11 +55,12 @@ def test_no_word_of_it_names_an_account_or_an_address() -> None:
     assert len(words) > 30_000
 
 
-def test_its_name_stands_for_its_folder_and_any_text_has_a_finite_score() -> None:
-    found = contenders(["distilled"])[0]
-    assert (found.name, found.kind) == ("distilled", "folder")
+@pytest.mark.parametrize("name", FOLDERS)
+def test_its_name_stands_for_its_folder_and_any_text_has_a_finite_score(name: str) -> None:
+    found = contenders([name])[0]
+    assert (found.name, found.kind) == (name, "folder")
     posts = [Post(str(i), text) for i, text in enumerate(["", "🔥", "qzxv ẞtrange 東京", "a" * 5000])]
-    scores = load("distilled").model.score([Article("a", "", ""), Article("b", "t", "words")], posts)
+    scores = load(name).model.score([Article("a", "", ""), Article("b", "t", "words")], posts)
     assert np.isfinite(scores).all()
-    with pytest.raises(ModelError, match="distilled or bm25 or tfidf"):
+    with pytest.raises(ModelError, match="best, distilled or bm25 or tfidf"):
         contenders(["nothing-like-it"])

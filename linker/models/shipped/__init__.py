@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-DISTILLED = "distilled"
-"""What users call it; `scripts/make_distilled.py` makes it."""
+BEST = "best"
+"""What users call it, and what ranks where they name no model; `scripts/make_best.py` makes it."""
 
-FOLDERS = {DISTILLED: Path(__file__).parent / DISTILLED}
+DISTILLED = "distilled"
+"""What users call it, a part of the other; `scripts/make_distilled.py` makes it."""
+
+_HERE = Path(__file__).parent
+
+FOLDERS = {BEST: _HERE / BEST, DISTILLED: _HERE / BEST / "part-2" / DISTILLED}

@@ -1,0 +1,36 @@
+"""configs/further.jsonnet: training that goes on from the model that comes along."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import linker
+from linker.data.types import Article, Post
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_it_begins_with_the_model_that_comes_along_and_needs_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    for name in ("articles", "posts"):
+        lines = (ROOT / "data" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        few = [line for line in lines if "s01-a" in line or "s16-a" in line]
+        with gzip.open(tmp_path / "links" / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join(few) + "\n")
+    command = [sys.executable, "-m", "linker.cli.main", "train", str(ROOT / "configs/further.jsonnet")]
+    command += ["--out", "same", "--ext-var", "data=links", "-o", "trainer.epochs=0"]
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    article = Article("a", "Doctors strike over pay", "Hospitals will be closed on #BankHoliday Monday.")
+    posts = [
+        Post("p", "physicians want better wages"),
+        Post("q", "he scored"),
+        Post("r", "a strike on bank holiday"),
+    ]
+    scores = linker.load(str(tmp_path / "same")).model.score([article], posts)
+    np.testing.assert_allclose(scores, linker.load("best").model.score([article], posts), atol=1e-3)
+    assert "began with the weights of best" in (tmp_path / "same/README.md").read_text(encoding="utf-8")
