@@ -31,11 +31,17 @@ class ShippedVectorsModel(Model):
         return self._vectors.score(articles, posts)
 
     def save_state(self, folder: Path) -> None:
-        """A copy of the model folder `distilled`."""
-        for file in self._folder.rglob("*"):
-            if file.is_file():
-                with atomic_write(folder / DISTILLED / file.relative_to(self._folder), "wb") as copy:
-                    copy.write(file.read_bytes())
+        """A copy of the model folder `distilled`.
+
+        Raises:
+            ModelError: it is no longer there, linker having been installed anew, say.
+        """
+        files = [file for file in self._folder.rglob("*") if file.is_file()]
+        if not files:
+            raise ModelError(f"{self._folder}: gone since it was read; install linker again, or put it back")
+        for file in files:
+            with atomic_write(folder / DISTILLED / file.relative_to(self._folder), "wb") as copy:
+                copy.write(file.read_bytes())
 
     def load_state(self, folder: Path) -> None:
         """Read what `save_state` wrote."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from linker import load
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
+from linker.errors import ModelError
 from linker.models.folder import load_model, save_model
 from linker.models.model import Model, part_with_vectors
 from linker.models.shipped import FOLDERS
@@ -46,3 +48,13 @@ def test_a_model_folder_has_a_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     save_model(smaller, other, {"model": resolve(Model, part)}, {}, "")
     monkeypatch.setitem(FOLDERS, "distilled", other)
     np.testing.assert_allclose(load_model(tmp_path / "model").score(ARTICLES, POSTS), before, atol=1e-6)
+
+
+def test_a_copy_of_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(FOLDERS["distilled"], moved)
+    monkeypatch.setitem(FOLDERS, "distilled", moved)
+    model = build(Model, "shipped_vectors")
+    shutil.rmtree(moved)
+    with pytest.raises(ModelError, match="gone since it was read"):
+        model.save_state(tmp_path / "model")
