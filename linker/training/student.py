@@ -19,12 +19,15 @@ from linker.models.siamese import SiameseModel
 from linker.modules.kernels.precision import Precision, lower_type
 from linker.progress import progress_bar, stderr
 from linker.training.likeness import unlikeness
+from linker.training.narrowing import narrowed
 from linker.training.said import Said, pieces_of
 
 BATCH = 512
 # Of all texts so many are kept out of the fitting, to see how well the student speaks of new ones.
 KEPT_OUT = 0.02
 WARMUP = 30
+# Of so many texts the student's own vectors are looked at where the teacher's are longer.
+TURNED_BY = 4096
 
 
 def distil_model(
@@ -39,7 +42,7 @@ def distil_model(
     precision: Precision,
     on_epoch: Callable[[int, float], None],
 ) -> tuple[int, float]:
-    """Fit the part of a model that has weights to the teacher.
+    """Fit the part of a model that has weights to the teacher, whose vectors may be longer.
 
     Args:
         student: the part.
@@ -57,7 +60,7 @@ def distil_model(
         Texts read, and the mean cosine to the teacher's vectors on the 2 % of the texts that were kept out.
 
     Raises:
-        ConfigError: the teacher's vectors have another size, or the student has nothing to learn with.
+        ConfigError: the teacher's vectors are shorter, or the student has nothing to learn with.
         DataError: fewer than 2 texts to learn from.
     """
     pieces = pieces_of(texts)
@@ -69,15 +72,20 @@ def distil_model(
         raise DataError(f"{len(pieces)} texts to learn from; give more")
     posts = [Post(str(i), piece) for i, piece in enumerate(pieces)]
     ready(LinkedPosts([], posts))
-    targets = torch.from_numpy(said.about(pieces, "texts"))
-    if targets.shape[1] != student.output_dim:
+    lower = lower_type(precision, device)
+    with torch.autocast(device.type, lower, enabled=lower is not None):
+        wanted = said.about(pieces, "texts")
+    if wanted.shape[1] < student.output_dim:
         raise ConfigError(
-            f"the teacher's vectors have {targets.shape[1]} numbers, the model's {student.output_dim}; "
-            "make the model's encoder give as many"
+            f"the teacher's vectors have {wanted.shape[1]} numbers, the model's {student.output_dim}; "
+            "make the model's encoder give no more"
         )
-    targets = nn.functional.normalize(targets, dim=1)
     student.to(device)
     encoded = [student.post_tokens(post) for post in posts]
+    if wanted.shape[1] > student.output_dim:
+        some = shuffled[:TURNED_BY]
+        wanted = narrowed(wanted, some, student.encode([encoded[i] for i in some], "comparing vectors"))
+    targets = nn.functional.normalize(torch.from_numpy(wanted), dim=1)
     weights = [weight for weight in student.parameters() if weight.requires_grad]
     if not weights:
         raise ConfigError(
@@ -88,7 +96,6 @@ def distil_model(
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / WARMUP, max(0.02, 1 - step / steps))
     )
-    lower = lower_type(precision, device)
     scaler = torch.amp.GradScaler(device.type, enabled=precision == "float16")
     cosine = float("nan")
     with progress_bar() as progress:

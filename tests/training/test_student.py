@@ -109,6 +109,16 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
     assert "no links" in (place / "often" / "README.md").read_text()
 
 
+def test_a_student_of_fewer_numbers_learns_from_a_teacher_of_more(place: Path) -> None:
+    distil("--out", "small", "--epochs", "60", "--rate", "0.1", "-o", "model.model.parts.0.embedder.dim=10")
+    teacher, student = load_model(place / "teacher"), load_model(place / "small").parts()[0].parts()[0]
+    new = [build_post(post.text) for post in toy_posts(seed=9).posts]
+    theirs, own = teacher.post_vectors(new), student.post_vectors(new)
+    assert own.shape == (len(new), 10)
+    pairs = np.triu_indices(len(new), 1)
+    assert np.corrcoef((theirs @ theirs.T)[pairs], (own @ own.T)[pairs])[0, 1] > 0.9
+
+
 def build_post(text: str):
     from linker.data.types import Post
 
@@ -159,9 +169,9 @@ def test_what_makes_scores_of_vectors_may_differ_from_the_start(place: Path) -> 
     assert json.loads((place / "a" / "config.json").read_text())["model"]["none"] == 0.5
 
 
-def test_a_teacher_of_another_size_and_too_few_texts_are_told(place: Path) -> None:
-    part = "-o", "model.model.parts.0.embedder.dim=10"
-    with pytest.raises(ConfigError, match="the teacher's vectors have 12 numbers, the model's 10"):
+def test_a_teacher_of_too_few_numbers_and_too_few_texts_are_told(place: Path) -> None:
+    part = "-o", "model.model.parts.0.embedder.dim=13"
+    with pytest.raises(ConfigError, match="the teacher's vectors have 12 numbers, the model's 13"):
         distil("--out", "a", *part)
     (place / "texts.jsonl").write_text('{"text": "one"}\n')
     with pytest.raises(LinkerError, match="1 texts to learn from"):
