@@ -18,12 +18,11 @@ def narrowed(vectors: np.ndarray, rows: np.ndarray, towards: np.ndarray) -> np.n
         towards: these, float, as many × fewer.
 
     Returns:
-        float32, texts × fewer, of unit length.
+        float32, texts × fewer, no longer than they were.
     """
     dim = towards.shape[1]
     _, directions = np.linalg.eigh(vectors.T @ vectors)
     kept = vectors @ directions[:, ::-1][:, :dim]
     left, _, right = np.linalg.svd(kept[rows].T @ towards)
-    turned = (kept @ (left @ right)).astype(np.float32)
-    lengths = np.linalg.norm(turned, axis=1, keepdims=True)
-    return turned / np.maximum(lengths, np.finfo(np.float32).tiny)
+    turned: np.ndarray = (kept @ (left @ right)).astype(np.float32)
+    return turned

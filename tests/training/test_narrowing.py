@@ -24,7 +24,7 @@ def test_vectors_that_lie_in_few_directions_keep_their_cosines() -> None:
 
 def test_no_other_directions_keep_more() -> None:
     vectors = unit(RNG.normal(size=(80, 20)) * np.linspace(2, 0.1, 20))
-    few = narrowed(vectors, np.arange(1), np.ones((1, 5)))
+    few = unit(narrowed(vectors, np.arange(1), np.ones((1, 5))))
     reference = unit(TruncatedSVD(5, algorithm="arpack").fit_transform(vectors))
     np.testing.assert_allclose(few @ few.T, reference @ reference.T, atol=1e-5)
 
