@@ -210,9 +210,14 @@ def test_a_library_is_added_to_a_wheel_by_the_rules(copy: Path, tmp_path: Path) 
             assert recorded[name] == f"sha256={digest},{len(opened.read(name))}"
 
 
+def sizes(folder: Path) -> dict[Path, int]:
+    return {file.relative_to(folder): file.stat().st_size for file in folder.rglob("*") if file.is_file()}
+
+
 def test_the_models_that_come_along_are_installed(copy: Path) -> None:
     setup(copy, "build_py", "--build-lib", "out")
     for original in FOLDERS.values():
         installed = copy / "out" / original.relative_to(ROOT)
-        here = {file.relative_to(original) for file in original.rglob("*") if file.is_file()}
-        assert {file.relative_to(installed) for file in installed.rglob("*") if file.is_file()} == here
+        assert sizes(installed) == sizes(original)
+        assert {"config.json", "README.md", "part-0"} <= {path.name for path in installed.iterdir()}
+        assert max(sizes(installed).values()) > 10**6
