@@ -15,7 +15,7 @@ __all__ = ["__version__", "load"]
 
 
 def load(path: str | Path) -> Linker:
-    """A model folder, `distilled`, `bm25` or `tfidf`, ready to rank: `linker.load("runs/ast").rank(article, posts)`.
+    """A model folder, `best`, `distilled`, `bm25` or `tfidf`, ready: `linker.load("best").rank(article, posts)`.
 
     Raises:
         ModelError: there is no such model, or its folder is damaged.

@@ -152,7 +152,7 @@ def check_explaining(explain: bool, passages: Passages) -> None:
 
 
 def load(path: str | Path) -> Linker:
-    """A linker from a model folder, or from `distilled`, which linker brings along, `bm25` or `tfidf`.
+    """A linker from a model folder, or from `best` or `distilled`, which linker brings along, `bm25` or `tfidf`.
 
     A Jsonnet file with the config of a model that needs no training works as well.
 
