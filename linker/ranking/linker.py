@@ -17,7 +17,8 @@ from linker.evaluation.thresholds import Thresholds
 from linker.models.model import Model
 from linker.models.passages import Passages, reading
 from linker.ranking.explanation import Explanation, explain
-from linker.ranking.inputs import AnyArticle, AnyPosts, as_articles, as_posts
+from linker.ranking.inputs import AnyArticle, AnyPosts, as_articles
+from linker.ranking.post_inputs import as_posts
 from linker.ranking.ranked import RankedPost
 from linker.ranking.relevance import thresholds_of
 
