@@ -85,6 +85,6 @@ def type_name(value: object) -> str:
         if kind.__module__ == "builtins"
         else f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
     )
-    if value is None:
-        return "None"
+    if value is None or isinstance(value, bytes):
+        return "None" if value is None else "bytes"
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,12 +15,14 @@ from linker.evaluation.contenders import Contender, contenders
 from linker.evaluation.dev_calibration import Calibration
 from linker.evaluation.per_article import rank_posts
 from linker.evaluation.thresholds import Thresholds
-from linker.models.model import Model
+from linker.models.model import Model, part_with_vectors
 from linker.models.passages import Passages, reading
 from linker.ranking.explanation import Explanation, explain
-from linker.ranking.inputs import AnyArticle, AnyPosts, as_articles
+from linker.ranking.frames import frame_of
+from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles
 from linker.ranking.post_inputs import as_posts
 from linker.ranking.ranked import RankedPost
+from linker.ranking.ranking import Ranking
 from linker.ranking.relevance import thresholds_of
 
 
@@ -40,45 +43,55 @@ class Linker:
 
     def rank(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         posts: AnyPosts,
         top: int | None = None,
         threshold: float | None = None,
         explain: bool = False,
         passages: Passages = "whole",
-    ) -> list[RankedPost]:
+        columns: AnyColumns | None = None,
+    ) -> Ranking:
         """The posts, best first; equal scores in descending order of ids, as everywhere in retrieval.
 
         Args:
-            article: an address, the path of a file, a text, or an Article; a list of these is one query, in
-                which a post's score is the mean of its scores for the single articles.
-            posts: the path of a file, or a list of texts, Posts, dicts (with `text`; `id` and others if there
-                are any) or Path objects.
+            article: a web address, the path of a file, a text, an Article, or a dict (with `title`, `text` or both); a
+                list or data frame of these is one query, in which a post's score is the mean of its scores for
+                the single articles.
+            posts: the path of a file; a list, or any other iterable, of texts, Posts, dicts (with `text`; `id`,
+                `created_at` and others if there are any) or Path objects; one Post or dict; or a data frame, or a
+                Series of texts, of pandas, polars or PyArrow.
             top: how many to return at most.
             threshold: leave out posts with a lower score.
             explain: fill `explanation`, as far as the model can tell; of whole articles only.
             passages: how articles are read: `whole`; or cut into passages, a post's score being that of the `best`
                 of them, or their `mean`.
+            columns: what the columns or keys are called that hold the posts, such as `{"text": "body"}`.
+
+        Returns:
+            A sequence of RankedPost, which notebooks show as a table; see `Ranking`.
 
         Raises:
             LinkerError: an article that cannot be fetched or read, or posts that cannot be.
         """
         check_explaining(explain, passages)
-        queries, candidates = as_articles(article), as_posts(posts)
+        queries, frame = as_articles(article), frame_of(posts)
+        candidates = as_posts(posts if frame is None else frame, columns)
         scores = self._one_score_each(queries, candidates, passages)
         order = rank_posts(scores[None], [post.id for post in candidates])[0]
         if threshold is not None:
             order = order[scores[order] >= threshold]
         chosen = [int(i) for i in order[:top]]
         explanations = self._explain(queries, candidates, chosen) if explain else [None] * len(chosen)
-        return [
+        ranked = [
             RankedPost(rank, float(str(scores[i])), candidates[i], explanation)
             for rank, (i, explanation) in enumerate(zip(chosen, explanations), start=1)
         ]
+        ids = [post.id for post in candidates] if frame is not None else []
+        return Ranking(ranked, queries, self.name, frame, ids)
 
     def thresholds(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         posts: AnyPosts,
         evidence: Mapping[str, bool] | Calibration,
         passages: Passages = "whole",
@@ -101,7 +114,7 @@ class Linker:
 
     def score(
         self,
-        articles: AnyArticle | Sequence[AnyArticle],
+        articles: AnyArticles,
         posts: AnyPosts,
         passages: Passages = "whole",
     ) -> np.ndarray:
@@ -112,6 +125,46 @@ class Linker:
             LinkerError: as `rank`.
         """
         return self._finite(reading(self.model, passages).score(as_articles(articles), as_posts(posts)))
+
+    def encode(
+        self,
+        texts: Any,
+        kind: Literal["post", "article"] = "post",
+        columns: AnyColumns | None = None,
+    ) -> np.ndarray:
+        """Embeddings of texts, as the model compares them: one row a text, in the order given.
+
+        Of a model that is made of parts, such as `best`, they are those of its outermost part that has embeddings; the
+        model's own scores count other things, too.
+
+        Args:
+            texts: a list of texts, or whatever else `rank` takes as posts or articles; a single text is a list of one.
+            kind: whether the texts are posts or articles; models may read the two differently.
+            columns: as for `rank`.
+
+        Returns:
+            float32, texts × dimensions; of unit length where the model compares by cosine, so that products are
+            cosines.
+
+        Raises:
+            ModelError: the model has no embeddings, as `bm25` and `tfidf`.
+            LinkerError: texts that cannot be read.
+        """
+        if kind not in ("post", "article"):
+            raise LinkerError(f'kind is {kind!r}; choose "post" or "article"')
+        if isinstance(texts, str):
+            raise LinkerError("texts is a single text; give a list: [text]")
+        part = part_with_vectors(self.model)
+        if part is None:
+            raise ModelError(
+                f"{self.name}: compares words and has no embeddings; encode with best, distilled or a trained model"
+            )
+        if kind == "post":
+            vectors = part.post_vectors(as_posts(texts, columns))
+        else:
+            vectors = part.article_vectors(as_articles(texts))
+        assert vectors is not None  # the part has vectors
+        return np.asarray(vectors, dtype=np.float32)
 
     def _one_score_each(
         self, queries: Sequence[Article], posts: Sequence[Post], passages: Passages

@@ -27,7 +27,7 @@ _SHOWN_FAULTS = 5
 _EXPECTED = "give the path of a file, a list of texts, dicts or linker.Post objects, or a data frame"
 
 
-def as_posts(given: AnyPosts, columns: AnyColumns | None = None) -> list[Post]:
+def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list[Post]:
     """Posts from whatever `Linker.rank` takes as such.
 
     Args:
@@ -47,7 +47,7 @@ def as_posts(given: AnyPosts, columns: AnyColumns | None = None) -> list[Post]:
         return read_posts(str(given), known)
     if isinstance(given, str):
         return _in_file(given, known)
-    if (frame := frame_of(given)) is not None:
+    if (frame := given if isinstance(given, Frame) else frame_of(given)) is not None:
         return _of_frame(frame, known)
     items = _post_items(given, known)
     paths = [str(item) for _, item in items if isinstance(item, Path)]
