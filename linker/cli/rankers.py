@@ -82,7 +82,7 @@ class PostsRanker:
         self.name = self._found.contender.file_name
         self._files, self._on_error, self._errors_dir = posts, on_error, errors_dir
         self._asked, self._unnamed = asked, model is None
-        self._all: list[RankedPost] | None = None
+        self._all: Sequence[RankedPost] | None = None
         asked.check_model(identity(self._found.contender))
 
     def thresholds(self, articles: list[Article]) -> Thresholds | None:
@@ -108,7 +108,7 @@ class PostsRanker:
 
     def _ranked(
         self, articles: list[Article], top: int | None, threshold: float | None, explain: bool
-    ) -> list[RankedPost]:
+    ) -> Sequence[RankedPost]:
         posts = self._posts  # before the model is loaded: most mistakes are in files
         return self._linker.rank(articles, posts, top, threshold, explain, self._asked.passages)
 
