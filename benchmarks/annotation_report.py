@@ -48,7 +48,7 @@ class Result:
         return None if labels is None else labels / self.facts["distinct"]
 
 
-def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float) -> None:
+def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float, options: str) -> None:
     """Write OUT.md, OUT.csv, and OUT.svg where matplotlib is installed."""
     results = [Result.of(kept) for kept in done]
     names = [name for name in COLUMNS if any(name in result.labels for result in results)]

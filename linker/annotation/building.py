@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -19,13 +20,17 @@ from linker.models.model import Model, part_with_vectors
 def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model) -> Pool:
     """What there is to label for these articles, near-duplicates put together.
 
-    The first post of a group of near-duplicates stands for it; only these are scored.
+    The pool is the same for the same posts in any order: they are sorted by id first, shorter ids before longer ones,
+    so that numbers are in numeric order. The first post of a group of near-duplicates represents it; only
+    representatives are scored.
 
     Raises:
         DataError: there is no article, or no post.
     """
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
+    # Which posts are grouped, which rounding errors occur and what a seed samples all depend on the order.
+    posts = sorted(posts, key=lambda post: (len(post.id), post.id))
     groups = duplicate_groups([post.text for post in posts])
     copies: dict[int, list[Post]] = {}
     for place, first in enumerate(groups.tolist()):
@@ -37,10 +42,7 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
     part = part_with_vectors(model)
     vectors = None if part is None else part.post_vectors(distinct)
     article_vectors = None if part is None else part.article_vectors(articles)
-    if part is model and vectors is not None and article_vectors is not None:
-        # Scoring would encode all posts a second time.
-        scores = model.similarities(article_vectors, vectors)
-    else:
+    with _reused(part, distinct, vectors):
         scores = model.score_alone(articles, distinct)
     return Pool(
         list(articles),
@@ -53,6 +55,22 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         vectors,
         article_vectors,
     )
+
+
+@contextmanager
+def _reused(part: Model | None, posts: Sequence[Post], vectors: np.ndarray | None) -> Iterator[None]:
+    """Within this context the part takes the vectors of these posts as computed, which saves encoding them again."""
+    if part is None or vectors is None:
+        yield
+        return
+    encode, attributes = part.post_vectors, dict(vars(part))
+    # An attribute of the instance hides the method of its class.
+    vars(part)["post_vectors"] = lambda asked: vectors if asked is posts else encode(asked)
+    try:
+        yield
+    finally:
+        del vars(part)["post_vectors"]
+        vars(part).update(attributes)
 
 
 def _tfidf(articles: Sequence[Article], posts: Sequence[Post]) -> tuple[csr_matrix, csr_matrix]:
