@@ -24,6 +24,14 @@ ExtVars = Annotated[
     list[str] | None,
     typer.Option("--ext-var", help="NAME=VALUE for std.extVar; repeatable.", show_default=False),
 ]
+VectorsName = Annotated[
+    str | None,
+    typer.Option(
+        "--vectors",
+        help="Take the word vectors in this file, or GloVe by its name, such as 6B.300d, which is downloaded if need be.",
+        show_default="as the config says",
+    ),
+]
 Packages = Annotated[
     list[str] | None,
     typer.Option(
