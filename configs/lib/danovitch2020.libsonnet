@@ -1,5 +1,5 @@
 // The training recipe of Danovitch 2020: GloVe vectors, pairs chosen by the multi-similarity miner, triplet margin loss on
-// squared distances, Adam with a one-cycle learning rate. The configs that import it differ in the encoder alone.
+// squared distances, Adam. The configs that import it differ in the encoder alone.
 local defaults = import 'defaults.libsonnet';
 
 {
@@ -17,7 +17,7 @@ local defaults = import 'defaults.libsonnet';
   loss: { type: 'triplet_margin', margin: 0.15 },
   trainer: {
     optimizer: { type: 'adam', lr: 1e-4 },
-    schedule: 'one_cycle',
+    schedule: 'constant',
     batches: { articles: 16, posts_per_article: 4, neighbours: 4 },
     epochs: 10,
     patience: 5,
