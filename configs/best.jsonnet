@@ -6,13 +6,9 @@
 // FOLDER is that of all-MiniLM-L6-v2. DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split.
 // benchmarks/quality.py measures what each part is worth.
 local defaults = import 'lib/defaults.libsonnet';
-local data = std.extVar('data');
 
 defaults.training {
-  data: {
-    reader: defaults.files(data + '/articles.jsonl.gz', data + '/posts.jsonl.gz'),
-    splitter: 'given',
-  },
+  data: defaults.data,
   model: {
     type: 'competing',
     temperature: 0.06,
@@ -24,7 +20,7 @@ defaults.training {
       parts: [
         {
           type: 'transformer',
-          path: std.extVar('path'),
+          path: 'sentence-transformers/all-MiniLM-L6-v2',
           layers: [0, 1, 3, 5],
           title_share: 0.25,
           normalization: 'hashtags',

@@ -4,15 +4,12 @@
 local defaults = import 'lib/defaults.libsonnet';
 
 defaults.training {
-  data: {
-    reader: defaults.files('data/articles.jsonl', 'data/posts.jsonl'),
-    splitter: 'given',
-  },
+  data: defaults.data,
   model: {
     type: 'siamese',
     tokenizer: 'social',
-    vectors: { source: 'data/vectors.txt.gz' },
-    embedder: { type: 'word_vectors', dim: 64, trainable: true, dropout: 0.2 },
+    vectors: { source: defaults.sample('vectors.txt.gz') },
+    embedder: { type: 'word_vectors', trainable: true, dropout: 0.2 },
     encoder: 'mean',
   },
   miner: 'all_pairs',

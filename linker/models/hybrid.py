@@ -58,16 +58,20 @@ class HybridModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Fused scores, float32, articles × posts. They depend on which posts stand in the pool."""
-        return self._fused([part.score(articles, posts) for part in self._parts])
+        return self._fused([part.score(articles, posts) for part in self._parts], _FUSIONS[self.fusion])
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """As `score`, of parts that are asked for every article by itself."""
-        return self._fused([part.score_alone(articles, posts) for part in self._parts])
+        """As `score`, every article scored by itself by all parts: float32, articles × posts."""
+        # Over the posts of one article `zscore_all` is `zscore`.
+        alone = _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion]
+        return self._fused([part.score_alone(articles, posts) for part in self._parts], alone)
 
-    def _fused(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+    def _fused(
+        self, scores: Sequence[np.ndarray], comparable: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
         fused = np.zeros_like(scores[0], dtype=np.float32)
         for own, weight in zip(scores, self.weights):
-            fused += np.float32(weight) * _FUSIONS[self.fusion](own)
+            fused += np.float32(weight) * comparable(own)
         return fused
 
     def save_state(self, folder: Path) -> None:

@@ -16,6 +16,7 @@ from linker.bounds import at_least, between
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from linker.models.stop_words import ENGLISH
+from linker.models.tfidf_alone import scores_alone
 
 StopWords = Literal["english", "none"]
 
@@ -103,6 +104,15 @@ class TfidfModel(LexicalModel):
 
     def __init__(self, stop_words: StopWords = "english") -> None:
         self.stop_words: StopWords = stop_words
+
+    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Cosines, each article's fitted on that article and the posts: float32, articles × posts, 0 to 1."""
+        if len(articles) == 1:
+            return self.score(articles, posts)
+        return scores_alone(
+            [lexical_words(article.full_text, self.stop_words) for article in articles],
+            [lexical_words(post.text, self.stop_words) for post in posts],
+        )
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
         texts = [article.full_text for article in articles] + [post.text for post in posts]
