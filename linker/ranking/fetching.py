@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 import zlib
 from collections.abc import Iterator
