@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
-import bm25s
 import numpy as np
 from scipy import sparse
 
@@ -158,6 +157,8 @@ class BM25Model(LexicalModel):
         self.stop_words: StopWords = stop_words
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
+        import bm25s  # numba with it, where that is installed: seconds that TF-IDF need not wait
+
         documents = [lexical_words(post.text, self.stop_words) for post in posts]
         if not any(documents):
             return _no_vectors(len(articles), len(posts))
