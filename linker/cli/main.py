@@ -23,6 +23,7 @@ from linker.cli import (
     rank,
     serve,
     simulate,
+    status,
     train,
     vectors,
 )
@@ -83,6 +84,7 @@ def main() -> None:
         try:
             app()
         finally:
+            status.end()
             sys.stdout.flush()
     except LinkerError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli import status
 from linker.cli.options import (
     Address,
     EngineName,
@@ -140,6 +141,7 @@ def rank(
     include_package: Packages = None,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
+    status.begin(status.reading_articles(article))
     from linker.ranking.linker import check_explaining
     from linker.ranking.output import write_ranking
     from linker.ranking.relevance import with_probabilities
@@ -181,6 +183,7 @@ def rank(
     _report(ranking, threshold, explain, ranker.name)
     if thresholds is not None:
         ranking = with_probabilities(ranking, thresholds)
+    status.end()
     query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
     write_ranking(out, ranking, format_, query=query, tag=ranker.name)
 

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from linker.cli import status
 from linker.cli.posts import post_columns, with_option
 from linker.cli.thresholds import identity, say
 from linker.errors import LinkerError
@@ -109,8 +110,12 @@ class PostsRanker:
     def _ranked(
         self, articles: list[Article], top: int | None, threshold: float | None, explain: bool
     ) -> Sequence[RankedPost]:
+        status.step("reading the posts")
         posts = self._posts  # before the model is loaded: most mistakes are in files
-        return self._linker.rank(articles, posts, top, threshold, explain, self._asked.passages)
+        status.step(f"loading {self.name}")
+        linker = self._linker
+        status.step(f"scoring {len(posts):,} posts")
+        return linker.rank(articles, posts, top, threshold, explain, self._asked.passages)
 
     @cached_property
     def _posts(self) -> list[Post]:
@@ -177,6 +182,7 @@ class CorpusRanker:
 
     def ranking(self, articles: list[Article], threshold: float | None) -> Sequence[RankedPost]:
         """The posts, best first."""
+        status.step("searching the corpus")
         return self._corpus.ranking(
             articles,
             self._asked.top,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
-import bm25s
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from linker.bounds import at_least, between
 from linker.data.types import Article, Post
@@ -121,13 +120,29 @@ class TfidfModel(LexicalModel):
         shared = sorted(word for word, texts_with in seen.items() if texts_with > 1)
         if not shared:
             return _no_vectors(len(articles), len(posts))
-        vectorizer = TfidfVectorizer(analyzer=_itself, vocabulary=shared, sublinear_tf=True, dtype=np.float32)
-        vectors = vectorizer.fit_transform(words)
+        vectors = _tfidf(words, shared)
         return _Vectors(vectors[: len(articles)], vectors[len(articles) :], shared)
 
 
-def _itself(words: list[str]) -> list[str]:
-    return words
+def _tfidf(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> sparse.csr_matrix:
+    """Rows of unit length, (1 + ln n) · (ln((1 + texts) / (1 + texts with the word)) + 1): float32, texts × vocabulary.
+
+    As `TfidfVectorizer(sublinear_tf=True)` of scikit-learn, whose import takes longer than this (decision 140).
+    """
+    column = {word: i for i, word in enumerate(vocabulary)}
+    columns = [[column[word] for word in text if word in column] for text in texts]
+    rows = np.repeat(np.arange(len(texts)), [len(own) for own in columns])
+    ones = np.ones(len(rows), dtype=np.float32)
+    places = np.fromiter(chain.from_iterable(columns), dtype=np.int64, count=len(rows))
+    # Words that occur several times in a text are summed up, and columns of a row sorted.
+    vectors = sparse.csr_matrix((ones, (rows, places)), shape=(len(texts), len(vocabulary)))
+    containing = np.bincount(vectors.indices, minlength=len(vocabulary)).astype(np.float32)
+    idf = np.log((1 + len(texts)) / (1 + containing)) + 1
+    weights = (1 + np.log(vectors.data)) * idf[vectors.indices]
+    row = np.repeat(np.arange(len(texts)), np.diff(vectors.indptr))
+    lengths = np.sqrt(np.bincount(row, np.square(weights, dtype=np.float64), minlength=len(texts)))
+    vectors.data = (weights / lengths[row]).astype(np.float32)
+    return vectors
 
 
 @Model.register("bm25")
@@ -152,6 +167,8 @@ class BM25Model(LexicalModel):
         self.stop_words: StopWords = stop_words
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
+        import bm25s  # numba with it, where that is installed: seconds that TF-IDF need not wait
+
         documents = [lexical_words(post.text, self.stop_words) for post in posts]
         if not any(documents):
             return _no_vectors(len(articles), len(posts))

@@ -15,7 +15,7 @@ from linker.data.types import Article
 from linker.errors import DataError
 from linker.ranking.charset import decode
 from linker.ranking.extraction import article_from_text, extract_article
-from linker.ranking.fetching import PDF, Page, fetch, looks_like_html
+from linker.ranking.page import PDF, Page, looks_like_html
 
 FORMATS = "HTML, plain text or Markdown, or JSON with the fields title and text"
 _URL = re.compile(r"https?://", re.IGNORECASE)
@@ -40,6 +40,9 @@ def load_articles(source: str | Path) -> list[Article]:
     """
     source = str(source)
     if is_url(source):
+        # Only now: an HTTP client takes longer to import than the rest of this package.
+        from linker.ranking.fetching import fetch
+
         return [extract_article(fetch(source, allow_private=True), source)]
     return _in_file(source)
 

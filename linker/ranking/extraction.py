@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import re
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
+from typing import Any
 
 from linker.data.dates import parse_date
 from linker.data.types import Article
 from linker.errors import FetchError
 from linker.progress import stderr
-from linker.ranking.fetching import SAVE_IT, Page
+from linker.ranking.page import SAVE_IT, Page
 
 _SHORT = 150
 """Words. A shorter text on a page that asks for a subscription is most likely only the beginning."""
+
+_NO_LIMIT = datetime(9999, 12, 31)
 
 _SCRAP = 10
 """Words. Less is a button or a name, no article."""
@@ -77,12 +80,34 @@ def _extract(html: str, url: str | None) -> tuple[str, str, datetime | None, str
     """Title, text, date and canonical address, empty or None where they are missing."""
     from trafilatura import bare_extraction
 
-    found = bare_extraction(html, url=url, with_metadata=True, include_comments=False)
+    dates = _date_search(datetime.now(timezone.utc) + timedelta(days=1))
+    found = bare_extraction(
+        html, url=url, with_metadata=True, include_comments=False, date_extraction_params=dates
+    )
     if found is None:
         return "", "", None, None
     values = found if isinstance(found, dict) else found.as_dict()
     date = None
-    if values.get("date"):
+    if written := values.get("date") or _future_date(html, url):
         with contextlib.suppress(ValueError):
-            date = parse_date(values["date"])
+            date = parse_date(written)
     return values.get("title") or "", (values.get("text") or "").strip(), date, values.get("url")
+
+
+def _future_date(html: str, url: str | None) -> str | None:
+    """The date of a page without any that has passed: an embargoed story, or one that is set in the future.
+
+    Only asked second: elsewhere a date that is still to come is that of an event.
+    """
+    from trafilatura import extract_metadata
+
+    date: str | None = extract_metadata(html, url, _date_search(_NO_LIMIT)).date
+    return date
+
+
+def _date_search(latest: datetime) -> dict[str, Any]:
+    """Settings of htmldate: the date of publication, from markup and the address.
+
+    Its extensive search guesses at every number in the text: 4 s instead of 10 ms (decision 140).
+    """
+    return {"original_date": True, "extensive_search": False, "max_date": latest.strftime("%Y-%m-%d")}

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import httpcore
 import httpx
@@ -15,6 +12,7 @@ import httpx
 from linker.errors import FetchError
 from linker.ranking.charset import decode
 from linker.ranking.network import Deadline, GuardedTransport, PageError
+from linker.ranking.page import PDF, SAVE_IT, Page, looks_like_html
 from linker.version import __version__
 
 DEADLINE = 20.0
@@ -22,9 +20,6 @@ DEADLINE = 20.0
 MAX_BYTES = 10 << 20
 MAX_REDIRECTS = 5
 USER_AGENT = f"linker/{__version__} (article-linker; fetches single pages on a reader's request)"
-
-SAVE_IT = "open it in your browser, save it as HTML, and give the saved file instead of the address"
-PDF = "is a PDF; copy the article's text into a .txt file and give that"
 
 _HEADERS = {
     "User-Agent": USER_AGENT,
@@ -34,18 +29,6 @@ _HEADERS = {
 }
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 _REDIRECTS = (301, 302, 303, 307, 308)
-_LOOKS_LIKE_HTML = re.compile(
-    r"(?:<\?xml[^>]*>|<!--(?:(?!-->).)*-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A fetched page: its final address, its characters, and whether they are HTML or plain text."""
-
-    url: str
-    content: str
-    kind: Literal["html", "text"]
 
 
 def fetch(
@@ -79,11 +62,6 @@ def fetch(
         raise FetchError(
             f"{url}: not a valid address, or it redirects to one that is not ({error})"
         ) from error
-
-
-def looks_like_html(text: str) -> bool:
-    """Does a text begin as an HTML page does?"""
-    return _LOOKS_LIKE_HTML.match(text[:4096]) is not None
 
 
 def _fetch(url: str, transport: GuardedTransport, max_bytes: int) -> Page:

@@ -66,6 +66,7 @@ def test_two_options_are_enough(run: Run) -> None:
     assert lines[2].endswith("cracks in the BRIDGE again, well done council")
     assert 'line one line "two"' in out
     assert err.splitlines() == [
+        "reading the article ...",
         "article: 'Bridge closed after cracks', 17 words",
         "no --model given: ranking by `best`, which linker brings along",
     ]
@@ -300,6 +301,7 @@ def test_an_address_and_a_file_as_one_query(run: Run, served: str, tmp_path: Pat
     )
     assert failed.returncode == 2
     assert failed.stderr == (
+        "fetching the article ...\n"
         f"error: {served}/gone.html: there is no such page (status 404); check the address\n"
     )
 
