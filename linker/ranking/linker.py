@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from linker.data.types import Article, Post
 from linker.errors import LinkerError, ModelError
@@ -95,6 +96,7 @@ class Linker:
         posts: AnyPosts,
         evidence: Mapping[str, bool] | Calibration,
         passages: Passages = "whole",
+        columns: AnyColumns | None = None,
     ) -> Thresholds:
         """What thresholds on the scores keep and find, as far as labels tell.
 
@@ -104,11 +106,12 @@ class Linker:
             evidence: labels of some of these very posts, id → is it relevant; or what `linker calibrate` learned from
                 other articles and posts.
             passages: as for `rank`.
+            columns: as for `rank`.
 
         Raises:
             LinkerError: as `rank`; labels of other posts only, or of one kind; a calibration with other passages.
         """
-        queries, candidates = as_articles(article), as_posts(posts)
+        queries, candidates = as_articles(article), as_posts(posts, columns)
         scores = self._one_score_each(queries, candidates, passages)
         return thresholds_of(scores, [post.id for post in candidates], evidence, passages)
 
@@ -117,21 +120,24 @@ class Linker:
         articles: AnyArticles,
         posts: AnyPosts,
         passages: Passages = "whole",
-    ) -> np.ndarray:
-        """Scores of all pairs: float32, articles × posts; all may be given as for `rank`.
+        columns: AnyColumns | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """Scores of all pairs: float32, articles × posts, in the order given; all may be given as for `rank`.
 
         Raises:
             ModelError: the model gave scores that are no numbers.
             LinkerError: as `rank`.
         """
-        return self._finite(reading(self.model, passages).score(as_articles(articles), as_posts(posts)))
+        return self._finite(
+            reading(self.model, passages).score(as_articles(articles), as_posts(posts, columns))
+        )
 
     def encode(
         self,
-        texts: Any,
+        texts: AnyPosts | AnyArticles,
         kind: Literal["post", "article"] = "post",
         columns: AnyColumns | None = None,
-    ) -> np.ndarray:
+    ) -> npt.NDArray[np.float32]:
         """Embeddings of texts, as the model compares them: one row a text, in the order given.
 
         Of a model that is made of parts, such as `best`, they are those of its outermost part that has embeddings; the
@@ -160,9 +166,9 @@ class Linker:
                 f"{self.name}: compares words and has no embeddings; encode with best, distilled or a trained model"
             )
         if kind == "post":
-            vectors = part.post_vectors(as_posts(texts, columns))
+            vectors = part.post_vectors(as_posts(cast(AnyPosts, texts), columns))
         else:
-            vectors = part.article_vectors(as_articles(texts))
+            vectors = part.article_vectors(as_articles(cast(AnyArticles, texts)))
         assert vectors is not None  # the part has vectors
         return np.asarray(vectors, dtype=np.float32)
 
