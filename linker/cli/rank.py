@@ -30,14 +30,6 @@ if TYPE_CHECKING:
     from linker.corpus.filters import Filter
     from linker.ranking.ranked import RankedPost
 
-_TABLE_ROWS = 20
-_ENDINGS: dict[str, Literal["csv", "jsonl", "trec"]] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".trec": "trec",
-    ".run": "trec",
-}
-
 
 def rank(
     article: Annotated[
@@ -69,7 +61,7 @@ def rank(
     top: Annotated[
         int | None,
         typer.Option(
-            "--top", min=1, help="How many posts.", show_default=f"{_TABLE_ROWS} in tables, else all"
+            "--top", min=1, help="How many posts.", show_default="20 in tables, 1,000 in HTML, else all"
         ),
     ] = None,
     offset: Annotated[
@@ -125,11 +117,20 @@ def rank(
     engine: EngineName = "local",
     address: Address = None,
     format_: Annotated[
-        Literal["table", "csv", "jsonl", "trec"] | None,
-        typer.Option("--format", help="What to write.", show_default="by the ending of --out, else table"),
+        Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
+        typer.Option(
+            "--format",
+            help="The format of the ranking, also on standard output.",
+            show_default="by the ending of --out, else table",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write.", show_default="standard output")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The file to write the ranking to; its ending tells the format: .csv, .xlsx, .html, .jsonl, …",
+            show_default="standard output",
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which words of article and posts carried the score.")
@@ -141,7 +142,7 @@ def rank(
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
     from linker.ranking.linker import check_explaining
-    from linker.ranking.output import write_ranking
+    from linker.ranking.output import USUAL_TOP, format_of, write_ranking
     from linker.ranking.relevance import with_probabilities
 
     # What can be wrong is found out before the work begins: names first, the model last.
@@ -149,12 +150,12 @@ def rank(
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     check_explaining(explain, passages)
+    format_ = format_of(out, format_)
     check_files(article, posts or [], out)
     evidence = read_evidence(labels, calibration)
     check_wishes(precision, recall, threshold, evidence)
-    format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
-    if top is None and format_ == "table":
-        top = _TABLE_ROWS
+    if top is None:
+        top = USUAL_TOP.get(format_)
     asked = Asked(top, explain, passages, evidence)
     ranker: PostsRanker | CorpusRanker
     if corpus is not None:
@@ -182,7 +183,7 @@ def rank(
     if thresholds is not None:
         ranking = with_probabilities(ranking, thresholds)
     query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
-    write_ranking(out, ranking, format_, query=query, tag=ranker.name)
+    write_ranking(out, ranking, format_, query=query, tag=ranker.name, articles=articles)
 
 
 def _conditions(since: str | None, until: str | None, lang: list[str] | None, where: str | None) -> Filter:

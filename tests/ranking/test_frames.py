@@ -23,7 +23,7 @@ from linker.data.types import Article, Post
 from linker.errors import DataError
 from linker.ranking.frames import frame_of
 from linker.ranking.inputs import as_articles
-from linker.ranking.post_inputs import as_posts
+from linker.ranking.post_inputs import _note, as_posts
 
 TEXTS = ["an otter in the river", "what a goal", "the storm took the bridge"]
 LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
@@ -57,6 +57,23 @@ def test_columns_with_other_names_are_named(make: Make) -> None:
         as_posts(frame, columns={"text": "words"})
     with pytest.raises(DataError, match=r'no column "number"'):
         as_posts(frame, columns={"text": "body", "id": "number"})
+
+
+@libraries
+def test_columns_are_guessed_as_in_files_and_that_is_said_once(
+    make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind = frame_of(make({"x": [1]})).kind  # type: ignore[union-attr]
+    _note.cache_clear()
+    frame = make({"tweet_id": [7, 8, 9], "full_text": TEXTS, "likes": [1, 2, 3]})
+    for _ in range(2):
+        posts = as_posts(frame)
+        assert posts == [Post(str(n), text) for n, text in zip((7, 8, 9), TEXTS)]
+        assert posts[0].extra == {"likes": 1}
+    assert capsys.readouterr().err == f'{kind}: text from "full_text", id from "tweet_id"\n'.replace(
+        kind, f"the {kind}"
+    )
+    assert as_posts([{"tweet_id": 7, "body": "an otter"}]) == [Post("7", "an otter")]
 
 
 @libraries
@@ -165,7 +182,7 @@ Tweet = namedtuple("Tweet", "id text")
         ([""] * 9, r"9 faults in 9 posts:(\n  post \d: empty text.*){5}\n  …$"),
         ({"text": ["a", "b"]}, r'post 1: wrong type: "text" is .*\(list\), expected a string'),
         (pd.DataFrame({"text": []}), "the pandas.DataFrame has no rows"),
-        (pd.DataFrame({"body": ["a"]}), r'the pandas.DataFrame: no column "text".*there are: body'),
+        (pd.DataFrame({"words": ["a"]}), r'the pandas.DataFrame: no column "text".*there are: words'),
         (pd.DataFrame([["a", "b"]], columns=["text", "text"]), "several columns named text; rename"),
         (
             pd.DataFrame({"text": ["a", None, " "]}),
