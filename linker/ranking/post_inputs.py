@@ -212,7 +212,7 @@ def _post(item: Any, columns: PostColumns, number: str) -> Post:
         raise _WrongTypeError(type_name(item))
     if columns.id == "id" and "id" not in row:
         columns = _without_id(columns)
-    return post_of(_with_whole_id(row, columns.id), columns, number)
+    return post_of(_with_whole_id(row, columns.names("id")), columns, number)
 
 
 # The rows of one input ask for the same.
@@ -223,21 +223,23 @@ def _without_id(columns: PostColumns) -> PostColumns:
     return found
 
 
-def _with_whole_id(row: Mapping[str, Any], name: str | None) -> dict[str, Any]:
+def _with_whole_id(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """A row whose id is a whole number again: a column of numbers with gaps holds floats.
 
     Raises:
         LineError: a float that may have lost digits.
     """
     values = dict(row)
-    value = values.get(name) if name is not None else None
-    if isinstance(value, float) and value.is_integer():
-        if abs(value) > _EXACT:
-            raise LineError(
-                "id that lost digits",
-                f'"{name}" is {value!r}, a float; read it as text, as with pandas.read_csv(…, dtype={{"{name}": str}})',
-            )
-        values[str(name)] = int(value)
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, float) and value.is_integer():
+            if abs(value) > _EXACT:
+                raise LineError(
+                    "id that lost digits",
+                    f'"{name}" is {value!r}, a float; read it as text, as with '
+                    f'pandas.read_csv(…, dtype={{"{name}": str}})',
+                )
+            values[name] = int(value)
     return values
 
 
