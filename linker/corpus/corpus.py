@@ -11,7 +11,8 @@ import numpy as np
 from linker.corpus.approximate import Facts, Index, Search
 from linker.corpus.choosing import Scored, best, best_of_groups, others
 from linker.corpus.engines.engine import Engine
-from linker.corpus.filters import Filter
+from linker.corpus.filters import Filter, left_out
+from linker.corpus.filters import places as places_of
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.fusion import Fused, Fusion, sample
 from linker.corpus.grouping import Groups
@@ -149,7 +150,7 @@ class Corpus:
         """`rank`, of which posts are read only when they are looked at: for more than memory holds."""
         check_explaining(explain, passages)
         queries = as_articles(article)
-        places = filter.places(self._dataset) if filter else None
+        places = places_of(filter, self._dataset) if filter else None
         wanted = (len(self) if places is None else len(places)) if top is None else top + offset
         # Approximate search looks at so little that this process does it alone.
         with Engine() if approximate else self._engine:
@@ -190,16 +191,24 @@ class Corpus:
         """
         fusion = fusion or ("none" if isinstance(evidence, Calibration) else "zscore")
         scores = self.scores(as_articles(article), passages, fusion)
-        places = filter.places(self._dataset) if filter else None
+        places = places_of(filter, self._dataset) if filter else None
         if isinstance(evidence, Calibration):
             return thresholds_of(scores if places is None else scores[places], [], evidence, passages)
         ids = ", ".join("'" + i.replace("'", "''") + "'" for i in evidence)
-        labelled = Filter(where=f"id IN ({ids})").places(self._dataset)
+        labelled = places_of(Filter(where=f"id IN ({ids})"), self._dataset)
         assert labelled is not None  # there is a condition
         if places is not None:
             labelled = labelled[np.isin(labelled, places)]
         found = dict(zip(self._ids(labelled), scores[labelled].tolist()))
         return LabelledThresholds.by_scores(scores if places is None else scores[places], found, evidence)
+
+    def left_out(self, filter: Filter) -> list[str]:
+        """How many posts are left out because they lack a field: one sentence for each field that some lack.
+
+        Raises:
+            DataError: a condition on a field that no post has.
+        """
+        return left_out(filter, self._dataset)
 
     def _ids(self, places: np.ndarray) -> list[str]:
         taken = self._dataset.take(places, columns=["id"]) if len(places) else None

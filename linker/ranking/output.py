@@ -58,12 +58,13 @@ def write_ranking(
 def record(ranked: RankedPost) -> dict[str, Any]:
     """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
 
-    An extra field whose name is taken gets `post_` before it. `probability` is there where it is known, `copies`
-    where a post has near-duplicates, `article_words` and `post_words` if explanations were asked for, as
-    [word, weight] pairs.
+    An extra field whose name is taken gets `post_` before it. `copies` is the number of near-duplicates that
+    the post stands for. `probability` is there where it is known, `article_words` and `post_words` if explanations were
+    asked for, as [word, weight] pairs.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
+    values["copies"] = ranked.copies
     if ranked.probability is not None:
         values["probability"] = float(f"{ranked.probability:.6g}")
     if post.created_at is not None:
@@ -72,8 +73,6 @@ def record(ranked: RankedPost) -> dict[str, Any]:
         values["article_ids"] = list(post.article_ids)
     if post.split is not None:
         values["split"] = post.split
-    if ranked.copies:
-        values["copies"] = ranked.copies
     if explanation is not None:
         values["article_words"] = [_pair(pair) for pair in explanation.article_words]
         values["post_words"] = [_pair(pair) for pair in explanation.post_words]
@@ -92,7 +91,7 @@ def _json_line(ranked: RankedPost) -> str:
 
 def _write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
     """Only the last post tells the last column; so the posts go into a temporary file before."""
-    columns = dict.fromkeys(["rank", "score", "id", "text"])
+    columns = dict.fromkeys(["rank", "score", "id", "text", "copies"])
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogatepass") as lines:
         for ranked in ranking:
             values = record(ranked)
