@@ -149,7 +149,7 @@ class CorpusRanker:
 
         self._corpus = Corpus.open(folder, model, engine)
         self.name = self._corpus.name
-        self._fusion: Fusion = fusion or ("none" if asked.calibrated else "zscore")
+        self._fusion: Fusion = fusion or "none"
         self._approximate, self._asked = approximate, asked
         asked.check_model(self._corpus.store.facts.fingerprint)
         if asked.calibrated and self._fusion != "none":
