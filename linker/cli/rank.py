@@ -27,7 +27,7 @@ from linker.cli.thresholds import check_wishes, chosen, read_evidence, say
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
-    from linker.corpus.filters import Filter
+    from linker.data.filter import Filter
     from linker.ranking.ranked import RankedPost
 
 
@@ -65,20 +65,29 @@ def rank(
         ),
     ] = None,
     offset: Annotated[
-        int, typer.Option("--offset", min=0, help="With --corpus: leave out so many of the best.")
+        int,
+        typer.Option("--offset", min=0, help="Start behind this many of the best posts, as on a later page."),
     ] = 0,
     since: Annotated[
-        str | None, typer.Option("--since", help="With --corpus: posts of this day or time and later.")
+        str | None,
+        typer.Option(
+            "--since", help="Show only posts from this day or time on (2014-08-01, 2014-08-01T18:00Z)."
+        ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--until", help="With --corpus: posts before this day or time.")
+        str | None, typer.Option("--until", help="Show only posts from before this day or time.")
     ] = None,
     lang: Annotated[
         list[str] | None,
-        typer.Option("--lang", help="With --corpus: posts in this language; repeatable.", show_default=False),
+        typer.Option(
+            "--lang",
+            help="Show only posts in this language, as the posts spell it (en); repeatable.",
+            show_default=False,
+        ),
     ] = None,
     where: Annotated[
-        str | None, typer.Option("--where", help="With --corpus: an SQL condition on the posts' fields.")
+        str | None,
+        typer.Option("--where", help="Show only posts that meet this SQL condition; needs --corpus."),
     ] = None,
     passages: PassagesOption = "whole",
     threshold: Annotated[
@@ -100,19 +109,23 @@ def rank(
         Path | None, typer.Option("--calibration", help="What `linker calibrate` wrote for this model.")
     ] = None,
     copies: Annotated[
-        bool, typer.Option("--copies", help="With --corpus: list near-duplicates one by one.")
+        bool,
+        typer.Option("--copies", help="List near-duplicates one by one instead of the best of each group."),
     ] = False,
     fusion: Annotated[
         Literal["none", "zscore"] | None,
         typer.Option(
             "--fusion",
-            help="With --corpus: vectors and words together, or vectors alone.",
-            show_default="zscore; none with --calibration",
+            help="With --corpus: the model's own scores (none), or with BM25 scores added (zscore).",
+            show_default="none",
         ),
     ] = None,
     approximate: Annotated[
         bool,
-        typer.Option("--approximate", help="With --corpus: search with the index of `linker corpus index`."),
+        typer.Option(
+            "--approximate",
+            help="With --corpus: search faster, by the index that `linker corpus index` made.",
+        ),
     ] = False,
     engine: EngineName = "local",
     address: Address = None,
@@ -156,7 +169,9 @@ def rank(
     check_wishes(precision, recall, threshold, evidence)
     if top is None:
         top = USUAL_TOP.get(format_)
-    asked = Asked(top, explain, passages, evidence)
+    conditions = _conditions(since, until, lang, where)
+    # A run is evaluated against labels of single posts.
+    asked = Asked(top, explain, passages, evidence, offset, conditions, copies or format_ == "trec")
     ranker: PostsRanker | CorpusRanker
     if corpus is not None:
         if posts or column:
@@ -166,10 +181,8 @@ def rank(
         if approximate and evidence is not None:
             raise LinkerError("--approximate: leaves posts out that labels tell of; leave it out, too")
         place = engine_of(engine, address)
-        conditions = _conditions(since, until, lang, where)
-        ranker = CorpusRanker(corpus, model, place, offset, conditions, copies, fusion, approximate, asked)
+        ranker = CorpusRanker(corpus, model, place, fusion, approximate, asked)
     else:
-        _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         _only_with_corpus(fusion=fusion, approximate=approximate)
         _only_with_corpus(engine=engine if engine != "local" else None, address=address)
         if not posts:
@@ -187,7 +200,7 @@ def rank(
 
 
 def _conditions(since: str | None, until: str | None, lang: list[str] | None, where: str | None) -> Filter:
-    from linker.corpus.filters import Filter
+    from linker.data.filter import Filter
 
     return Filter(_date("--since", since), _date("--until", until), tuple(lang or ()), where)
 

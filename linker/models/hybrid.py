@@ -58,13 +58,14 @@ class HybridModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Fused scores, float32, articles × posts. They depend on which posts stand in the pool."""
-        return self._fused([part.score(articles, posts) for part in self._parts])
+        return self.fused([part.score(articles, posts) for part in self._parts])
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """As `score`, of parts that are asked for every article by itself."""
-        return self._fused([part.score_alone(articles, posts) for part in self._parts])
+        return self.fused([part.score_alone(articles, posts) for part in self._parts])
 
-    def _fused(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+    def fused(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        """The scores of all parts, each articles × posts, made comparable and added: float32."""
         fused = np.zeros_like(scores[0], dtype=np.float32)
         for own, weight in zip(scores, self.weights):
             fused += np.float32(weight) * _FUSIONS[self.fusion](own)

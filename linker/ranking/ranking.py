@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+_FIRST = (*FIRST_COLUMNS, "copies")
 _WORDS = ("article_words", "post_words")
 
 
@@ -84,8 +85,8 @@ class Ranking(Sequence[RankedPost]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict of JSON values a post.
 
-        The keys are `rank`, `score`, `id` and `text`; where they are known `created_at` (ISO 8601), `article_ids`,
-        `split`, `copies` and `probability`; with explanations `article_words` and `post_words`, as [word, weight]
+        The keys are `rank`, `score`, `id`, `text` and `copies`; where they are known `created_at` (ISO 8601),
+        `article_ids`, `split` and `probability`; with explanations `article_words` and `post_words`, as [word, weight]
         pairs; and the post's other fields. Of those, one whose name is taken gets `post_` before it.
         """
         return [record(ranked) for ranked in self]
@@ -94,7 +95,8 @@ class Ranking(Sequence[RankedPost]):
         """The ranking as a pandas DataFrame, a row a post.
 
         Posts that came in a data frame give its own rows, with all columns as they were (and, from pandas, the index),
-        and `rank` and `score` before them. Other posts give the columns of `to_dicts`, with `created_at` as times.
+        and `rank`, `score` and `copies` before them. Other posts give the columns of
+        `to_dicts`, with `created_at` as times.
 
         Raises:
             LinkerError: pandas is not installed.
@@ -164,7 +166,7 @@ class Ranking(Sequence[RankedPost]):
 
 
 def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys([*FIRST_COLUMNS, *(name for row in rows for name in row)]))
+    return list(dict.fromkeys([*_FIRST, *(name for row in rows for name in row)]))
 
 
 def _renamed(names: Any, taken: Mapping[str, Any]) -> dict[str, str]:

@@ -43,7 +43,7 @@ LENGTHS = Linker(Lengths(), "lengths")
 
 
 def many(count: int) -> Ranking:
-    return LENGTHS.rank(ARTICLE, [Post(f"p{n}", "x" * n) for n in range(1, count + 1)])
+    return LENGTHS.rank(ARTICLE, [Post(f"p{n}", "x" * n) for n in range(1, count + 1)], copies=True)
 
 
 def test_a_ranking_behaves_like_a_list() -> None:
@@ -77,6 +77,15 @@ def test_the_terminal_shows_a_few_short_lines() -> None:
     assert repr(many(1_200)).splitlines()[-1] == "… 1,195 more"
     assert len(repr(many(1_200)).splitlines()) == 8
     assert repr(many(3)[:0]) == 'Ranking of 0 posts for "Otter seen in river" by lengths'
+
+
+def test_near_duplicates_are_shown_once_with_their_number() -> None:
+    texts = ["the otter is back at the mill", "the otter is back at the mill!", "a goal"]
+    ranking = LENGTHS.rank(ARTICLE, pd.DataFrame({"text": texts}))
+    assert repr(ranking).splitlines()[2].endswith("the otter is back at the mill! (+1 like it)")
+    assert "(+1 like it)" in ranking._repr_html_()
+    assert ranking.to_pandas()["copies"].tolist() == [1, 0]
+    assert ranking.to_pandas().index.tolist() == [1, 2]
 
 
 class Reader(HTMLParser):
@@ -148,7 +157,7 @@ def test_a_frame_comes_back_with_rank_and_score_before_its_own_columns() -> None
     assert frame.equals(before)
     frame.drop(index="x", inplace=True)
     table = ranking.to_pandas()
-    assert list(table.columns) == ["rank", "score", "tweet_id", "body", "post_score"]
+    assert list(table.columns) == ["rank", "score", "copies", "tweet_id", "body", "post_score"]
     assert list(table.index) == ["y", "x", "z"]
     assert table["rank"].tolist() == [1, 2, 3]
     assert table["score"].tolist() == [4.0, 2.0, 1.0]
@@ -159,23 +168,20 @@ def test_a_frame_comes_back_with_rank_and_score_before_its_own_columns() -> None
     assert ranking.to_polars()["tweet_id"].to_list() == [8, 7, 9]
     # The next article's ranking of the same rows: what linker added goes through as the user's own.
     again = LENGTHS.rank(ARTICLE, table, columns={"id": "tweet_id", "text": "body"}).to_pandas()
-    assert list(again.columns)[:4] == ["rank", "score", "post_rank", "post_score"]
+    assert list(again.columns)[:6] == ["rank", "score", "copies", "post_rank", "post_score", "post_copies"]
 
 
 def test_frames_of_other_libraries_come_back_as_well() -> None:
     rows = {"id": [7, 8, 9], "text": TEXTS, "likes": [1, None, 3]}
+    own = {"id": [8, 7], "text": ["cccc", "bb"], "likes": [None, 1]}
+    expected = {"rank": [1, 2], "score": [4.0, 2.0], "copies": [0, 0], **own}
     for frame in (pl.DataFrame(rows), pa.table(rows)):
         ranking = LENGTHS.rank(ARTICLE, frame, top=2)
-        expected = {
-            "rank": [1, 2],
-            "score": [4.0, 2.0],
-            "id": [8, 7],
-            "text": ["cccc", "bb"],
-            "likes": [None, 1],
-        }
         assert ranking.to_polars().to_dict(as_series=False) == expected
-        assert ranking.to_pandas()[["rank", "score", "id", "text"]].to_dict("list") == {
-            name: values for name, values in expected.items() if name != "likes"
+        table = ranking.to_pandas()
+        assert list(table.columns) == list(expected)
+        assert table.drop(columns="likes").to_dict("list") == {
+            n: v for n, v in expected.items() if n != "likes"
         }
 
 
@@ -187,25 +193,35 @@ def test_other_posts_become_frames_of_what_is_known_of_them() -> None:
     ]
     ranking = LENGTHS.rank(ARTICLE, posts)
     assert ranking.to_dicts() == [
-        {"rank": 1, "score": 2.0, "id": "1", "text": "bb", "created_at": at.isoformat(), "post_rank": 9, "mixed": 1},
-        {"rank": 2, "score": 1.0, "id": "2", "text": "a", "mixed": "x"},
+        {"rank": 1, "score": 2.0, "id": "1", "text": "bb", "copies": 0, "created_at": at.isoformat(), "post_rank": 9,
+         "mixed": 1},
+        {"rank": 2, "score": 1.0, "id": "2", "text": "a", "copies": 0, "mixed": "x"},
     ]  # fmt: skip
     json.dumps(ranking.to_dicts())
     table = ranking.to_pandas()
-    assert list(table.columns) == ["rank", "score", "id", "text", "created_at", "post_rank", "mixed"]
+    assert list(table.columns) == [
+        "rank",
+        "score",
+        "id",
+        "text",
+        "copies",
+        "created_at",
+        "post_rank",
+        "mixed",
+    ]
     assert table["created_at"][0] == at
     assert table["created_at"].isna().tolist() == [False, True]
     assert ranking.to_polars().columns == list(table.columns)
     assert ranking.to_polars()["created_at"].to_list() == [at, None]
     for empty in (ranking[:0].to_pandas(), ranking[:0].to_polars()):
-        assert list(empty.columns) == ["rank", "score", "id", "text"]
+        assert list(empty.columns) == ["rank", "score", "id", "text", "copies"]
         assert len(empty) == 0
 
 
 def test_explanations_are_columns_too() -> None:
     ranking = linker.load("bm25").rank(ARTICLE, pd.DataFrame({"text": ["an otter", "a goal"]}), explain=True)
     table = ranking.to_pandas()
-    assert list(table.columns) == ["rank", "score", "article_words", "post_words", "text"]
+    assert list(table.columns) == ["rank", "score", "copies", "article_words", "post_words", "text"]
     assert [word for word, _ in table["post_words"][0]] == ["otter"]
     first = ranking.to_polars()["post_words"][0].to_list()[0]
     assert first["word"] == "otter"

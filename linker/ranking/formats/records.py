@@ -23,12 +23,13 @@ _NO_ITEM = re.compile(r"\||^\s*\[")
 def record(ranked: RankedPost) -> dict[str, Any]:
     """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
 
-    An extra field whose name is taken gets `post_` before it. `probability` is there where it is known, `copies`
-    where a post has near-duplicates, `article_words` and `post_words` if explanations were asked for, as
-    [word, weight] pairs.
+    An extra field whose name is taken gets `post_` before it. `copies` is the number of near-duplicates that the post
+    stands for. `probability` is there where it is known, `article_words` and `post_words` if explanations were asked
+    for, as [word, weight] pairs.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
+    values["copies"] = ranked.copies
     if ranked.probability is not None:
         values["probability"] = float(f"{ranked.probability:.6g}")
     if post.created_at is not None:
@@ -37,8 +38,6 @@ def record(ranked: RankedPost) -> dict[str, Any]:
         values["article_ids"] = list(post.article_ids)
     if post.split is not None:
         values["split"] = post.split
-    if ranked.copies:
-        values["copies"] = ranked.copies
     if explanation is not None:
         values["article_words"] = [_pair(pair) for pair in explanation.article_words]
         values["post_words"] = [_pair(pair) for pair in explanation.post_words]
