@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,12 +72,26 @@ def told_articles(sources: list[str]) -> list[Article]:
 
 @contextmanager
 def with_option() -> Iterator[None]:
-    """A complaint about columns is told with how they are named on this command line."""
+    """End a complaint about missing columns with the command line that would name them."""
+    from linker.data.columns import MissingColumnsError
+
     try:
         yield
-    except DataError as error:
-        if "`columns`" not in str(error):
-            raise
-        raise DataError(
-            f"{error}\nHere: --column text=NAME; --column id= where posts have no ids."
-        ) from error
+    except MissingColumnsError as error:
+        raise DataError(f"{error}\nType: {corrected(sys.argv[1:], error.remedy)}") from error
+
+
+def corrected(arguments: list[str], remedy: dict[str, str | None]) -> str:
+    """A command line of linker that names the columns: our name → theirs, `NAME` to be filled in where it is None."""
+    kept: list[str] = []
+    given = iter(arguments)
+    for argument in given:
+        if argument == "--column":
+            value = next(given, "")
+            if value.partition("=")[0] not in remedy:
+                kept += [argument, value]
+        elif not argument.startswith("--column=") or argument.split("=")[1] not in remedy:
+            kept.append(argument)
+    for ours, theirs in remedy.items():
+        kept += ["--column", f"{ours}={theirs or 'NAME'}"]
+    return shlex.join(["linker", *kept])

@@ -28,16 +28,8 @@ from linker.cli.thresholds import check_wishes, chosen, read_evidence, say
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
-    from linker.corpus.filters import Filter
+    from linker.data.filter import Filter
     from linker.ranking.ranked import RankedPost
-
-_TABLE_ROWS = 20
-_ENDINGS: dict[str, Literal["csv", "jsonl", "trec"]] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".trec": "trec",
-    ".run": "trec",
-}
 
 
 def rank(
@@ -70,24 +62,33 @@ def rank(
     top: Annotated[
         int | None,
         typer.Option(
-            "--top", min=1, help="How many posts.", show_default=f"{_TABLE_ROWS} in tables, else all"
+            "--top", min=1, help="How many posts.", show_default="20 in tables, 1,000 in HTML, else all"
         ),
     ] = None,
     offset: Annotated[
-        int, typer.Option("--offset", min=0, help="With --corpus: leave out so many of the best.")
+        int,
+        typer.Option("--offset", min=0, help="Start behind this many of the best posts, as on a later page."),
     ] = 0,
     since: Annotated[
-        str | None, typer.Option("--since", help="With --corpus: posts of this day or time and later.")
+        str | None,
+        typer.Option(
+            "--since", help="Show only posts from this day or time on (2014-08-01, 2014-08-01T18:00Z)."
+        ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--until", help="With --corpus: posts before this day or time.")
+        str | None, typer.Option("--until", help="Show only posts from before this day or time.")
     ] = None,
     lang: Annotated[
         list[str] | None,
-        typer.Option("--lang", help="With --corpus: posts in this language; repeatable.", show_default=False),
+        typer.Option(
+            "--lang",
+            help="Show only posts in this language, as the posts spell it (en); repeatable.",
+            show_default=False,
+        ),
     ] = None,
     where: Annotated[
-        str | None, typer.Option("--where", help="With --corpus: an SQL condition on the posts' fields.")
+        str | None,
+        typer.Option("--where", help="Show only posts that meet this SQL condition; needs --corpus."),
     ] = None,
     passages: PassagesOption = "whole",
     threshold: Annotated[
@@ -109,28 +110,41 @@ def rank(
         Path | None, typer.Option("--calibration", help="What `linker calibrate` wrote for this model.")
     ] = None,
     copies: Annotated[
-        bool, typer.Option("--copies", help="With --corpus: list near-duplicates one by one.")
+        bool,
+        typer.Option("--copies", help="List near-duplicates one by one instead of the best of each group."),
     ] = False,
     fusion: Annotated[
         Literal["none", "zscore"] | None,
         typer.Option(
             "--fusion",
-            help="With --corpus: vectors and words together, or vectors alone.",
-            show_default="zscore; none with --calibration",
+            help="With --corpus: the model's own scores (none), or with BM25 scores added (zscore).",
+            show_default="none",
         ),
     ] = None,
     approximate: Annotated[
         bool,
-        typer.Option("--approximate", help="With --corpus: search with the index of `linker corpus index`."),
+        typer.Option(
+            "--approximate",
+            help="With --corpus: search faster, by the index that `linker corpus index` made.",
+        ),
     ] = False,
     engine: EngineName = "local",
     address: Address = None,
     format_: Annotated[
-        Literal["table", "csv", "jsonl", "trec"] | None,
-        typer.Option("--format", help="What to write.", show_default="by the ending of --out, else table"),
+        Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
+        typer.Option(
+            "--format",
+            help="The format of the ranking, also on standard output.",
+            show_default="by the ending of --out, else table",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write.", show_default="standard output")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The file to write the ranking to; its ending tells the format: .csv, .xlsx, .html, .jsonl, …",
+            show_default="standard output",
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which words of article and posts carried the score.")
@@ -143,7 +157,7 @@ def rank(
     """Rank posts by how much they talk about an article, best first."""
     status.begin(status.reading_articles(article))
     from linker.ranking.linker import check_explaining
-    from linker.ranking.output import write_ranking
+    from linker.ranking.output import USUAL_TOP, format_of, write_ranking
     from linker.ranking.relevance import with_probabilities
 
     # What can be wrong is found out before the work begins: names first, the model last.
@@ -151,13 +165,15 @@ def rank(
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     check_explaining(explain, passages)
+    format_ = format_of(out, format_)
     check_files(article, posts or [], out)
     evidence = read_evidence(labels, calibration)
     check_wishes(precision, recall, threshold, evidence)
-    format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
-    if top is None and format_ == "table":
-        top = _TABLE_ROWS
-    asked = Asked(top, explain, passages, evidence)
+    if top is None:
+        top = USUAL_TOP.get(format_)
+    conditions = _conditions(since, until, lang, where)
+    # A run is evaluated against labels of single posts.
+    asked = Asked(top, explain, passages, evidence, offset, conditions, copies or format_ == "trec")
     ranker: PostsRanker | CorpusRanker
     if corpus is not None:
         if posts or column:
@@ -167,10 +183,8 @@ def rank(
         if approximate and evidence is not None:
             raise LinkerError("--approximate: leaves posts out that labels tell of; leave it out, too")
         place = engine_of(engine, address)
-        conditions = _conditions(since, until, lang, where)
-        ranker = CorpusRanker(corpus, model, place, offset, conditions, copies, fusion, approximate, asked)
+        ranker = CorpusRanker(corpus, model, place, fusion, approximate, asked)
     else:
-        _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         _only_with_corpus(fusion=fusion, approximate=approximate)
         _only_with_corpus(engine=engine if engine != "local" else None, address=address)
         if not posts:
@@ -185,11 +199,11 @@ def rank(
         ranking = with_probabilities(ranking, thresholds)
     status.end()
     query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
-    write_ranking(out, ranking, format_, query=query, tag=ranker.name)
+    write_ranking(out, ranking, format_, query=query, tag=ranker.name, articles=articles)
 
 
 def _conditions(since: str | None, until: str | None, lang: list[str] | None, where: str | None) -> Filter:
-    from linker.corpus.filters import Filter
+    from linker.data.filter import Filter
 
     return Filter(_date("--since", since), _date("--until", until), tuple(lang or ()), where)
 

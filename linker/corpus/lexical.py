@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +20,7 @@ from linker.corpus.reading import batches
 from linker.data.types import Article
 from linker.errors import DataError, LinkerError
 from linker.files import atomic_write
-from linker.models.lexical import lexical_words
+from linker.models.lexical import StopWords, lexical_words
 from linker.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 # The number goes up when `lexical_words` or the layout of the files changes.
 LEXICAL = "words.1"
+WITH_STOP_WORDS = "all-words.1"
 SEGMENT = 131_072
 """Posts in one file."""
 K1, B = 1.5, 0.75
@@ -75,10 +77,15 @@ class Lexical:
     Per word and post 8 bytes on disk, some 100 bytes a post. Nothing of it stays in memory. Words are told by 64 bits
     of a hash. How rare words are and how long posts are on average is counted anew for each query, so scores are those
     of `BM25Model` over all the posts that are there.
+
+    Args:
+        folder: the corpus.
+        stop_words: as for `BM25Model`.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / LEXICAL
+    def __init__(self, folder: Path, stop_words: StopWords = "english") -> None:
+        self._stop_words: StopWords = stop_words
+        self.folder = folder / (LEXICAL if stop_words == "english" else WITH_STOP_WORDS)
 
     def complete(self, dataset: lance.LanceDataset) -> Postings:
         """The words of all posts.
@@ -88,7 +95,7 @@ class Lexical:
         """
         for _ in range(_TRIES):
             try:
-                return Postings(self._segments(dataset, dataset.count_rows()))
+                return Postings(self._segments(dataset, dataset.count_rows()), self._stop_words)
             except FileNotFoundError:
                 continue
         raise DataError(f"{self.folder}: its files come and go; is another process deleting them? Try again")
@@ -141,7 +148,7 @@ class Lexical:
                 progress.advance(bar, len(texts))
                 while texts:
                     room = SEGMENT - (len(current.lengths) if current else 0)
-                    new = _read(texts[:room])
+                    new = _read(texts[:room], self._stop_words)
                     current = current.joined(new) if current else new
                     texts = texts[room:]
                     if len(current.lengths) == SEGMENT:
@@ -166,31 +173,54 @@ class Lexical:
 
 
 class Postings:
-    """The words of all posts of a corpus, to be asked for BM25 scores."""
+    """The words of all posts of a corpus, to be asked for scores.
 
-    def __init__(self, segments: Sequence[Segment]) -> None:
-        self._segments = segments
-        self._posts = sum(len(segment.lengths) for segment in segments)
+    Attributes:
+        segments: in the order of the posts.
+        posts: how many there are.
+        stop_words: were they left out?
+    """
+
+    def __init__(self, segments: Sequence[Segment], stop_words: StopWords = "english") -> None:
+        self.segments, self.stop_words = segments, stop_words
+        self.posts = sum(len(segment.lengths) for segment in segments)
         total = sum(int(segment.lengths.sum(dtype=np.int64)) for segment in segments)
-        self._mean_length = total / self._posts if total else 1.0
+        self._mean_length = total / self.posts if total else 1.0
 
-    def scores(self, articles: Sequence[Article]) -> np.ndarray:
+    @cached_property
+    def frequencies(self) -> list[np.ndarray]:
+        """For the words of each segment, in how many posts of all segments each stands: int32."""
+        if not self.segments:
+            return []
+        keys = np.concatenate([segment.words for segment in self.segments])
+        counts = np.concatenate([np.diff(segment.ends, prepend=0) for segment in self.segments])
+        _, which = np.unique(keys, return_inverse=True)
+        total = np.bincount(which, counts).astype(np.int32)[which]
+        return np.split(total, np.cumsum([len(segment.words) for segment in self.segments])[:-1])
+
+    def containing(self, keys: np.ndarray) -> np.ndarray:
+        """In how many posts each of some words stands: int64."""
+        found = np.zeros(len(keys), dtype=np.int64)
+        for segment in self.segments:
+            starts, ends = spans(segment, keys)
+            found += ends - starts
+        return found
+
+    def scores(self, articles: Sequence[Article], k1: float = K1, b: float = B) -> np.ndarray:
         """The mean over the articles of their BM25 scores: float32, one per post; see `BM25Model`."""
-        counts = [Counter(lexical_words(article.full_text)) for article in articles]
+        counts = [Counter(lexical_words(article.full_text, self.stop_words)) for article in articles]
         # In the order of the alphabet for every post, so that equal posts get equal sums.
         words = sorted(set().union(*counts))
         if not words:
-            return np.zeros(self._posts, dtype=np.float32)
+            return np.zeros(self.posts, dtype=np.float32)
         keys = keys_of(words)[:, 0]
-        spans = [_spans(segment, keys) for segment in self._segments]
-        containing = sum(
-            (ends - starts for starts, ends in spans), start=np.zeros(len(words), dtype=np.int64)
-        )
-        idf = np.log1p((self._posts - containing + 0.5) / (containing + 0.5))
+        containing = self.containing(keys)
+        idf = np.log1p((self.posts - containing + 0.5) / (containing + 0.5))
         idf[containing == 0] = 0
         weights = idf * _query(counts, words, idf)
         parts = [
-            _part(segment, *span, weights, self._mean_length) for segment, span in zip(self._segments, spans)
+            _part(segment, *spans(segment, keys), weights, self._mean_length, k1, b)
+            for segment in self.segments
         ]
         return np.concatenate(parts)
 
@@ -205,7 +235,7 @@ def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray
     return total / len(counts)
 
 
-def _spans(segment: Segment, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def spans(segment: Segment, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the postings of words begin and end; nowhere, twice, for a word that is not there."""
     places = np.searchsorted(segment.words, keys)
     found = places < len(segment.words)
@@ -218,23 +248,29 @@ def _spans(segment: Segment, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _part(
-    segment: Segment, starts: np.ndarray, ends: np.ndarray, weights: np.ndarray, mean_length: float
+    segment: Segment,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    weights: np.ndarray,
+    mean_length: float,
+    k1: float,
+    b: float,
 ) -> np.ndarray:
     """The scores of a segment's posts, summed in float64."""
-    spans = list(zip(starts.tolist(), ends.tolist()))
-    places = np.concatenate([segment.places[start:end] for start, end in spans])
-    counts = np.concatenate([segment.counts[start:end] for start, end in spans])
-    norms = K1 * ((1 - B) + B * segment.lengths / mean_length)
+    pairs = list(zip(starts.tolist(), ends.tolist()))
+    places = np.concatenate([segment.places[start:end] for start, end in pairs])
+    counts = np.concatenate([segment.counts[start:end] for start, end in pairs])
+    norms = k1 * ((1 - b) + b * segment.lengths / mean_length)
     shares = np.repeat(weights, ends - starts) * (counts / (norms[places] + counts))
     return np.bincount(places, shares, minlength=len(segment.lengths)).astype(np.float32)
 
 
-def _read(texts: Sequence[str]) -> Segment:
+def _read(texts: Sequence[str], stop_words: StopWords) -> Segment:
     ids: dict[str, int] = {}
     flat: list[int] = []
     lengths = np.empty(len(texts), dtype=np.int32)
     for i, text in enumerate(texts):
-        words = lexical_words(text)
+        words = lexical_words(text, stop_words)
         lengths[i] = len(words)
         flat.extend([ids.setdefault(word, len(ids)) for word in words])
     keys = keys_of(list(ids))[:, 0]

@@ -58,6 +58,8 @@ def guess(columns: Columns, present: Sequence[str], rows: Rows) -> Guess:
     taken = {name for ours in columns.ours() for name in columns.names(ours) if name in present}
     for ours in ("text", "id", "created_at", "lang"):
         if columns.names(ours) != [ours]:  # named by the user, or not to be read
+            if any(name not in present for name in columns.names(ours)):
+                _suggest(found, ours, present, rows)
             continue
         if ours in present:
             if ours == "text":
@@ -93,6 +95,18 @@ def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None
     found.guessed.add(ours)
     also = f" (also there: {_quoted(others)})" if others else ""
     found.notes.append(f"{_WORDS[ours]} from {' and '.join(_quoted([name]) for name in names)}{also}")
+
+
+def _suggest(found: Guess, ours: str, present: Sequence[str], rows: Rows) -> None:
+    """Find what is meant where the user named a column that is not there."""
+    other = Guess()
+    if ours in present:
+        found.likely[ours] = ours
+    else:
+        _guess_one(other, ours, present, rows)
+        found.likely.update(other.likely)
+        if names := other.names.get(ours):
+            found.likely[ours] = names[-1]
 
 
 def _fuller_text(found: Guess, present: Sequence[str], rows: Rows) -> None:

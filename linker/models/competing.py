@@ -69,8 +69,11 @@ class CompetingModel(Model):
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """The same against "none of them" only: float32, articles × posts."""
-        scores = self._scaled(self.model.score_alone(articles, posts))
-        return (scores - self.none / self.temperature).astype(np.float32)
+        return self.against_none(self.model.score_alone(articles, posts))
+
+    def against_none(self, scores: np.ndarray) -> np.ndarray:
+        """`score_alone` from the scores of the model whose scores compete: float32, of the same shape."""
+        return (self._scaled(scores) - self.none / self.temperature).astype(np.float32)
 
     def _against(self, scores: np.ndarray) -> np.ndarray:
         """ln of what stands in a softmax's denominator: 1 × posts."""

@@ -61,9 +61,12 @@ class HybridModel(Model):
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """As `score`, every article scored by itself by all parts: float32, articles × posts."""
+        return self.fused_alone([part.score_alone(articles, posts) for part in self._parts])
+
+    def fused_alone(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        """Fuse the scores of all parts, each articles × posts, every article by itself: float32, articles × posts."""
         # Over the posts of one article `zscore_all` is `zscore`.
-        alone = _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion]
-        return self._fused([part.score_alone(articles, posts) for part in self._parts], alone)
+        return self._fused(scores, _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion])
 
     def _fused(
         self, scores: Sequence[np.ndarray], comparable: Callable[[np.ndarray], np.ndarray]

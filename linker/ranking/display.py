@@ -26,7 +26,8 @@ def as_text(ranking: Sequence[RankedPost], articles: Sequence[Article], model: s
     for ranked in shown:
         name = set_cell_size(_cut(ranked.post.id, 20), max(width, 2))
         start = f"{ranked.rank:>4}  {ranked.score:7.4f}  {name}  "
-        lines.append(start + _cut(ranked.post.text, _TEXT_WIDTH - cell_len(start)))
+        end = f" (+{ranked.copies:,} like it)" if ranked.copies else ""
+        lines.append(start + _cut(ranked.post.text, _TEXT_WIDTH - cell_len(start) - cell_len(end)) + end)
     if more := len(ranking) - len(shown):
         lines.append(f"… {more:,} more")
     return "\n".join(lines)

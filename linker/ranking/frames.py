@@ -73,10 +73,9 @@ class _PandasFrame(Frame):
     def __init__(self, frame: pandas.DataFrame) -> None:
         # Later changes of the columns or rows of the caller's frame must not change what a ranking shows.
         self._frame = frame.copy(deep=False)
-        index = frame.index
-        of_index = [name for name in index.names if name is not None and name not in frame.columns]
+        of_index = [name for name in frame.index.names if name is not None and name not in frame.columns]
         # A named index is a column that was set aside: frame.set_index("tweet_id").
-        self._with_index = frame.reset_index(level=of_index) if of_index else frame
+        self._with_index = self._frame.reset_index(level=of_index) if of_index else self._frame
         self.columns = [_name(name) for name in self._with_index.columns]
         self._check_names()
 

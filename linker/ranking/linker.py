@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
+from linker.data.filter import Filter
 from linker.data.types import Article, Post
 from linker.errors import LinkerError, ModelError
 from linker.evaluation.contenders import Contender, contenders
 from linker.evaluation.dev_calibration import Calibration
-from linker.evaluation.per_article import rank_posts
 from linker.evaluation.thresholds import Thresholds
 from linker.models.model import Model, part_with_vectors
 from linker.models.passages import Passages, reading
-from linker.ranking.explanation import Explanation, explain
 from linker.ranking.frames import frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles
 from linker.ranking.post_inputs import as_posts
-from linker.ranking.ranked import RankedPost
 from linker.ranking.ranking import Ranking
-from linker.ranking.relevance import thresholds_of
+from linker.ranking.scored import ScoredPosts
 
 
 class Linker:
@@ -49,9 +48,15 @@ class Linker:
         threshold: float | None = None,
         explain: bool = False,
         passages: Passages = "whole",
+        offset: int = 0,
+        filter: Filter | None = None,
+        copies: bool = False,
         columns: AnyColumns | None = None,
     ) -> Ranking:
         """The posts, best first; equal scores in descending order of ids, as everywhere in retrieval.
+
+        Of near-duplicates (retweets, copies that differ in a link or a word) the best is given, with how many others
+        there are.
 
         Args:
             article: a web address, the path of a file, a text, an Article, or a dict (with `title`, `text` or both); a
@@ -65,27 +70,24 @@ class Linker:
             explain: fill `explanation`, as far as the model can tell; of whole articles only.
             passages: how articles are read: `whole`; or cut into passages, a post's score being that of the `best`
                 of them, or their `mean`.
+            offset: how many of the best to leave out before.
+            filter: which posts to give; one without the field in question is left out. Scores stay as they are.
+            copies: give near-duplicates one by one; of several hundred thousand posts, finding them takes a while.
             columns: what the columns or keys are called that hold the posts, such as `{"text": "body"}`.
 
         Returns:
             A sequence of RankedPost, which notebooks show as a table; see `Ranking`.
 
         Raises:
-            LinkerError: an article that cannot be fetched or read, or posts that cannot be.
+            LinkerError: an article that cannot be fetched or read, or posts that cannot be; a condition on a field
+                that no post has.
         """
         check_explaining(explain, passages)
         queries, frame = as_articles(article), frame_of(posts)
         candidates = as_posts(posts if frame is None else frame, columns)
-        scores = self._one_score_each(queries, candidates, passages)
-        order = rank_posts(scores[None], [post.id for post in candidates])[0]
-        if threshold is not None:
-            order = order[scores[order] >= threshold]
-        chosen = [int(i) for i in order[:top]]
-        explanations = self._explain(queries, candidates, chosen) if explain else [None] * len(chosen)
-        ranked = [
-            RankedPost(rank, float(str(scores[i])), candidates[i], explanation)
-            for rank, (i, explanation) in enumerate(zip(chosen, explanations), start=1)
-        ]
+        ranked = self.scored(queries, candidates, passages).ranking(
+            top, threshold, explain, offset, filter, copies
+        )
         ids = [post.id for post in candidates] if frame is not None else []
         return Ranking(ranked, queries, self.name, frame, ids)
 
@@ -95,6 +97,8 @@ class Linker:
         posts: AnyPosts,
         evidence: Mapping[str, bool] | Calibration,
         passages: Passages = "whole",
+        filter: Filter | None = None,
+        columns: AnyColumns | None = None,
     ) -> Thresholds:
         """What thresholds on the scores keep and find, as far as labels tell.
 
@@ -104,34 +108,38 @@ class Linker:
             evidence: labels of some of these very posts, id → is it relevant; or what `linker calibrate` learned from
                 other articles and posts.
             passages: as for `rank`.
+            filter: as for `rank`; near-duplicates count one by one.
+            columns: as for `rank`.
 
         Raises:
             LinkerError: as `rank`; labels of other posts only, or of one kind; a calibration with other passages.
         """
-        queries, candidates = as_articles(article), as_posts(posts)
-        scores = self._one_score_each(queries, candidates, passages)
-        return thresholds_of(scores, [post.id for post in candidates], evidence, passages)
+        queries, candidates = as_articles(article), as_posts(posts, columns)
+        return self.scored(queries, candidates, passages).thresholds(evidence, passages, filter)
 
     def score(
         self,
         articles: AnyArticles,
         posts: AnyPosts,
         passages: Passages = "whole",
-    ) -> np.ndarray:
-        """Scores of all pairs: float32, articles × posts; all may be given as for `rank`.
+        columns: AnyColumns | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """Scores of all pairs: float32, articles × posts, in the order given; all may be given as for `rank`.
 
         Raises:
             ModelError: the model gave scores that are no numbers.
             LinkerError: as `rank`.
         """
-        return self._finite(reading(self.model, passages).score(as_articles(articles), as_posts(posts)))
+        return self._finite(
+            reading(self.model, passages).score(as_articles(articles), as_posts(posts, columns))
+        )
 
     def encode(
         self,
-        texts: Any,
+        texts: AnyPosts | AnyArticles,
         kind: Literal["post", "article"] = "post",
         columns: AnyColumns | None = None,
-    ) -> np.ndarray:
+    ) -> npt.NDArray[np.float32]:
         """Embeddings of texts, as the model compares them: one row a text, in the order given.
 
         Of a model that is made of parts, such as `best`, they are those of its outermost part that has embeddings; the
@@ -160,28 +168,28 @@ class Linker:
                 f"{self.name}: compares words and has no embeddings; encode with best, distilled or a trained model"
             )
         if kind == "post":
-            vectors = part.post_vectors(as_posts(texts, columns))
+            vectors = part.post_vectors(as_posts(cast(AnyPosts, texts), columns))
         else:
-            vectors = part.article_vectors(as_articles(texts))
+            vectors = part.article_vectors(as_articles(cast(AnyArticles, texts)))
         assert vectors is not None  # the part has vectors
         return np.asarray(vectors, dtype=np.float32)
 
-    def _one_score_each(
-        self, queries: Sequence[Article], posts: Sequence[Post], passages: Passages
-    ) -> np.ndarray:
-        """The mean over the articles, float32. A seed article is no rival of the others."""
-        of_each = self._finite(reading(self.model, passages).score_alone(queries, posts))
-        return of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
+    def scored(
+        self, articles: Sequence[Article], posts: Sequence[Post], passages: Passages = "whole"
+    ) -> ScoredPosts:
+        """The posts with their scores: the mean over the articles. A seed article does not compete with the others.
+
+        Raises:
+            ModelError: the model gave scores that are no numbers.
+        """
+        of_each = self._finite(reading(self.model, passages).score_alone(articles, posts))
+        scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
+        return ScoredPosts(self.model, articles, posts, scores)
 
     def _finite(self, scores: np.ndarray) -> np.ndarray:
         if not np.isfinite(scores).all():
             raise ModelError(f"{self.name}: gives scores that are not finite numbers; train it again")
         return scores
-
-    def _explain(
-        self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
-    ) -> Sequence[Explanation | None]:
-        return explain(self.model, articles, posts, chosen) or [None] * len(chosen)
 
 
 def check_explaining(explain: bool, passages: Passages) -> None:

@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from linker.data.columns import PostColumns
+from linker.data.file_columns import columns_of
 from linker.data.formats.bad_lines import LineError
+from linker.data.formats.opening import STANDARD_INPUT
+from linker.data.formats.rows import Row, Table
 from linker.data.inputs import check_inputs
 from linker.data.records import post_of, read_posts
 from linker.data.types import Post
 from linker.errors import DataError
+from linker.progress import stderr
 from linker.ranking.frames import Frame, frame_of, row_of, series_of
 from linker.ranking.inputs import AnyColumns, AnyPosts, type_name
 
@@ -54,6 +58,9 @@ def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list
     if paths and len(paths) == len(items):
         return read_posts(paths, known)
     _check_texts([item for _, item in items])
+    rows = [row_of(item) for _, item in items]
+    if known_rows := [row for row in rows if row is not None]:
+        known, _ = _found("posts", known_rows, known, check=len(known_rows) == len(rows))
     return _checked([(f"post {where}", item, where) for where, item in items], known)
 
 
@@ -65,7 +72,7 @@ def post_columns(columns: AnyColumns | None) -> PostColumns:
     """
     if columns is None or isinstance(columns, PostColumns):
         return columns or PostColumns()
-    ours = list(vars(PostColumns()))
+    ours = PostColumns().ours()
     if not isinstance(columns, Mapping):
         raise DataError(f'columns is {type_name(columns)}; give a dict like {{"text": "body"}}')
     if unknown := [str(name) for name in columns if name not in ours]:
@@ -116,15 +123,44 @@ def _of_frame(frame: Frame, columns: PostColumns) -> list[Post]:
     shown = f"the {frame.kind}"
     if not len(frame):
         raise DataError(f"{shown} has no rows; no post was given")
-    if columns.id == "id" and "id" not in frame.columns:
-        columns = _without_id(columns)
-    columns.check(frame.columns, shown)
-    rows = ((f"row {label}", row, str(label)) for label, row in zip(frame.labels(), frame.rows()))
+    known, found = _found(shown, frame.rows(), columns)
+    rows = ((f"row {label}", row, str(label)) for label, row in zip(frame.labels(), found))
     remedy = {"pandas.DataFrame": "dropna(subset=[{!r}])", "polars.DataFrame": "drop_nulls({!r})"}.get(
         frame.kind, ""
     )
-    text = columns.names("text")[-1]
-    return _checked(rows, columns, remedy and f"leave such rows out with frame.{remedy.format(text)}")
+    text = known.names("text")[-1]
+    return _checked(rows, known, remedy and f"leave such rows out with frame.{remedy.format(text)}")
+
+
+def _found(
+    shown: str, rows: Iterable[Mapping[str, Any]], columns: PostColumns, check: bool = True
+) -> tuple[PostColumns, Iterator[dict[str, Any]]]:
+    """Find out which columns hold what, as in files, and tell the user what was guessed.
+
+    Args:
+        shown: how messages call the posts.
+        rows: the posts.
+        columns: what was asked for.
+        check: see that the columns are there.
+
+    Raises:
+        MissingColumnsError: they are not.
+    """
+    table = Table("jsonl", None, (Row(n, dict(row), "") for n, row in enumerate(rows)))
+    # As standard input, which cannot be gone back to either.
+    found = columns_of(columns, table, STANDARD_INPUT)
+    if check:
+        found.columns.check(found.present, shown, found.likely)
+    if found.columns.names("text") != columns.names("text") or found.columns.names("id") not in ([], ["id"]):
+        _note(f"{shown}: {', '.join(note for note in found.notes if not note.startswith('ids are'))}")
+    assert isinstance(found.columns, PostColumns)
+    return found.columns, (row.values for row in found.rows)
+
+
+@lru_cache(maxsize=64)
+def _note(line: str) -> None:
+    """Tell it once: a loop over articles ranks the same posts again and again."""
+    stderr.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _checked(rows: Iterable[tuple[str, Any, str]], columns: PostColumns, if_empty: str = "") -> list[Post]:
@@ -176,30 +212,34 @@ def _post(item: Any, columns: PostColumns, number: str) -> Post:
         raise _WrongTypeError(type_name(item))
     if columns.id == "id" and "id" not in row:
         columns = _without_id(columns)
-    return post_of(_with_whole_id(row, columns.id), columns, number)
+    return post_of(_with_whole_id(row, columns.names("id")), columns, number)
 
 
 # The rows of one input ask for the same.
 @lru_cache(maxsize=4)
 def _without_id(columns: PostColumns) -> PostColumns:
-    return PostColumns(**{**vars(columns), "id": None})
+    found = columns.of_file({"id": None}, columns.date_styles)
+    assert isinstance(found, PostColumns)
+    return found
 
 
-def _with_whole_id(row: Mapping[str, Any], name: str | None) -> dict[str, Any]:
+def _with_whole_id(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """A row whose id is a whole number again: a column of numbers with gaps holds floats.
 
     Raises:
         LineError: a float that may have lost digits.
     """
     values = dict(row)
-    value = values.get(name) if name is not None else None
-    if isinstance(value, float) and value.is_integer():
-        if abs(value) > _EXACT:
-            raise LineError(
-                "id that lost digits",
-                f'"{name}" is {value!r}, a float; read it as text, as with pandas.read_csv(…, dtype={{"{name}": str}})',
-            )
-        values[str(name)] = int(value)
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, float) and value.is_integer():
+            if abs(value) > _EXACT:
+                raise LineError(
+                    "id that lost digits",
+                    f'"{name}" is {value!r}, a float; read it as text, as with '
+                    f'pandas.read_csv(…, dtype={{"{name}": str}})',
+                )
+            values[name] = int(value)
     return values
 
 

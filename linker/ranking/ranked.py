@@ -21,7 +21,7 @@ class RankedPost:
         score: as the model gave it.
         post: the post.
         explanation: what carried the score, if that was asked for.
-        copies: how many near-duplicates stand behind it; only a corpus tells.
+        copies: how many near-duplicates it stands for; 0 where these are given one by one.
         probability: that it is relevant, where labels or a calibration tell; see `with_probabilities`.
     """
 

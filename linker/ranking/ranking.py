@@ -6,27 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from linker.data.types import Article, Post
 from linker.errors import LinkerError
 from linker.ranking.display import as_html, as_text
+from linker.ranking.formats.records import FIRST_COLUMNS, record
 from linker.ranking.frames import Frame, library
-from linker.ranking.output import record, write_ranking
+from linker.ranking.output import ENDINGS, write_ranking
 from linker.ranking.ranked import RankedPost
 
 if TYPE_CHECKING:
     import pandas
     import polars
 
-_FORMATS: dict[str, Literal["csv", "jsonl", "trec"]] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".trec": "trec",
-    ".run": "trec",
-}
+_FIRST = (*FIRST_COLUMNS, "copies")
 _WORDS = ("article_words", "post_words")
-_ALWAYS = ("rank", "score", "id", "text")
 
 
 class Ranking(Sequence[RankedPost]):
@@ -90,8 +85,8 @@ class Ranking(Sequence[RankedPost]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dict of JSON values a post.
 
-        The keys are `rank`, `score`, `id` and `text`; where they are known `created_at` (ISO 8601), `article_ids`,
-        `split`, `copies` and `probability`; with explanations `article_words` and `post_words`, as [word, weight]
+        The keys are `rank`, `score`, `id`, `text` and `copies`; where they are known `created_at` (ISO 8601),
+        `article_ids`, `split` and `probability`; with explanations `article_words` and `post_words`, as [word, weight]
         pairs; and the post's other fields. Of those, one whose name is taken gets `post_` before it.
         """
         return [record(ranked) for ranked in self]
@@ -100,7 +95,8 @@ class Ranking(Sequence[RankedPost]):
         """The ranking as a pandas DataFrame, a row a post.
 
         Posts that came in a data frame give its own rows, with all columns as they were (and, from pandas, the index),
-        and `rank` and `score` before them. Other posts give the columns of `to_dicts`, with `created_at` as times.
+        and `rank`, `score` and `copies` before them. Other posts give the columns of
+        `to_dicts`, with `created_at` as times.
 
         Raises:
             LinkerError: pandas is not installed.
@@ -138,15 +134,16 @@ class Ranking(Sequence[RankedPost]):
         """Write the ranking to a file, whole or not at all, in the format that its name ends like.
 
         Args:
-            path: the file: `.csv`, `.jsonl`, or `.trec` or `.run` (a TREC run).
+            path: the file: `.csv`, `.tsv`, `.xlsx`, `.parquet`, `.jsonl`, `.json`, `.html` (a page to read and search),
+                `.txt` (a table to read), or `.trec` or `.run` (a TREC run).
 
         Raises:
-            LinkerError: another ending, a file that cannot be written, or ids that the format cannot hold.
+            LinkerError: another ending, a file that cannot be written, or posts that the format cannot hold.
         """
-        format_ = _FORMATS.get(Path(path).suffix.lower())
+        format_ = ENDINGS.get(Path(path).suffix.lower())
         if format_ is None:
-            raise LinkerError(f"{path}: its ending names no format; choose one of {', '.join(_FORMATS)}")
-        write_ranking(Path(path), self, format_, query=self.query, tag=self.model)
+            raise LinkerError(f"{path}: the ending names no format; choose one of {', '.join(ENDINGS)}")
+        write_ranking(Path(path), self, format_, query=self.query, tag=self.model, articles=self.articles)
 
     @cached_property
     def _places(self) -> list[int]:
@@ -169,7 +166,7 @@ class Ranking(Sequence[RankedPost]):
 
 
 def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    return list(dict.fromkeys([*_ALWAYS, *(name for row in rows for name in row)]))
+    return list(dict.fromkeys([*_FIRST, *(name for row in rows for name in row)]))
 
 
 def _renamed(names: Any, taken: Mapping[str, Any]) -> dict[str, str]:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from linker.data import Article, ArticleColumns, PairColumns, Post, PostColumns, read_articles, read_posts
 from linker.data.columns import SingleFileColumns
-from linker.data.formats.bad_lines import OnError
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.data.readers.concatenated import Concatenated
 from linker.data.readers.single_file import SingleFile

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from linker.data.formats.bad_lines import InputFile, LineError
+from linker.data.formats.guard import unguarded
 from linker.data.formats.opening import shown_name
 from linker.data.formats.rows import MAX_LINE, Line, Row, Table, not_utf8
 from linker.errors import DataError
@@ -76,6 +77,8 @@ def _text(taken: list[Line]) -> str:
 
 
 def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Iterator[Row]:
+    # Only what linker wrote: in other files an apostrophe stands for itself.
+    ours = columns[:4] == ["rank", "score", "id", "text"]
     for number, fields, raw in records:
         if not raw.strip():
             file.bad(number, LineError("blank line"), raw)
@@ -85,6 +88,8 @@ def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Ite
             count = f"{len(fields)} where the header has {len(columns)}"
             file.bad(number, LineError("wrong number of fields", count), raw)
         else:
+            if ours:
+                fields = list(map(unguarded, fields))
             yield Row(number, dict(zip(columns, fields, strict=True)), raw)
 
 
