@@ -5,7 +5,7 @@
 Every round runs every command once, in turn, so that whatever else the machine does hits all of them alike; a first
 round fills the caches and is not counted. Reported are medians. Ratios are to `python -c "import torch"`, the time that
 no command can beat that imports torch, and are taken within each round. `--before` measures another checkout of this
-repository as well. Imports nothing but the standard library: a child's peak memory is never reported below its parent's.
+repository as well. Imports nothing but the standard library: a child is never reported smaller than its parent was.
 """
 
 from __future__ import annotations
