@@ -45,7 +45,7 @@ def _parts(tag: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-class _Vectors(NamedTuple):
+class Vectors(NamedTuple):
     """Vectors whose products are the scores: articles × words, posts × words, and the words."""
 
     articles: sparse.csr_matrix
@@ -53,9 +53,9 @@ class _Vectors(NamedTuple):
     words: list[str]
 
 
-def _no_vectors(articles: int, posts: int) -> _Vectors:
+def _no_vectors(articles: int, posts: int) -> Vectors:
     empty = sparse.csr_matrix((articles + posts, 1), dtype=np.float32)
-    return _Vectors(empty[:articles], empty[articles:], [""])
+    return Vectors(empty[:articles], empty[articles:], [""])
 
 
 def _shared_terms(
@@ -87,7 +87,7 @@ class LexicalModel(Model):
         """All words of a post, in order."""
         return lexical_words(post.text, "none")
 
-    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
         raise NotImplementedError
 
 
@@ -113,15 +113,22 @@ class TfidfModel(LexicalModel):
             [lexical_words(post.text, self.stop_words) for post in posts],
         )
 
-    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
-        texts = [article.full_text for article in articles] + [post.text for post in posts]
-        words = [lexical_words(text, self.stop_words) for text in texts]
-        seen = Counter(word for text in words for word in set(text))
-        shared = sorted(word for word, texts_with in seen.items() if texts_with > 1)
-        if not shared:
-            return _no_vectors(len(articles), len(posts))
-        vectors = _tfidf(words, shared)
-        return _Vectors(vectors[: len(articles)], vectors[len(articles) :], shared)
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
+        return tfidf_vectors(articles, posts, self.stop_words)
+
+
+def tfidf_vectors(
+    articles: Sequence[Article], posts: Sequence[Post], stop_words: StopWords = "english"
+) -> Vectors:
+    """Sublinear TF-IDF of articles and posts, over the words that stand in at least two of them."""
+    texts = [article.full_text for article in articles] + [post.text for post in posts]
+    words = [lexical_words(text, stop_words) for text in texts]
+    seen = Counter(word for text in words for word in set(text))
+    shared = sorted(word for word, texts_with in seen.items() if texts_with > 1)
+    if not shared:
+        return _no_vectors(len(articles), len(posts))
+    vectors = _tfidf(words, shared)
+    return Vectors(vectors[: len(articles)], vectors[len(articles) :], shared)
 
 
 def _tfidf(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> sparse.csr_matrix:
@@ -166,7 +173,7 @@ class BM25Model(LexicalModel):
         self.b = b
         self.stop_words: StopWords = stop_words
 
-    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
         import bm25s  # numba with it, where that is installed: seconds that TF-IDF need not wait
 
         documents = [lexical_words(post.text, self.stop_words) for post in posts]
@@ -187,7 +194,7 @@ class BM25Model(LexicalModel):
         )
         scale = np.sqrt(queries @ _idf(parts))
         scale[scale == 0] = 1  # no word of the article is in any post
-        return _Vectors(sparse.diags(1 / scale) @ queries, parts.tocsr(), words)
+        return Vectors(sparse.diags(1 / scale) @ queries, parts.tocsr(), words)
 
 
 def _queries(
