@@ -22,6 +22,7 @@ _SCRIPT = re.compile(r"<(script|style)\b[^<>]*>.*?</\1\s*>|<!--.*?-->", re.IGNOR
 _ELLIPSIS = re.compile(r'<span class="ellipsis">([^<]*)</span><span class="invisible">[^<]*</span>')
 _INVISIBLE = re.compile(r'<span class="invisible">[^<]*</span>')
 _SPACES, _LINES = re.compile(r"[ \t\xa0]+"), re.compile(r" ?\n ?")
+_BLOCKS_APART = re.compile(r"(?: *\v)+ *")
 _MANY_LINES = re.compile(r"\n{3,}")
 
 
@@ -39,9 +40,10 @@ def plain_text(text: str) -> str:
     # White space of the source means nothing in HTML.
     text = _SPACES.sub(" ", text.replace("\r", "").replace("\n", " "))
     text = _BLOCK.sub(_end_of_block, _BREAK.sub("\n", text))
+    text = _BLOCKS_APART.sub("\n", text)
     text = html.unescape(_TAG.sub("", text)).replace("\xa0", " ")
     return _MANY_LINES.sub("\n\n", _LINES.sub("\n", text)).strip()
 
 
 def _end_of_block(match: re.Match[str]) -> str:
-    return "\n\n" if match.group()[:3].lower() in ("</p", "<p>", "<p ") else "\n"
+    return "\n\n" if match.group()[:3].lower() in ("</p", "<p>", "<p ") else "\v"

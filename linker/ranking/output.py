@@ -19,6 +19,7 @@ from linker.errors import LinkerError
 from linker.files import atomic_write
 from linker.ranking.formats.delimited import write_csv, write_tsv
 from linker.ranking.formats.json_files import write_json, write_json_lines
+from linker.ranking.formats.page import TOP as PAGE_TOP
 from linker.ranking.formats.page import write_page
 from linker.ranking.formats.trec import write_trec
 from linker.ranking.ranked import RankedPost
@@ -40,7 +41,7 @@ ENDINGS: dict[str, Format] = {
     ".txt": "table",
 }
 #: How many posts are written where nobody says: what is read by people ends somewhere.
-USUAL_TOP: dict[Format, int] = {"table": 20, "html": 1_000}
+USUAL_TOP: dict[Format, int] = {"table": 20, "html": PAGE_TOP}
 _BINARY = ("xlsx", "parquet")
 
 # Posts come from strangers: none of their escape sequences, line breaks, changes of direction gets through.
@@ -58,7 +59,7 @@ def format_of(path: Path | None, asked: Format | None) -> Format:
     Raises:
         LinkerError: the ending tells nothing, or a workbook or Parquet would go to a terminal.
     """
-    if asked is None and path is not None and not _is_device(path):
+    if asked is None and path is not None and not _is_no_file(path):
         found = ENDINGS.get(path.suffix.lower())
         if found is None:
             raise LinkerError(
@@ -115,8 +116,8 @@ def write_ranking(
             (write_json if format_ == "json" else write_json_lines)(file, ranking)
 
 
-def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file() and not path.is_dir()
+def _is_no_file(path: Path) -> bool:
+    return path.exists() and not path.is_file()
 
 
 def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:

@@ -148,7 +148,7 @@ def test_bom_and_crlf(tmp_path: Path) -> None:
         ("a.json", b'{\n"a": 1}', "this object has a"),
         ("a.json", b'{\n"a": [{"text": "x"}], "b": [{"text": "y"}]}', r"several lists of objects \(a, b\)"),
         ("a.json", b'[{"text": "x"}, {"text": "y"]', "line 1: broken JSON"),
-        ("a.json", b'[{"text": "x"}] {}', "something stands behind its end"),
+        ("a.json", b'[{"text": "x"}] 3', "a list of objects, or an object that holds one such list"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:

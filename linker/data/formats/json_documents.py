@@ -5,26 +5,29 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from linker.data.formats.bad_lines import InputFile, LineError
 from linker.data.formats.json_lines import checked_object, json_object, no_constant, unique_keys
 from linker.data.formats.opening import shown_name
-from linker.data.formats.rows import MAX_LINE, Line, Row, Table, not_utf8
+from linker.data.formats.rows import MAX_LINE, Row, Table, not_utf8
 from linker.errors import DataError
 
 _CHUNK = 1 << 18
 _SPACE = re.compile(r"[ \t\r\n]*")
 # What a number or word that ends with the text read so far may go on with.
 _OPEN_END = re.compile(r"[\w.+-]")
+_KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:')
+_OPENING = re.compile(r"\s*\[\s*\{")
 _REMEDY = "a list of objects, or an object that holds one such list, is expected"
 
 
 def json_document(file: InputFile, stream: BinaryIO) -> Table:
     """Rows of a JSON list of objects, or of an object that holds exactly one, counted from 1 in place of lines.
 
-    Memory holds one item at a time, and what else stands in an object around the list.
+    Several of them may follow one another, as APIs answer page by page. Memory holds one item at a time, and what else
+    stands in an object around the list.
 
     Raises:
         DataError: while reading: broken JSON, no such list, or several.
@@ -32,43 +35,58 @@ def json_document(file: InputFile, stream: BinaryIO) -> Table:
     text = _Text(stream, shown_name(file.path))
 
     def rows() -> Iterator[Row]:
-        opening = text.skip_to()
-        if opening == "[":
-            text.take("[")
-            yield from _items(text, file)
-        elif opening == "{":
-            yield from _only_list(text, file)
-        else:
-            raise text.fault(f"{_REMEDY}")
-        if text.skip_to():
-            raise text.fault("something stands behind its end")
+        number, lists = 0, 0
+        keys: list[str] = []
+        while opening := text.skip_to():
+            if opening == "[":
+                text.take("[")
+                items, lists = _items(text, file, number), lists + 1
+            elif opening == "{":
+                items = _only_list(text, file, number, keys)
+            else:
+                raise text.fault(_REMEDY)
+            for row in items:
+                number = row.line
+                yield row
+            number = file.lines
+        if not lists and not file.lines:
+            raise text.fault(f"{_REMEDY}; this object has {', '.join(keys[:15]) or 'no keys'}")
 
     return Table("json", None, rows())
 
 
-def pages_table(file: InputFile, lines: Iterator[Line]) -> Table:
-    """Rows of a file whose lines are objects that each hold one list of rows, as APIs answer page by page."""
+def is_page(line: bytes, whole: bool, is_known: Callable[[str], bool]) -> bool:
+    """Does a line, or its beginning, hold an object that is no post itself, but has one list of them?
 
-    def rows() -> Iterator[Row]:
-        number = 0
-        for line, text in lines:
-            try:
-                page = json_object(text)
-                found = lists_of_objects(page)
-                if len(found) > 1:
-                    raise LineError("several lists", ", ".join(found))
-                items = page[found[0]] if found else []
-            except LineError as error:
-                file.bad(line, error, text)
-                continue
-            for item in items:
-                number += 1
-                try:
-                    yield Row(number, checked_object(item, text), json.dumps(item, ensure_ascii=False))
-                except LineError as error:
-                    file.bad(number, error, json.dumps(item))
+    Args:
+        line: the line.
+        whole: whether that is all of it.
+        is_known: whether a key is known as that of a post.
+    """
+    if whole:
+        try:
+            value = json_object(line.decode("utf-8", "surrogateescape"))
+        except LineError:
+            return False
+        known = any(isinstance(one, str) and is_known(key) for key, one in value.items())
+        return not known and len(lists_of_objects(value)) == 1
+    text, decoder = line.decode("utf-8", "replace"), json.JSONDecoder()
+    place = text.index("{") + 1
+    try:  # key after key, up to the list
+        while match := _KEY.match(text, place):
+            if _OPENING.match(text, match.end()):
+                return True
+            value, place = decoder.raw_decode(text, _end_of_space(text, match.end()))
+            if isinstance(value, str) and is_known(json.loads(match[1])):
+                return False
+    except ValueError:
+        pass
+    return False
 
-    return Table("json", None, rows())
+
+def _end_of_space(text: str, place: int) -> int:
+    match = _SPACE.match(text, place)
+    return match.end() if match else place
 
 
 def lists_of_objects(value: dict[str, Any]) -> list[str]:
@@ -162,9 +180,8 @@ class _Text:
         return bool(block)
 
 
-def _items(text: _Text, file: InputFile) -> Iterator[Row]:
-    """The objects of a list whose bracket was taken."""
-    number = 0
+def _items(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
+    """The objects of a list whose bracket was taken, counted on from `number`."""
     if text.skip_to() == "]":
         text.take("]")
         return
@@ -184,14 +201,15 @@ def _items(text: _Text, file: InputFile) -> Iterator[Row]:
         text.take(",")
 
 
-def _only_list(text: _Text, file: InputFile) -> Iterator[Row]:
-    """The objects of the only list of objects in the object that begins here."""
+def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> Iterator[Row]:
+    """The objects of the only list of objects in the object that begins here, whose keys are added to `keys`."""
     text.take("{")
     found: list[str] = []
-    keys: list[str] = []
+    first_key = True
     while text.skip_to() != "}":
-        if keys:
+        if not first_key:
             text.take(",")
+        first_key = False
         key = text.value()
         if not isinstance(key, str):
             raise text.fault("broken JSON: a key must be a string")
@@ -201,7 +219,7 @@ def _only_list(text: _Text, file: InputFile) -> Iterator[Row]:
             text.value()
             continue
         first = len(found) == 0
-        rows = _list_in_object(text, file)
+        rows = _list_in_object(text, file, number)
         row = next(rows, None)
         if row is None:
             continue
@@ -217,16 +235,14 @@ def _only_list(text: _Text, file: InputFile) -> Iterator[Row]:
         raise text.fault(
             f"it holds several lists of objects ({', '.join(found)}); keep one of them: jq -c '.{found[0]}[]'"
         )
-    if not found:
-        raise text.fault(f"{_REMEDY}; this object has {', '.join(keys[:15]) or 'no keys'}")
 
 
-def _list_in_object(text: _Text, file: InputFile) -> Iterator[Row]:
+def _list_in_object(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
     """The objects of a list; none where it begins with something else."""
     text.take("[")
     opening = text.skip_to()
     if opening == "{":
-        yield from _items(text, file)
+        yield from _items(text, file, number)
         return
     while text.skip_to() != "]":
         text.value()

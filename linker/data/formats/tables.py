@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 from linker.data.formats.bad_lines import InputFile, LineError
 from linker.data.formats.delimited import csv_table, tsv_table
-from linker.data.formats.json_documents import json_document, lists_of_objects, pages_table
-from linker.data.formats.json_lines import json_object, json_table
+from linker.data.formats.json_documents import is_page, json_document
+from linker.data.formats.json_lines import json_table
 from linker.data.formats.opening import STANDARD_INPUT, open_bytes, rejoined, shown_name
 from linker.data.formats.parquet import parquet_table
 from linker.data.formats.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
@@ -78,7 +78,7 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
                 first += stream.readline(MAX_LINE + 1 - len(first))
             lines = _lines(first, stream, file)
             make = {"jsonl": json_table, "csv": csv_table, "tsv": tsv_table, "txt": _text_table}[format_]
-            yield (pages_table if format_ == "jsonl" and _is_page(first, sniff_for) else make)(file, lines)
+            yield make(file, lines)
 
 
 def format_of_name(path: str) -> Format | None:
@@ -98,7 +98,13 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
     if named in ("parquet", "xlsx"):
         return named
     line = first.removeprefix(_BOM)
-    if _IS_DOCUMENT.match(line):
+    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
+    whole = len(first) < _GLANCE or first.endswith(b"\n")
+    if _IS_DOCUMENT.match(line) or (
+        _IS_OBJECT.match(line)
+        and b"[" in line
+        and is_page(line, whole, lambda name: name in exact or normal(name) in known)
+    ):
         return "json"
     if named == "json":
         return "jsonl"
@@ -131,21 +137,6 @@ def _is_json(line: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _is_page(first: bytes, sniff_for: SniffFor) -> bool:
-    """Does a line hold an object that is no post itself, but has a list of them?"""
-    if b"[" not in first:
-        return False
-    try:
-        value = json_object(first.removeprefix(_BOM).decode("utf-8", "surrogateescape"))
-    except LineError:
-        return False
-    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
-    is_row = any(
-        name in exact or normal(name) in known for name, one in value.items() if isinstance(one, str)
-    )
-    return not is_row and len(lists_of_objects(value)) == 1
 
 
 def _lines(first: bytes, stream: BinaryIO, file: InputFile) -> Iterator[Line]:

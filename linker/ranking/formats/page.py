@@ -16,9 +16,13 @@ from linker.data.types import Article
 from linker.ranking.post_links import link_of
 from linker.ranking.ranked import RankedPost
 
+TOP = 1_000
+"""How many posts are written where nobody says."""
 _BEGINNING = 700
 """Characters of an article that are shown."""
-_ARTICLE_WORDS = 20
+_ARTICLE_WORDS, _TELLING = 20, 20
+"""How many words of the articles are named, and by how many posts they are chosen."""
+_HEADS = {"rank": "rank", "score": "score", "probability": "probability", "date": "date (UTC)"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 # A post must not turn round what stands behind it.
 _DIRECTIONS = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -52,12 +56,16 @@ def write_page(file: IO[str], ranking: Sequence[RankedPost], articles: Sequence[
     for article in articles:
         file.write(_article(article))
     posts = "1 post" if len(scores) == 1 else f"{len(scores):,} posts"
+    if len(scores) == TOP:
+        posts = f"the first {posts}"
     file.write(f'<p class="facts">{posts}, ranked by {escape(tag)} (linker)')
     words = _heaviest(ranking)
     file.write(f"<br>words of the article that count most: {escape(words)}</p>\n" if words else "</p>\n")
     file.write(_tools(dated))
     heads = ["rank", "score", *(["probability"] if probable else []), *(["date"] if dated else [])]
-    cells = "".join(f'<th scope="col" data-key="{name}"><button>{name}</button></th>' for name in heads)
+    cells = "".join(
+        f'<th scope="col" data-key="{name}"><button>{_HEADS[name]}</button></th>' for name in heads
+    )
     file.write(f'<table>\n<thead><tr>{cells}<th scope="col">post</th></tr></thead>\n<tbody>\n')
     for ranked in ranking:
         file.write(_row(ranked, low, high, probable, dated))
@@ -167,9 +175,9 @@ def _marked(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 
 def _heaviest(ranking: Sequence[RankedPost]) -> str:
-    """The words of the article that weighed most over all posts, comma between them."""
+    """The words of the article that weighed most for the first posts, comma between them."""
     totals: dict[str, float] = {}
-    for ranked in ranking:
+    for ranked in ranking[:_TELLING]:
         for word, weight in ranked.explanation.article_words if ranked.explanation else []:
             totals[word] = totals.get(word, 0.0) + weight
     heaviest = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:_ARTICLE_WORDS]
