@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli.articles import Articles, Force, read_articles
+from linker.cli.default_posts import find_posts
 from linker.cli.options import (
     Address,
     EngineName,
@@ -21,10 +23,10 @@ from linker.cli.options import (
     engine_of,
     include_packages,
 )
-from linker.cli.posts import check_files, told_articles
+from linker.cli.posts import check_files
 from linker.cli.rankers import Asked, CorpusRanker, PostsRanker
 from linker.cli.thresholds import check_wishes, chosen, read_evidence, say
-from linker.errors import LinkerError
+from linker.errors import Faults, LinkerError
 
 if TYPE_CHECKING:
     from linker.corpus.filters import Filter
@@ -40,19 +42,13 @@ _ENDINGS: dict[str, Literal["csv", "jsonl", "trec"]] = {
 
 
 def rank(
-    article: Annotated[
-        list[str],
-        typer.Option(
-            "--article",
-            help="Address, file (HTML, text, JSON) or - (standard input); several make one query.",
-        ),
-    ],
+    article: Articles,
     posts: Annotated[
         list[str] | None,
         typer.Option(
             "--posts",
-            help="File of posts, folder, pattern or address, or -; repeatable.",
-            show_default=False,
+            help="Posts: files, folders, patterns or addresses, several in a row, or - for standard input.",
+            show_default="a corpus or posts.* in this folder or data/, else standard input",
         ),
     ] = None,
     corpus: Annotated[
@@ -138,6 +134,7 @@ def rank(
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
+    force: Force = False,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
     from linker.ranking.linker import check_explaining
@@ -149,7 +146,15 @@ def rank(
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     check_explaining(explain, passages)
-    check_files(article, posts or [], out)
+    found, faults = None, Faults()
+    if corpus is None and not posts:
+        with faults:
+            found = find_posts(article, corpora=not column)
+        if found is None:
+            read_articles(article, force, faults)  # raises: articles and posts are reported together
+        else:
+            corpus, posts = found.corpus, found.files
+    check_files(article, posts or [], out, faults)
     evidence = read_evidence(labels, calibration)
     check_wishes(precision, recall, threshold, evidence)
     format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
@@ -171,10 +176,11 @@ def rank(
         _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         _only_with_corpus(fusion=fusion, approximate=approximate)
         _only_with_corpus(engine=engine if engine != "local" else None, address=address)
-        if not posts:
-            raise LinkerError("give --posts FILE, or --corpus FOLDER")
+        assert posts  # named or found above
         ranker = PostsRanker(posts, model, column, on_error, errors_dir, asked)
-    articles = told_articles(article)
+    articles = read_articles(article, force, faults)
+    if found is not None:
+        say(found.line)
     thresholds = ranker.thresholds(articles)
     threshold = chosen(thresholds, precision, recall, threshold)
     ranking = ranker.ranking(articles, threshold)

@@ -15,6 +15,7 @@ import httpx
 from linker.errors import FetchError
 from linker.ranking.charset import decode
 from linker.ranking.network import Deadline, GuardedTransport, PageError
+from linker.ranking.pdf import MAGIC, is_pdf, text_of_pdf
 from linker.version import __version__
 
 DEADLINE = 20.0
@@ -24,15 +25,16 @@ MAX_REDIRECTS = 5
 USER_AGENT = f"linker/{__version__} (article-linker; fetches single pages on a reader's request)"
 
 SAVE_IT = "open it in your browser, save it as HTML, and give the saved file instead of the address"
-PDF = "is a PDF; copy the article's text into a .txt file and give that"
 
 _HEADERS = {
     "User-Agent": USER_AGENT,
-    "Accept": "text/html, application/xhtml+xml, text/plain;q=0.8",
+    "Accept": "text/html, application/xhtml+xml, text/plain;q=0.8, application/pdf;q=0.8",
     "Accept-Language": "*",
     "Accept-Encoding": "gzip",
 }
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
+# How servers send PDFs; only what begins as one is taken as such.
+_PDF_TYPES = ("application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream")
 _REDIRECTS = (301, 302, 303, 307, 308)
 _LOOKS_LIKE_HTML = re.compile(
     r"(?:<\?xml[^>]*>|<!--(?:(?!-->).)*-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -41,11 +43,19 @@ _LOOKS_LIKE_HTML = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A fetched page: its final address, its characters, and whether they are HTML or plain text."""
+    """A fetched page.
+
+    Attributes:
+        url: its final address.
+        content: its characters; of a PDF, its text.
+        kind: what the characters are.
+        title: that of a PDF, from its metadata; empty otherwise.
+    """
 
     url: str
     content: str
-    kind: Literal["html", "text"]
+    kind: Literal["html", "text", "pdf"]
+    title: str = ""
 
 
 def fetch(
@@ -125,13 +135,14 @@ def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
     _check_status(response.status_code)
     header = response.headers.get("content-type", "")
     type_, charset = header.partition(";")[0].strip().lower(), response.charset_encoding
-    if type_ == "application/pdf":
-        raise PageError(PDF)
-    if type_ and type_ not in (*_HTML_TYPES, "text/plain"):
+    if type_ and type_ not in (*_HTML_TYPES, *_PDF_TYPES, "text/plain"):
         raise PageError(f"is not a web page but {type_[:60]}")
     body = b"".join(_body(response, max_bytes))
-    if body.startswith(b"%PDF-"):
-        raise PageError(PDF)
+    if is_pdf(body) if type_ in _PDF_TYPES else body.startswith(MAGIC):
+        title, text = text_of_pdf(body)
+        return Page(str(url), text, "pdf", title)
+    if type_ in _PDF_TYPES:
+        raise PageError(f"is not a web page but {type_[:60]}")
     if not body.strip():
         raise PageError("the page is empty")
     content = decode(body, charset)
