@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import select
 import shlex
@@ -9,6 +11,7 @@ import stat
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from linker.errors import LinkerError
 
@@ -35,7 +38,7 @@ class FoundPosts:
     files: list[str] = field(default_factory=list)
 
 
-def find_posts(articles: list[str], corpora: bool = True) -> FoundPosts:
+def find_posts(articles: list[str], model: str | None = None, corpora: bool = True) -> FoundPosts:
     """Find the posts that a command ranks if neither --posts nor --corpus was given.
 
     The first of these that exists: a corpus (the current folder or a folder in it), a file called `posts` with an
@@ -44,31 +47,52 @@ def find_posts(articles: list[str], corpora: bool = True) -> FoundPosts:
 
     Args:
         articles: what was given as --article; standard input is not read twice.
+        model: what was given as --model; a corpus that another model encoded is the last resort.
         corpora: whether a corpus will do.
 
     Raises:
         LinkerError: there are several of a kind, or none of all; the message lists what to type.
     """
-    tiers = [_corpora() if corpora else [], *(_files(folder) for folder in _FOLDERS)]
-    for number, tier in enumerate(tiers):
+    found = _corpora() if corpora else []
+    fitting = [one for one in found if model is None or _encoded_by(model, one)]
+    tiers = [
+        ("--corpus", fitting),
+        *(("--posts", _files(folder)) for folder in _FOLDERS),
+        ("--corpus", [one for one in found if one not in fitting]),
+    ]
+    for number, (option, tier) in enumerate(tiers):
         if len(tier) > 1:
-            raise LinkerError(_several(articles, tier, corpus=number == 0))
+            raise LinkerError(_several(articles, option, tier))
         if tier:
-            others = [one for later in tiers[number + 1 :] for one in later]
-            return _found(tier[0], others, corpus=number == 0)
+            others = [f"{name} {shlex.quote(one)}" for name, later in tiers[number + 1 :] for one in later]
+            return _found(option, tier[0], others)
     if "-" not in articles and _is_piped():
         _wait_for_input(articles)
-        return FoundPosts("posts: reading them from standard input", files=["-"])
+        return FoundPosts("reading posts from standard input", files=["-"])
     raise LinkerError(_nothing(articles))
 
 
 def _corpora() -> list[str]:
-    from linker.corpus.sealing import FACTS
-
     here = Path(".")
-    if (here / FACTS).is_file():
-        return ["."]
-    return sorted(str(one) for one in _entries(here) if (one / FACTS).is_file())
+    return ["."] if _is_corpus(here) else sorted(str(one) for one in _entries(here) if _is_corpus(one))
+
+
+def _is_corpus(folder: Path) -> bool:
+    """Are there posts beside the note? A file called corpus.json alone may be anything."""
+    from linker.corpus.sealing import FACTS, POSTS
+
+    return (folder / FACTS).is_file() and (folder / POSTS).is_dir()
+
+
+def _encoded_by(model: str, corpus: str) -> bool:
+    from linker.corpus.sealing import FACTS
+    from linker.models.shipped import FOLDERS
+
+    try:
+        encoder = json.loads(Path(corpus, FACTS).read_text(encoding="utf-8"))["model"]
+        return os.path.realpath(encoder) == os.path.realpath(FOLDERS.get(model, model))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False  # damaged; opening it says so
 
 
 def _files(folder: str) -> list[str]:
@@ -94,24 +118,21 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _found(path: str, others: list[str], corpus: bool) -> FoundPosts:
-    what = "this folder is a corpus" if path == "." else "a corpus in this folder" if corpus else ""
-    where = f"{path} ({what or 'found in this folder'})"
-    instead = f"--posts {shlex.quote(others[0])}" if others else "--posts FILE"
-    line = f"posts: {where}; {instead} ranks others"
-    if _bytes_waiting():
-        line += ", --posts - those on standard input"
+def _found(option: str, path: str, others: list[str]) -> FoundPosts:
+    corpus = option == "--corpus"
+    what = "this folder, a corpus" if path == "." else f"{path}, a corpus in this folder" if corpus else path
+    others = [*others[:1], *(["--posts - for standard input"] if _bytes_waiting() else [])]
+    line = f"posts: {what} (none were named; for others give {' or '.join(others or ['--posts FILE'])})"
     return FoundPosts(line, Path(path) if corpus else None, [] if corpus else [path])
 
 
-def _several(articles: list[str], tier: list[str], corpus: bool) -> str:
-    what = "corpora" if corpus else "files of posts"
-    option = "--corpus" if corpus else "--posts"
+def _several(articles: list[str], option: str, tier: list[str]) -> str:
+    what = "corpora" if option == "--corpus" else "files of posts"
     commands = [_command(articles, f"{option} {shlex.quote(one)}") for one in tier]
     return "\n  ".join([f"{len(tier)} {what} in this folder; type one of", *commands])
 
 
-def _nothing(articles: list[str]) -> str:
+def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
     from linker.data.formats.tables import ENDINGS, format_of_name
 
     names = [one.name for one in _entries(Path(".")) if format_of_name(one.name) and one.is_file()]
@@ -122,7 +143,7 @@ def _nothing(articles: list[str]) -> str:
     return "\n  ".join(
         [
             "no posts to rank: none were named, none are in this folder (a corpus, posts.jsonl, posts.csv or the like, "
-            "also in data/), and none are piped in; type",
+            f"also in data/), and {piped}; type",
             *commands,
             *([] if files else [hint]),
         ]
@@ -178,7 +199,7 @@ def _wait_for_input(articles: list[str]) -> None:
                 f"{_command(articles, '--posts FILE')}\n  {wait}"
             )
     if not _peek():
-        raise LinkerError(f"standard input is empty, and {_nothing(articles)}")
+        raise LinkerError(_nothing(articles, "standard input is empty"))
 
 
 def _is_ready(seconds: float) -> bool:
@@ -190,4 +211,4 @@ def _is_ready(seconds: float) -> bool:
 
 def _peek() -> bytes:
     """The next bytes without taking them."""
-    return sys.stdin.buffer.peek(1)  # type: ignore[attr-defined]
+    return cast(io.BufferedReader, sys.stdin.buffer).peek(1)

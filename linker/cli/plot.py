@@ -186,7 +186,10 @@ def recall(
 
 @app.command()
 def words(
-    article: Annotated[str, typer.Option("--article", help="Address, file (HTML, text, JSON) or -.")],
+    article: Annotated[
+        str,
+        typer.Option("--article", help="The article: address, file, text in quotes, or -."),
+    ],
     model: ModelFolder,
     out: Annotated[Path, typer.Option("--out", help="The page: .html.")],
     data: Data = None,

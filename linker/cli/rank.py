@@ -149,7 +149,7 @@ def rank(
     found, faults = None, Faults()
     if corpus is None and not posts:
         with faults:
-            found = find_posts(article, corpora=not column)
+            found = find_posts(article, model, corpora=not column)
         if found is None:
             read_articles(article, force, faults)  # raises: articles and posts are reported together
         else:

@@ -19,7 +19,7 @@ from linker.ranking.extraction import article_from_text, extract_article
 from linker.ranking.fetching import Page, fetch, looks_like_html
 from linker.ranking.network import PageError
 from linker.ranking.pdf import is_pdf, text_of_pdf
-from linker.ranking.sources import articles_in, check_source, has_ending, is_url, kind_of
+from linker.ranking.sources import DOCUMENTS, articles_in, check_source, has_ending, is_url, kind_of
 
 __all__ = ["FORMATS", "check_source", "is_url", "load_articles", "read_folder"]
 
@@ -53,8 +53,9 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
     kind = kind_of(str(source))
     if kind == "address":
         return [extract_article(fetch(str(source), allow_private=True), str(source), force=force)]
-    if kind == "text" and isinstance(source, str):
-        return [article_from_text(source, "text")]
+    if kind == "text":
+        urls = _addresses(str(source))
+        return _at_addresses(urls, force) if urls else [article_from_text(str(source), "text")]
     if kind == "folder":
         articles, faults = read_folder(Path(source), force)
         for fault in faults:
@@ -80,6 +81,8 @@ def read_folder(folder: Path, force: bool = False) -> tuple[list[Article], list[
 
 def _in_file(source: str, force: bool) -> list[Article]:
     name = shown_name(source)
+    if has_ending(source, DOCUMENTS):
+        raise DataError(f"{name}: is a word processor's document; save it as PDF or as plain text (.txt)")
     with open_bytes(source) as file:
         body = file.read(_MAX_FILE + 1)
     if len(body) > _MAX_FILE:
@@ -107,10 +110,10 @@ def _in_pdf(body: bytes, name: str, article_id: str, force: bool) -> Article:
 
 
 def _addresses(text: str) -> list[str]:
-    """The lines of a text if every one is an address; blank lines do not count, nor does a second mention."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """The words of a text, each once, if every one is an address."""
+    words = dict.fromkeys(text.split())
     try:
-        return list(dict.fromkeys(lines)) if all(is_url(line) for line in lines) else []
+        return list(words) if all(is_url(word) for word in words) else []
     except DataError:  # of another kind than http: a text that begins with one
         return []
 

@@ -16,22 +16,10 @@ Kind: TypeAlias = Literal["standard input", "address", "file", "folder", "text"]
 #: Endings of files that can hold articles; each may be packed.
 ENDINGS = (".html", ".htm", ".xhtml", ".txt", ".md", ".json", ".jsonl", ".ndjson", ".pdf")
 _PACKED = (".gz", ".bz2", ".xz", ".zst")
-# What people hand over that cannot be read; its names are names of files all the same.
-_OTHER_ENDINGS = (
-    ".docx",
-    ".doc",
-    ".odt",
-    ".rtf",
-    ".mhtml",
-    ".mht",
-    ".webarchive",
-    ".csv",
-    ".tsv",
-    ".xlsx",
-    ".parquet",
-)
-# "story.txt" is no host, though "story.md" and "news.example/story.html" could be.
-_NOT_DOMAINS = (".txt", ".md", ".json", ".jsonl", ".ndjson", ".pdf")
+#: Documents that have to be saved as something else first.
+DOCUMENTS = (".docx", ".doc", ".odt", ".rtf", ".pages")
+# What else is the name of a file, not a text of few words.
+_OTHER_ENDINGS = (*DOCUMENTS, ".mhtml", ".mht", ".csv", ".tsv", ".xlsx", ".parquet")
 _LONGEST_NAME = 255
 _FEW_WORDS = 8
 _URL = re.compile(r"https?://", re.IGNORECASE)
@@ -130,6 +118,7 @@ def _is_text(source: str) -> bool:
 
 
 def _remedy(source: str) -> str:
-    is_host = _HOST.fullmatch(source) and not has_ending(source, (*_NOT_DOMAINS, *_OTHER_ENDINGS))
+    is_name = "/" not in source and has_ending(source, (*ENDINGS, *_OTHER_ENDINGS))
+    is_host = _HOST.fullmatch(source) and not is_name
     page = f"give https://{source}" if is_host else "give its whole address (https://...)"
     return f"for a web page, {page}; for text, give more than one word, in quotes"
