@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 MAGIC = b"%PDF-"
 MAX_PAGES = 50
 MAX_SECONDS = 30.0
+MAX_PAGE = 8 << 20
 
 _COPY = "copy the article's text into a .txt file and give that"
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:\u00ad|-)[ \t]*\n(?=[a-zß-öø-ÿ])")
@@ -80,7 +81,8 @@ def text_of_pdf(body: bytes) -> PdfText:
         raise PageError(
             f"is a damaged PDF ({_shown(error)}); save or download it again, or {_COPY}"
         ) from error
-    text = _joined(_without_running_lines(pages))
+    # Where every line repeats, none of them is a running line.
+    text = _joined(_without_running_lines(pages)) or _joined([line for page in pages for line in page])
     if not text:
         raise PageError(
             "is a PDF without text, most likely scanned pages; run OCR on it (for example with ocrmypdf), "
@@ -98,6 +100,11 @@ def _pages(reader: PdfReader) -> list[list[str]]:
     for page in reader.pages:
         if time.monotonic() > end:
             raise PageError(f"is a PDF that takes more than {MAX_SECONDS:g} seconds to read; {_COPY}")
+        content = page.get_contents()
+        if content is not None and len(content.get_data()) > MAX_PAGE:
+            raise PageError(
+                f"is a PDF with a page that is too large ({MAX_PAGE >> 20} MiB unpacked); {_COPY}"
+            )
         pages.append(page.extract_text().strip().splitlines())
     return pages
 

@@ -62,7 +62,7 @@ def fault_of(html: str, title: str, text: str) -> str | None:
             return "the page needs JavaScript to show its article"
     if not text:
         return "the page asks for a subscription or a login" if PAYWALL.search(seen) else None
-    if PAYWALL.search(seen) or PAYWALL.search(_plain(text)):
+    if PAYWALL.search(seen):
         return f"{found}, and the page asks for a subscription or a login: the rest is missing"
     if _LOCKED.search(html):
         return f"{found}, and the page declares that the article is not free: the rest is missing"
