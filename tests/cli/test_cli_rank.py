@@ -66,7 +66,7 @@ def test_two_options_are_enough(run: Run) -> None:
     assert lines[2].endswith("cracks in the BRIDGE again, well done council")
     assert 'line one line "two"' in out
     assert err.splitlines() == [
-        "article: 'Bridge closed after cracks', 17 words",
+        'article: "Bridge closed after cracks", 17 words, no date, article.txt',
         "no --model given: ranking by `best`, which linker brings along",
     ]
 
