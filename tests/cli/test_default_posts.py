@@ -268,3 +268,16 @@ def test_a_stub_is_refused_with_exit_code_2_unless_forced(
         assert int(ended.value.code or 0) == code
         err = capsys.readouterr().err
         assert ("add --force" in err) == (code == 2)
+
+
+def test_a_corpus_in_this_folder(rank: Rank, tmp_path: Path) -> None:
+    pytest.importorskip("lance")
+    (tmp_path / "tweets.jsonl").write_text(LINES)
+    built = rank("linker corpus build tweets.jsonl --out tweets --model distilled")
+    assert built.returncode == 0, built.stderr
+    done = rank("linker rank --article URL")
+    assert "otters" in best(done)
+    assert (
+        "posts: tweets, a corpus in this folder (none were named; for others give --posts FILE)"
+        in done.stderr
+    )
