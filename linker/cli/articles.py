@@ -58,7 +58,7 @@ def read_articles(sources: list[str], force: bool = False, faults: Faults | None
             if (kind := kind_of(source)) == "folder":
                 found, problems = read_folder(Path(source), force)
                 skipped = f", {len(problems)} could not be read" if problems else ""
-                lines += [f"{source}: {len(found)} article{'s'[: len(found) != 1]} in this folder{skipped}"]
+                lines += [f"{source}: {len(found):,} article{'s'[: len(found) != 1]} in this folder{skipped}"]
                 lines += [f"skipped: {problem}" for problem in problems]
             else:
                 found = load_articles(source, force)
@@ -82,7 +82,8 @@ def _line(article: Article, kind: str, source: str) -> str:
     if article.id.startswith(("http://", "https://")):
         source = article.id
     elif kind == "folder":
-        source = str(Path(source, article.id))
+        path = Path(source, article.id)
+        source = str(path) if path.is_file() else f"{source}: {article.id}"  # one of several in a file
     elif kind != "file":
         source = "text on the command line" if kind == "text" else kind
     line = f'article: "{title}", {word_count(article.full_text):,} words, {date}, {source}'

@@ -23,7 +23,10 @@ _HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:\u00ad|-)[ \t]*\n(?=[a-zß-öø-ÿ])"
 # Browsers print the address and the page number at the foot of each page.
 _PRINTED_ADDRESS = re.compile(r"(?:https?|file)://\S+(?:\s+\d+/\d+)?")
 # Programs name the file or themselves where the title belongs.
-_NO_TITLE = re.compile(r"untitled|microsoft word|.*\.(?:docx?|indd|qxp|pdf|html?|tex|odt)$", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"\(?(?:untitled|anonymous|unspecified)\b|microsoft word|.*\.(?:docx?|indd|qxp|pdf|html?|tex|odt)$",
+    re.IGNORECASE,
+)
 
 
 class PdfText(NamedTuple):

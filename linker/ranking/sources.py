@@ -77,7 +77,9 @@ def check_source(source: str | Path) -> None:
 
 
 def articles_in(folder: Path) -> list[Path]:
-    """The files directly in a folder whose names end like articles, sorted; hidden ones, READMEs and licenses are not.
+    """The files directly in a folder whose names end like articles, sorted.
+
+    Hidden files, READMEs, licenses and files called `posts` are left out.
 
     Raises:
         DataError: there is none, or the folder cannot be read.
@@ -86,7 +88,7 @@ def articles_in(folder: Path) -> list[Path]:
         paths = sorted(path for path in folder.iterdir() if path.is_file())
     except OSError as error:
         raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
-    found = [path for path in paths if has_ending(path.name, ENDINGS) and not _is_about(path.name)]
+    found = [path for path in paths if has_ending(path.name, ENDINGS) and not _is_none(path.name)]
     if not found:
         raise DataError(f"{folder}: no article in this folder (looked for *{', *'.join(ENDINGS)})")
     return found
@@ -100,8 +102,8 @@ def has_ending(name: str, endings: tuple[str, ...]) -> bool:
     return name.endswith(endings)
 
 
-def _is_about(name: str) -> bool:
-    return name.startswith(".") or name.lower().startswith(("readme", "license", "licence"))
+def _is_none(name: str) -> bool:
+    return name.startswith(".") or name.lower().startswith(("readme", "license", "licence", "posts."))
 
 
 def _is_too_long(source: str) -> bool:

@@ -232,7 +232,7 @@ def test_a_folder_gives_every_article_in_it(
     (tmp_path / "c.pdf").write_bytes(pdf(["The council closed the old bridge because of cracks."] * 3))
     (tmp_path / "d.json").write_text('[{"title": "T"}, {"title": "U"}]')
     (tmp_path / "e.html").write_text("")
-    for left_out in ("README.md", ".hidden.txt", "photo.jpg", "LICENSE.txt"):
+    for left_out in ("README.md", ".hidden.txt", "photo.jpg", "LICENSE.txt", "posts.txt"):
         (tmp_path / left_out).write_text("not an article")
     (tmp_path / "b_files").mkdir()
     (tmp_path / "b_files" / "frame.html").write_text(article_html)

@@ -44,7 +44,8 @@ def test_a_title_at_the_top_of_the_text_is_not_read_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    "title", ["untitled", "Microsoft Word - Document1", "page7_final.indd", "https://news.test/a"]
+    "title",
+    ["untitled", "(anonymous)", "Microsoft Word - Document1", "page7_final.indd", "https://news.test/a"],
 )
 def test_titles_that_programs_made_up_are_left_out(title: str) -> None:
     assert text_of_pdf(pdf(LINES, title=title)).title == ""
