@@ -223,9 +223,7 @@ def recall(
 def words(
     article: Annotated[
         str,
-        typer.Option(
-            "--article", help="Article: an address, a file (HTML, text, JSON) or - for standard input."
-        ),
+        typer.Option("--article", help="The article: address, file, text in quotes, or -."),
     ],
     model: ModelFolder,
     out: Annotated[Path, typer.Option("--out", help="HTML page to write.")],

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from linker.cli import status
+from linker.cli.articles import Articles, Force, read_articles
+from linker.cli.default_posts import find_posts
 from linker.cli.options import (
     Address,
     EngineName,
@@ -22,10 +24,10 @@ from linker.cli.options import (
     engine_of,
     include_packages,
 )
-from linker.cli.posts import check_files, told_articles
+from linker.cli.posts import check_files
 from linker.cli.rankers import Asked, CorpusRanker, PostsRanker
 from linker.cli.thresholds import check_wishes, chosen, read_evidence, say
-from linker.errors import LinkerError
+from linker.errors import Faults, LinkerError
 
 if TYPE_CHECKING:
     from linker.data.filter import Filter
@@ -33,19 +35,13 @@ if TYPE_CHECKING:
 
 
 def rank(
-    article: Annotated[
-        list[str],
-        typer.Option(
-            "--article",
-            help="Address, file (HTML, text, JSON) or - (standard input); several make one query.",
-        ),
-    ],
+    article: Articles,
     posts: Annotated[
         list[str] | None,
         typer.Option(
             "--posts",
-            help="File of posts, folder, pattern or address, or -; repeatable.",
-            show_default=False,
+            help="Posts: files, folders, patterns or addresses, several in a row, or - for standard input.",
+            show_default="a corpus or posts.* in this folder or data/, else standard input",
         ),
     ] = None,
     corpus: Annotated[
@@ -153,6 +149,7 @@ def rank(
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
+    force: Force = False,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
     status.begin(status.reading_articles(article))
@@ -166,7 +163,15 @@ def rank(
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     check_explaining(explain, passages)
     format_ = format_of(out, format_)
-    check_files(article, posts or [], out)
+    found, faults = None, Faults()
+    if corpus is None and not posts:
+        with faults:
+            found = find_posts(article, model, corpora=not column)
+        if found is None:
+            read_articles(article, force, faults)  # raises: articles and posts are reported together
+        else:
+            corpus, posts = found.corpus, found.files
+    check_files(article, posts or [], out, faults)
     evidence = read_evidence(labels, calibration)
     check_wishes(precision, recall, threshold, evidence)
     if top is None:
@@ -187,10 +192,11 @@ def rank(
     else:
         _only_with_corpus(fusion=fusion, approximate=approximate)
         _only_with_corpus(engine=engine if engine != "local" else None, address=address)
-        if not posts:
-            raise LinkerError("give --posts FILE, or --corpus FOLDER")
+        assert posts  # named or found above
         ranker = PostsRanker(posts, model, column, on_error, errors_dir, asked)
-    articles = told_articles(article)
+    articles = read_articles(article, force, faults)
+    if found is not None:
+        say(found.line)
     thresholds = ranker.thresholds(articles)
     threshold = chosen(thresholds, precision, recall, threshold)
     ranking = ranker.ranking(articles, threshold)

@@ -11,8 +11,9 @@ import httpx
 
 from linker.errors import FetchError
 from linker.ranking.charset import decode
-from linker.ranking.network import Deadline, GuardedTransport, PageError
-from linker.ranking.page import PDF, SAVE_IT, Page, looks_like_html
+from linker.ranking.network import Deadline, GuardedTransport
+from linker.ranking.page import SAVE_IT, Page, PageError, looks_like_html
+from linker.ranking.pdf import MAGIC, is_pdf, text_of_pdf
 from linker.version import __version__
 
 DEADLINE = 20.0
@@ -23,11 +24,13 @@ USER_AGENT = f"linker/{__version__} (article-linker; fetches single pages on a r
 
 _HEADERS = {
     "User-Agent": USER_AGENT,
-    "Accept": "text/html, application/xhtml+xml, text/plain;q=0.8",
+    "Accept": "text/html, application/xhtml+xml, text/plain;q=0.8, application/pdf;q=0.8",
     "Accept-Language": "*",
     "Accept-Encoding": "gzip",
 }
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
+# How servers send PDFs; only what begins as one is taken as such.
+_PDF_TYPES = ("application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream")
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -103,13 +106,14 @@ def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
     _check_status(response.status_code)
     header = response.headers.get("content-type", "")
     type_, charset = header.partition(";")[0].strip().lower(), response.charset_encoding
-    if type_ == "application/pdf":
-        raise PageError(PDF)
-    if type_ and type_ not in (*_HTML_TYPES, "text/plain"):
+    if type_ and type_ not in (*_HTML_TYPES, *_PDF_TYPES, "text/plain"):
         raise PageError(f"is not a web page but {type_[:60]}")
     body = b"".join(_body(response, max_bytes))
-    if body.startswith(b"%PDF-"):
-        raise PageError(PDF)
+    if is_pdf(body) if type_ in _PDF_TYPES else body.startswith(MAGIC):
+        title, text = text_of_pdf(body)
+        return Page(str(url), text, "pdf", title)
+    if type_ in _PDF_TYPES:
+        raise PageError(f"is not a web page but {type_[:60]}")
     if not body.strip():
         raise PageError("the page is empty")
     content = decode(body, charset)

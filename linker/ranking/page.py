@@ -7,20 +7,31 @@ from dataclasses import dataclass
 from typing import Literal
 
 SAVE_IT = "open it in your browser, save it as HTML, and give the saved file instead of the address"
-PDF = "is a PDF; copy the article's text into a .txt file and give that"
 
 _LOOKS_LIKE_HTML = re.compile(
     r"(?:<\?xml[^>]*>|<!--(?:(?!-->).)*-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 
 
+class PageError(Exception):
+    """The reason why a page cannot be had; the caller puts its address in front."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A fetched page: its final address, its characters, and whether they are HTML or plain text."""
+    """A fetched page.
+
+    Attributes:
+        url: its final address.
+        content: its characters; of a PDF, its text.
+        kind: what the characters are.
+        title: that of a PDF, from its metadata; empty otherwise.
+    """
 
     url: str
     content: str
-    kind: Literal["html", "text"]
+    kind: Literal["html", "text", "pdf"]
+    title: str = ""
 
 
 def looks_like_html(text: str) -> bool:

@@ -119,6 +119,8 @@ def open_bytes(path: str, workbooks: bool = False) -> Iterator[BinaryIO]:
 
 def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
     if path == STANDARD_INPUT:
+        if sys.stdin is None:  # `<&-`
+            raise DataError("standard input: is closed; give a file")
         return nullcontext(sys.stdin.buffer)
     return open_address(path) if is_address(path) else open(path, "rb")
 
