@@ -28,7 +28,7 @@ from linker.corpus.matrix import Matrix
 from linker.corpus.store import FACTS, Store
 from linker.data.columns import PostColumns
 from linker.data.records import read_posts
-from linker.data.types import Article, LinkedPosts
+from linker.data.types import Article, LinkedPosts, Post
 from linker.models.folder import load_model, save_model
 from linker.models.model import Model, part_with_vectors
 from linker.ranking.ranked import RankedPost
