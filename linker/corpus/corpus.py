@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +11,7 @@ import numpy as np
 from linker.corpus.approximate import Facts, Index, Search
 from linker.corpus.choosing import Scored, best, best_of_groups, others
 from linker.corpus.engines.engine import Engine
+from linker.corpus.explaining import CorpusPile
 from linker.corpus.filters import Filter, left_out
 from linker.corpus.filters import places as places_of
 from linker.corpus.fingerprint import fingerprint
@@ -19,17 +19,18 @@ from linker.corpus.fusion import Fused, Fusion, sample
 from linker.corpus.grouping import Groups
 from linker.corpus.indexing import make_index
 from linker.corpus.matrix import Matrix
-from linker.corpus.parts import Parts, PartsQuery
+from linker.corpus.part_scores import pieces_of, scores_of_parts, with_other_parts
+from linker.corpus.parts import Parts
 from linker.corpus.ranking import Ranking as StoredRanking
 from linker.corpus.scoring import Query, exact_scores
 from linker.corpus.store import Store
 from linker.data.types import Article, Post
-from linker.errors import DataError, LinkerError, ModelError
+from linker.errors import DataError, ModelError
 from linker.evaluation.dev_calibration import Calibration
 from linker.evaluation.labelled_thresholds import LabelledThresholds
 from linker.evaluation.thresholds import Thresholds
 from linker.models.model import Model
-from linker.models.passages import Passages, split_articles
+from linker.models.passages import Passages
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
 from linker.ranking.linker import AnyArticles, as_articles, check_explaining, find_model
@@ -163,8 +164,10 @@ class Corpus:
                 more = others(groups, at, places)
         at, found, more = at[offset:], found[offset:], more[offset:]
 
+        pile = CorpusPile(self._parts, queries)
+
         def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
-            return explanations(self.model, queries, posts, range(len(posts)))
+            return explanations(self.model, queries, posts, range(len(posts)), pile)
 
         return StoredRanking(self._dataset, at, found, more, offset + 1, explained if explain else None)
 
@@ -220,25 +223,10 @@ class Corpus:
             if self._parts.plain:
                 scores = self._engine.scores(self._vectors, self._query(articles, passages))
             else:
-                scores = self._of_parts(articles, passages)
+                scores = scores_of_parts(self._parts, articles, passages, self._engine)
         if fusion == "none":
             return scores
         return self._fused(articles, [scores[run] for run in sample(len(self))])(scores)
-
-    def _of_parts(
-        self, articles: Sequence[Article], passages: Passages, without_first: bool = False
-    ) -> np.ndarray:
-        """The scores of a model made of parts, one passage at a time; memory does not grow with passages."""
-        pieces, starts = _pieces(articles, passages)
-        query = PartsQuery(self._parts, pieces, self._engine, without_first)
-        total = np.zeros(len(self))
-        for start, stop in pairwise([*starts.tolist(), len(pieces)]):
-            scores = query.scores(start)
-            for number in range(start + 1, stop):
-                more = query.scores(number)
-                scores = np.maximum(scores, more) if passages == "best" else scores.astype(np.float64) + more
-            total += scores if passages == "best" else (scores / (stop - start)).astype(np.float32)
-        return (total / len(starts)).astype(np.float32)
 
     @property
     def index(self) -> Index:
@@ -280,7 +268,7 @@ class Corpus:
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
         index, query = self.index, self._query(articles, passages)
-        own = self._with_others(articles, passages)
+        own = with_other_parts(self._parts, articles, passages)
         fuse = own
         if fusion != "none":
             runs = sample(len(self))
@@ -294,31 +282,12 @@ class Corpus:
             places = np.arange(len(self))
         return Search(index, self._vectors, query, places, fuse).best
 
-    def _with_others(
-        self, articles: Sequence[Article], passages: Passages
-    ) -> Callable[[np.ndarray, np.ndarray | slice], np.ndarray]:
-        """From the scores of posts by the vectors that are searched, and their places, to those of the model.
-
-        Raises:
-            LinkerError: the one does not tell the other.
-        """
-        if self._parts.plain:
-            return lambda scores, places: scores
-        share = self._parts.share
-        if share is None or passages == "best":
-            why = "reads an article by its best passage" if passages == "best" else "standardizes scores"
-            raise LinkerError(
-                f"--approximate: {self.name} is made of parts and {why}; leave out one of the two"
-            )
-        others = self._of_parts(articles, passages, without_first=True)
-        return lambda scores, places: others[places] + np.float32(share) * scores
-
     def _fused(self, articles: Sequence[Article], sampled: Sequence[np.ndarray]) -> Fused:
         words = self._parts.postings("english").scores(articles)
         return Fused(words, np.concatenate(sampled))
 
     def _query(self, articles: Sequence[Article], passages: Passages) -> Query:
-        pieces, starts = _pieces(articles, passages)
+        pieces, starts = pieces_of(articles, passages)
         vectors = self._parts.first.article_vectors(pieces)
         assert vectors is not None  # the fingerprint says that it has vectors
         how: Literal["best", "mean"] = "mean" if passages == "mean" else "best"
@@ -328,8 +297,3 @@ class Corpus:
         if self._groups is None:
             self._groups = Groups(self.store.folder).complete(self._dataset)
         return self._groups
-
-
-def _pieces(articles: Sequence[Article], passages: Passages) -> tuple[list[Article], np.ndarray]:
-    """What is compared with posts, and where the pieces of each article begin."""
-    return (list(articles), np.arange(len(articles))) if passages == "whole" else split_articles(articles)

@@ -5,19 +5,17 @@ So the same posts have the same scores in a corpus as in a file.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linker.corpus.derived import RowFile
-from linker.corpus.engines.engine import Engine
-from linker.corpus.lexical import Lexical, Postings
+from linker.corpus.lexical import Lexical
+from linker.corpus.postings import Postings
 from linker.corpus.reading import batches
-from linker.corpus.scoring import Query
-from linker.corpus.tfidf import TfidfQuery
-from linker.data.types import Article, Post
+from linker.data.types import Post
 from linker.errors import ModelError
 from linker.models.competing import CompetingModel
 from linker.models.hybrid import HybridModel
@@ -99,62 +97,6 @@ class Parts:
         if stop_words not in self._postings:
             self._postings[stop_words] = Lexical(self._folder, stop_words).complete(self.dataset)
         return self._postings[stop_words]
-
-
-class PartsQuery:
-    """The scores of all posts for some articles, one article at a time.
-
-    Args:
-        parts: of the model.
-        articles: scored together, as by `Model.score_alone`.
-        engine: compares vectors; must be entered.
-        without_first: leave out the first part with vectors: its scores count as 0.
-    """
-
-    def __init__(
-        self, parts: Parts, articles: Sequence[Article], engine: Engine, without_first: bool = False
-    ) -> None:
-        self._parts, self._articles, self._engine = parts, articles, engine
-        self._without = parts.first if without_first else None
-        self._queries: dict[int, np.ndarray] = {}
-        self._tfidf: dict[StopWords, TfidfQuery] = {}
-
-    def scores(self, number: int) -> np.ndarray:
-        """Those of one article, as the model gives them: float32, one per post."""
-        return self._of(self._parts.model, number)
-
-    def _of(self, model: Model, number: int) -> np.ndarray:
-        if model is self._without:
-            return np.zeros(self._parts.dataset.count_rows(), dtype=np.float32)
-        if isinstance(model, CompetingModel):
-            return model.against_none(self._of(model.model, number))
-        if isinstance(model, HybridModel):
-            return model.fused_alone([self._of(part, number)[None] for part in model.parts()])[0]
-        if isinstance(model, ShippedVectorsModel):
-            return self._of(model.vectors, number)
-        if isinstance(model, TfidfModel):
-            if model.stop_words not in self._tfidf:
-                postings = self._parts.postings(model.stop_words)
-                self._tfidf[model.stop_words] = TfidfQuery(postings, self._articles)
-            return self._tfidf[model.stop_words].scores(number)
-        if isinstance(model, BM25Model):
-            postings = self._parts.postings(model.stop_words)
-            return postings.scores([self._articles[number]], model.k1, model.b)
-        if isinstance(model, NearInTimeModel):
-            return self._by_time(model, number)
-        if id(model) not in self._queries:
-            vectors = model.article_vectors(self._articles)
-            assert vectors is not None  # it has vectors
-            self._queries[id(model)] = vectors
-        query = Query(self._queries[id(model)][number][None], getattr(model, "similarity", "cosine"))
-        return self._engine.scores(self._parts.vectors(model), query)
-
-    def _by_time(self, model: NearInTimeModel, number: int) -> np.ndarray:
-        parts = [np.zeros(0, dtype=np.float32)]
-        for batch in batches(self._parts.dataset, ["created_at"]):
-            posts = [Post("", "", created_at=at) for at in batch.column("created_at").to_pylist()]
-            parts.append(model.score(self._articles, posts)[number])
-        return np.concatenate(parts)
 
 
 def check_parts(model: Model) -> Model:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from linker.corpus.keys import keys_of
-from linker.corpus.lexical import Postings, Segment, spans
+from linker.corpus.postings import Postings, Segment, spans
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
 
@@ -32,15 +33,12 @@ class TfidfQuery:
             [sum(word in count for count in self._counts) for word in self._words], dtype=np.int64
         )
         self._texts = postings.posts + len(articles)
-        containing = self._in_articles.copy()
-        for segment in postings.segments:
-            starts, ends = spans(segment, self._keys)
-            containing += ends - starts
-        self._idf = self._idf_of(containing)
-        self._norms = [
-            self._norms_of(segment, frequencies)
-            for segment, frequencies in zip(postings.segments, postings.frequencies)
-        ]
+        self._idf = self._idf_of(self._in_articles + postings.containing(self._keys))
+
+    @cached_property
+    def _norms(self) -> list[np.ndarray]:
+        pairs = zip(self._postings.segments, self._postings.frequencies)
+        return [self._norms_of(segment, frequencies) for segment, frequencies in pairs]
 
     def scores(self, number: int) -> np.ndarray:
         """The cosines of all posts with one of the articles: float32, 0 to 1."""
@@ -65,7 +63,6 @@ class TfidfQuery:
 
     def terms(self, text: str) -> dict[str, float]:
         """Word of a post → its share of the mean cosine with the articles; only words that are shared."""
-        # Any post of the corpus; its own length comes from its words and how rare they are in all posts.
         count = Counter(lexical_words(text, self._postings.stop_words))
         words = sorted(count)
         keys = keys_of(words)[:, 0]

@@ -83,10 +83,6 @@ class LexicalModel(Model):
         """For each chosen post (by index): shared word → its part of the mean score for the articles."""
         return _shared_terms(*self._vectors(articles, posts), chosen)
 
-    def post_words(self, post: Post) -> list[str]:
-        """All words of a post, in order."""
-        return lexical_words(post.text, "none")
-
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
         raise NotImplementedError
 

@@ -94,8 +94,16 @@ class TextVectorModel(Model):
         return wholes
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
-        """Of unit length for cosines: float32, posts × dim."""
-        return self.encode(map(self.post_tokens, posts), "encoding posts", len(posts))
+        """Of unit length for cosines: float32, posts × dim; equal texts have equal vectors, bit by bit."""
+        first: dict[str, Post] = {}
+        for post in posts:
+            first.setdefault(post.text, post)
+        vectors = self.encode(map(self.post_tokens, first.values()), "encoding posts", len(first))
+        if len(first) == len(posts):
+            return vectors
+        # Texts that are encoded together with others would differ in the last bits, and equal posts in their scores.
+        row = {text: i for i, text in enumerate(first)}
+        return vectors[[row[post.text] for post in posts]]
 
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
         """Scores from what `encode` gave: float32, articles × posts."""

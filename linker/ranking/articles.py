@@ -122,6 +122,9 @@ def _addresses(text: str) -> list[str]:
 
 def _at_addresses(urls: list[str], force: bool) -> list[Article]:
     articles, faults = [], Faults()
+    # Only now: an HTTP client takes longer to import than the rest of this package.
+    from linker.ranking.fetching import fetch
+
     for url in urls:
         with faults:
             articles.append(extract_article(fetch(url, allow_private=True), url, force=force))

@@ -17,6 +17,7 @@ from rich.text import Text
 from linker.data.types import Article
 from linker.errors import LinkerError
 from linker.files import atomic_write
+from linker.ranking.explanation import Explanation
 from linker.ranking.formats.delimited import write_csv, write_tsv
 from linker.ranking.formats.json_files import write_json, write_json_lines
 from linker.ranking.formats.page import TOP as PAGE_TOP
@@ -129,7 +130,7 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
     if not console.is_terminal:
         console = Console(file=file, highlight=False, width=_WIDTH)
     if ranking and ranking[0].explanation is not None:
-        console.print(_article_words(ranking), soft_wrap=True)
+        console.print(_article_words(ranking[0].explanation), soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("score", justify="right")
@@ -150,15 +151,11 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
     file.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def _article_words(ranking: Sequence[RankedPost]) -> Text:
-    """The words of the article that weighed most over the posts shown."""
-    totals: dict[str, float] = {}
-    for ranked in ranking:
-        for word, weight in ranked.explanation.article_words if ranked.explanation else []:
-            totals[word] = totals.get(word, 0.0) + weight / len(ranking)
-    heaviest = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:20]
+def _article_words(explanation: Explanation) -> Text:
+    """The words of the article that posts are searched for; the same for all posts."""
     text = Text("words of the article that count most: ")
-    return text.append(", ".join(printable(f"{word} {weight:.3f}") for word, weight in heaviest) or "none")
+    words = (f"{word} {weight:.3f}" for word, weight in explanation.article_words)
+    return text.append(printable(", ".join(words)) or "none")
 
 
 def marked_text(text: str, spans: Sequence[tuple[int, int]], terminal: bool) -> Text:

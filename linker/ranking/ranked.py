@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from linker.data.types import Post
-from linker.ranking.explanation import Explanation
+
+if TYPE_CHECKING:
+    from linker.ranking.explanation import Explanation
 
 _AT_ONCE = 4_096
 

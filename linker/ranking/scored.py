@@ -14,13 +14,13 @@ from linker.data.types import Article, Post
 from linker.errors import DataError
 from linker.evaluation.per_article import rank_posts
 from linker.models.model import Model
-from linker.ranking.explanation import explain as explanations
 from linker.ranking.ranked import RankedPost
 
 if TYPE_CHECKING:
     from linker.evaluation.dev_calibration import Calibration
     from linker.evaluation.thresholds import Thresholds
     from linker.models.passages import Passages
+    from linker.ranking.explanation import Explanation
 
 
 class ScoredPosts:
@@ -67,7 +67,7 @@ class ScoredPosts:
         if threshold is not None:
             at = at[self._scores[at] >= threshold]
         chosen = [int(i) for i in at[offset : None if top is None else offset + top]]
-        told = explanations(self._model, self._articles, self._posts, chosen) if explain else None
+        told = self._explained(chosen) if explain else None
         return [
             RankedPost(
                 offset + n + 1,
@@ -78,6 +78,11 @@ class ScoredPosts:
             )
             for n, i in enumerate(chosen)
         ]
+
+    def _explained(self, chosen: Sequence[int]) -> Sequence[Explanation] | None:
+        from linker.ranking.explanation import explain
+
+        return explain(self._model, self._articles, self._posts, chosen)
 
     def thresholds(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -110,6 +111,29 @@ def test_models_of_parts(tmp_path, name):
     agree(of_file, found)
 
 
+@pytest.mark.parametrize("name", ["of three parts", "with stop words"])
+def test_explanations_are_the_same_whatever_is_shown(tmp_path, name):
+    model = made(MODELS[name], tmp_path / "model")
+    path = write_posts(tmp_path / "posts.jsonl", posts_with_oddities())
+    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
+    loaded, corpus = load(model), Corpus.open(tmp_path / "corpus")
+    for articles in ([ARTICLES[0]], ARTICLES):
+        expected = {r.post.id: r.explanation for r in loaded.rank(articles, path, explain=True, copies=True)}
+        for top, offset in ((1, 0), (5, 3), (40, 0)):
+            for ranked in corpus.rank(articles, top, offset, explain=True, copies=True):
+                own, of_file = ranked.explanation, expected[ranked.post.id]
+                assert own is not None
+                assert of_file is not None
+                assert own.article_words[0][0] == of_file.article_words[0][0]
+                for one, other in (
+                    (own.article_words, of_file.article_words),
+                    (own.post_words, of_file.post_words),
+                ):
+                    weights = dict(one)
+                    for word, weight in other:
+                        assert weights.get(word, 0) == pytest.approx(weight, abs=2e-4)
+
+
 def test_equal_posts_have_equal_scores_and_added_ones_count(tmp_path):
     model = made(MODELS["of three parts"], tmp_path / "model")
     posts = [
@@ -124,11 +148,7 @@ def test_equal_posts_have_equal_scores_and_added_ones_count(tmp_path):
     found = Corpus.open(tmp_path / "corpus").rank(ARTICLES[0], None, copies=True)
     assert len({ranked.score for ranked in found}) == 2
     assert [r.post.id for r in found[:70]] == sorted((f"p{i}" for i in range(0, 140, 2)), reverse=True)
-    agree(load(model).rank(ARTICLES[0], [first_path(first), first_path(second)], copies=True), found)
-
-
-def first_path(text: str) -> Path:
-    return Path(text)
+    agree(load(model).rank(ARTICLES[0], [Path(first), Path(second)], copies=True), found)
 
 
 @pytest.fixture(scope="module")
@@ -156,10 +176,15 @@ def test_the_sample_with_the_models_that_linker_brings(shipped, name):
     assert sum(a.post.id == b.post.id for a, b in zip(once, found)) >= 48
 
 
+@functools.cache
+def distilled():
+    return load(DISTILLED)
+
+
 WORDS = ["storm", "bridge", "otter", "river", "the", "a", "council", "#OtterWatch", "closed", "2031"]
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(
         st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join), min_size=1, max_size=12
@@ -173,7 +198,7 @@ def test_any_posts(tmp_path_factory, texts, article, offset):
         folder / "posts.jsonl", [{"id": f"p{i}", "text": text} for i, text in enumerate(texts)]
     )
     build_corpus(folder / "corpus", [path], DISTILLED, PostColumns())
-    loaded, corpus = load(DISTILLED), Corpus.open(folder / "corpus")
+    loaded, corpus = distilled(), Corpus.open(folder / "corpus")
     query = Article("q", article)
     agree(loaded.rank(query, path, copies=True), corpus.rank(query, None, copies=True))
     once, found = loaded.rank(query, path, offset=offset), corpus.rank(query, None, offset)
@@ -189,7 +214,7 @@ def test_approximate_search_has_the_same_scores(tmp_path):
     for fusion in ("none", "zscore"):
         exact = corpus.rank(ARTICLES[:2], None, copies=True, fusion=fusion)
         agree(exact, corpus.rank(ARTICLES[:2], None, copies=True, fusion=fusion, approximate=True), 1e-4)
-    with pytest.raises(LinkerError, match="--approximate: model is made of parts"):
+    with pytest.raises(LinkerError, match="--approximate: cannot be used with --passages best"):
         corpus.rank(ARTICLES[0], passages="best", approximate=True)
 
 
