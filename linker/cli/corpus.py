@@ -16,6 +16,7 @@ from linker.cli.options import (
     engine_of,
     include_packages,
 )
+from linker.models.shipped import BEST
 
 if TYPE_CHECKING:
     from linker.corpus.building import Added
@@ -43,8 +44,10 @@ OnError = Annotated[
 @app.command()
 def build(
     posts: Posts,
-    model: Annotated[str, typer.Option("--model", help="The model folder.")],
     out: Annotated[Path, typer.Option("--out", help="The folder of the corpus.")],
+    model: Annotated[
+        str, typer.Option("--model", help="Model that encodes the posts: a folder, best or distilled.")
+    ] = BEST,
     column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),

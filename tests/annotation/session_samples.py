@@ -33,6 +33,7 @@ def _template(overlap: float, rule: str, strategy: str) -> Path:
         folder,
         [ARTICLE],
         POSTS,
+        "bm25",
         strategy=strategy,
         rule=rule,
         overlap=overlap,

@@ -54,6 +54,8 @@ START = (
     "posts.jsonl",
     "--strategy",
     "seed_similarity",
+    "--model",
+    "bm25",
 )
 
 
@@ -182,8 +184,8 @@ def test_agreement(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("next", "nowhere"), "nowhere: there is no such session"),
-        (("status", "article.txt"), "article.txt: there is no such session"),
+        (("next", "nowhere"), "nowhere: session not found"),
+        (("status", "article.txt"), "article.txt: session not found"),
         (("label", "job", "p999", "y"), "there is no post 'p999'"),
         (("label", "job", "p1", "perhaps"), "label 'perhaps': is one of relevant, not, skip"),
         (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
