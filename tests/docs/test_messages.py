@@ -17,7 +17,7 @@ SOURCES = sorted((ROOT / "linker").rglob("*.py"))
 PLACEHOLDER = "VALUE"
 COMMAND = re.compile(r"`(linker(?: [^`]*)?)`|^ *(linker [a-z].*)$", re.MULTILINE)
 # The variables of style sheets are written alike: `--line: 1px`, `var(--line)`.
-OPTION = re.compile(r"(?<![\w(-])--[a-z][a-z-]*+(?![\w/:])")
+OPTION = re.compile(r"(?<![\w(-])--[a-z][a-z-]*(?![-a-z])(?![\w/:])")
 # Options of other programs that messages name: pip, tensorboard.
 OTHERS = {"--force-reinstall", "--no-deps", "--logdir"}
 
