@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 
+from linker.annotation.encoding import by_id, encoded_once
 from linker.annotation.pool import Pool
 from linker.data.duplicates import duplicate_groups
 from linker.data.types import Article, Post
@@ -28,7 +28,7 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
     # Which posts are grouped, which rounding errors occur and what a seed samples all depend on the order.
-    posts = sorted(posts, key=lambda post: (len(post.id), post.id))
+    posts = by_id(posts)
     groups = duplicate_groups([post.text for post in posts])
     copies: dict[int, list[Post]] = {}
     for place, first in enumerate(groups.tolist()):
@@ -38,9 +38,9 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
     distinct = [posts[place] for place in copies]
     article_words, words, _ = tfidf_vectors(articles, distinct)
     part = part_with_vectors(model)
-    vectors = None if part is None else part.post_vectors(distinct)
-    article_vectors = None if part is None else part.article_vectors(articles)
-    with _reused(part, distinct, vectors):
+    with encoded_once(model, distinct):
+        vectors = None if part is None else part.post_vectors(distinct)
+        article_vectors = None if part is None else part.article_vectors(articles)
         scores = model.score_alone(articles, distinct)
     return Pool(
         list(articles),
@@ -53,22 +53,6 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         vectors,
         article_vectors,
     )
-
-
-@contextmanager
-def _reused(part: Model | None, posts: Sequence[Post], vectors: np.ndarray | None) -> Iterator[None]:
-    """Within this context the part takes the vectors of these posts as computed, which saves encoding them again."""
-    if part is None or vectors is None:
-        yield
-        return
-    encode, attributes = part.post_vectors, dict(vars(part))
-    # An attribute of the instance hides the method of its class.
-    vars(part)["post_vectors"] = lambda asked: vectors if asked is posts else encode(asked)
-    try:
-        yield
-    finally:
-        del vars(part)["post_vectors"]
-        vars(part).update(attributes)
 
 
 def _mean(scores: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -32,7 +32,10 @@ class SiameseModel(nn.Module, TextVectorModel):
         similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative
             distance of the vectors as they are.
         title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
+        tokens_per_chunk: how many tokens are encoded between two steps of the progress display.
     """
+
+    tokens_per_chunk: ClassVar[int] = TOKENS_PER_CHUNK
 
     def __init__(
         self,
@@ -100,7 +103,7 @@ class SiameseModel(nn.Module, TextVectorModel):
         vectors = [np.zeros((0, self.output_dim), dtype=np.float32)]
         with progress_bar() as progress:
             bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
-            for laid_out in ahead(map(self._laid_out, _chunks(texts))):
+            for laid_out in ahead(map(self._laid_out, _chunks(texts, self.tokens_per_chunk))):
                 vectors.append(self._vectors(laid_out, TOKENS_TOGETHER).float().cpu().numpy())
                 progress.advance(bar, len(vectors[-1]))
         self.train(training)
@@ -124,14 +127,14 @@ def save_weights(module: nn.Module, path: Path) -> None:
         file.write(save(state))
 
 
-def _chunks(texts: Iterable[EncodedText]) -> Iterator[list[EncodedText]]:
-    """Texts whose words are embedded together."""
+def _chunks(texts: Iterable[EncodedText], most: int) -> Iterator[list[EncodedText]]:
+    """Texts that are encoded before the progress display moves on: up to `most` tokens and the rest of a text."""
     chunk: list[EncodedText] = []
     tokens = 0
     for text in texts:
         chunk.append(text)
         tokens += len(text.ids)
-        if tokens >= TOKENS_PER_CHUNK:
+        if tokens >= most:
             yield chunk
             chunk, tokens = [], 0
     if chunk:
