@@ -186,10 +186,7 @@ def recall(
 
 @app.command()
 def words(
-    article: Annotated[
-        str,
-        typer.Option("--article", help="The article: address, file, text in quotes, or -."),
-    ],
+    article: Annotated[str, typer.Option("--article", help="Address, file (HTML, text, JSON) or -.")],
     model: ModelFolder,
     out: Annotated[Path, typer.Option("--out", help="The page: .html.")],
     data: Data = None,
