@@ -9,7 +9,7 @@ import typer
 
 from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, include_packages, read_config
 
-app = typer.Typer(help="Look at a training config: show it in full, check it, or get its JSON Schema.")
+app = typer.Typer(help="Show a training config in full, check it, or print its JSON Schema.")
 
 
 @app.command()
@@ -26,7 +26,7 @@ def show(
 def check(
     config: ConfigFile, override: Overrides = None, ext_var: ExtVars = None, include_package: Packages = None
 ) -> None:
-    """Say everything that is wrong with a config at once; exit with 2 if anything is."""
+    """Report every error in a config; exit with code 2 if there is one."""
     from linker.config import EXPERIMENT, resolve
 
     resolved = resolve(EXPERIMENT, read_config(config, override, ext_var, include_package))
@@ -37,7 +37,10 @@ def check(
 def schema(
     name: Annotated[
         str | None,
-        typer.Argument(help="A family (Encoder) or a component (Encoder.gru).", show_default="all of it"),
+        typer.Argument(
+            help="Component family (Encoder) or component (Encoder.gru) to describe.",
+            show_default="the whole config",
+        ),
     ] = None,
     include_package: Packages = None,
 ) -> None:

@@ -22,14 +22,17 @@ from linker.cli.options import (
 
 def distil(
     config: ConfigFile,
-    files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files with the texts to learn from: articles, posts or both.", show_default=False
+        ),
+    ],
     teacher: TeacherFolder,
-    out: Annotated[Path, typer.Option("--out", help="The model folder to write.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="Model folder to write.", show_default=False)],
     column: TextColumns = None,
-    epochs: Annotated[
-        int, typer.Option("--epochs", min=1, help="Times that the texts are gone through.")
-    ] = 3,
-    rate: Annotated[float, typer.Option("--rate", min=0, help="The highest learning rate.")] = 5e-4,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 3,
+    rate: Annotated[float, typer.Option("--rate", min=0, help="Peak learning rate.")] = 5e-4,
     said: SaidFolder = None,
     override: Overrides = None,
     ext_var: ExtVars = None,
@@ -39,10 +42,10 @@ def distil(
         bool, typer.Option("--overwrite", help="Replace the model folder if it exists.")
     ] = False,
 ) -> None:
-    """Make the model of a config say of texts what a sentence transformer says of them; no links are needed.
+    """Distill a sentence transformer (the teacher) into the model of a config; no links are needed.
 
-    The model can be used as it is, or `linker train CONFIG -o start=OUT` goes on from it with links. The teacher reads
-    all texts once, which takes long; an interrupted run goes on there. After every epoch the model so far is in OUT.
+    Use the model as it is, or fine-tune it on links with `linker train CONFIG -o start=OUT`. The teacher embeds all
+    texts once, which takes long; an interrupted run resumes there. OUT holds the current model after every epoch.
     """
     from linker.config import EXPERIMENT, build, resolve
     from linker.data.vectors.training import texts_of

@@ -31,11 +31,13 @@ TOLERANCE = 1e-3
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report as JSON instead of a table.")
+    ] = False,
 ) -> None:
-    """Say which kernels this machine computes with, why not with others, and whether they are right.
+    """Check the installation: which compute kernels are in use, and whether they give correct results.
 
-    Compares them with the plain path on a small random batch; exits with 1 if they differ.
+    Compares each kernel with plain torch on a small random batch; exits with code 1 if they differ.
     """
     found = _examine()
     print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else _table(found))

@@ -32,7 +32,7 @@ from linker.files import NO_ROOM
 from linker.version import __version__
 
 app = typer.Typer(
-    help="Given a news article and a pile of posts, put the posts that talk about it first.",
+    help="Rank social-media posts by whether they discuss a given news article.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -68,7 +68,7 @@ def linker(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Given a news article and a pile of posts, put the posts that talk about it first."""
+    """Rank social-media posts by whether they discuss a given news article."""
 
 
 def main() -> None:

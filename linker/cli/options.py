@@ -13,21 +13,30 @@ if TYPE_CHECKING:
     from linker.config import LoadedConfig
     from linker.corpus.engines.engine import Engine
 
-ConfigFile = Annotated[Path, typer.Argument(help="The Jsonnet config.", show_default=False)]
+ConfigFile = Annotated[Path, typer.Argument(help="The Jsonnet config file.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
-        "-o", "--override", help="KEY.PATH=VALUE, or a Jsonnet object to add; repeatable.", show_default=False
+        "-o",
+        "--override",
+        help="Change a value of the config: KEY.PATH=VALUE, or a Jsonnet object to merge; repeatable.",
+        show_default=False,
     ),
 ]
 ExtVars = Annotated[
     list[str] | None,
-    typer.Option("--ext-var", help="NAME=VALUE for std.extVar; repeatable.", show_default=False),
+    typer.Option(
+        "--ext-var",
+        help="Set an external variable of the config (std.extVar): NAME=VALUE; repeatable.",
+        show_default=False,
+    ),
 ]
 Packages = Annotated[
     list[str] | None,
     typer.Option(
-        "--include-package", help="A package with components of your own; repeatable.", show_default=False
+        "--include-package",
+        help="Import this Python package for its registered components; repeatable.",
+        show_default=False,
     ),
 ]
 
@@ -35,56 +44,66 @@ PostColumnNames = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
-        help="OURS=THEIRS: what a column of the posts is called, such as text=body; repeatable.",
+        help="Map a column of the posts to a linker field, such as text=body; repeatable.",
         show_default=False,
     ),
 ]
 OnError = Annotated[
     Literal["strict", "skip"],
-    typer.Option("--on-error", help="Bad lines: stop before any work, or set them aside and go on."),
+    typer.Option(
+        "--on-error",
+        help="On invalid lines: stop before any work (strict), or set them aside and continue (skip).",
+    ),
 ]
 TextColumns = Annotated[
     list[str] | None,
     typer.Option(
-        "--column", help="A column with text; repeatable (default: title, text).", show_default=False
+        "--column", help="Column to read text from; repeatable (default: title, text).", show_default=False
     ),
 ]
 # Bad lines show while the texts are read, which is part of the work.
 OnBadText = Annotated[
     Literal["strict", "skip"],
-    typer.Option("--on-error", help="What bad lines do: stop, or be set aside."),
+    typer.Option(
+        "--on-error", help="On invalid lines: stop (strict), or set them aside and continue (skip)."
+    ),
 ]
 TeacherFolder = Annotated[
     str,
-    typer.Option("--teacher", help="A folder of sentence-transformers, or a model folder with vectors."),
+    typer.Option(
+        "--teacher", help="Teacher: a sentence-transformers folder, or a linker model with embeddings."
+    ),
 ]
 SaidFolder = Annotated[
     Path | None,
     typer.Option(
         "--said",
-        help="Folder for what the teacher said, so that nothing is asked twice.",
+        help="Cache folder for the teacher's embeddings.",
         show_default="OUT.said",
     ),
 ]
 PassagesOption = Annotated[
     Literal["whole", "best", "mean"],
     typer.Option(
-        "--passages", help="Articles as a whole; or by passages: the best one counts, or their mean."
+        "--passages",
+        help="Score whole articles, or split them into passages and take the best or mean passage score.",
     ),
 ]
 EngineName = Annotated[
     Literal["local", "ray"],
-    typer.Option("--engine", help="Where the work is done: in this process, or on a Ray cluster."),
+    typer.Option("--engine", help="Run in this process (local) or on a Ray cluster (ray)."),
 ]
 Address = Annotated[
     str | None,
     typer.Option(
         "--address",
-        help="The Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
-        show_default="one on this machine, for this command",
+        help="Address of the Ray cluster: HOST:PORT, auto or ray://HOST:PORT.",
+        show_default="start one on this machine",
     ),
 ]
-ErrorsDir = Annotated[Path, typer.Option("--errors-dir", help="Where --on-error skip writes the bad lines.")]
+ErrorsDir = Annotated[
+    Path, typer.Option("--errors-dir", help="Folder for the invalid lines that --on-error skip sets aside.")
+]
 
 
 def engine_of(name: Literal["local", "ray"], address: str | None) -> Engine:

@@ -14,35 +14,56 @@ if TYPE_CHECKING:
     from linker.data.types import LinkedPosts
     from linker.plots.scored import Scored
 
-app = typer.Typer(help="Draw figures of models, rankings and labelling jobs.", no_args_is_help=True)
+app = typer.Typer(help="Plot models, rankings, calibrations and simulated annotation.", no_args_is_help=True)
 
-Out = Annotated[Path, typer.Option("--out", help="The figure: .svg, .png or .pdf.")]
-Data = Annotated[Path | None, typer.Option("--data", help="Write the numbers behind it as JSON, too.")]
-ModelFolder = Annotated[str, typer.Option("--model", help="A model folder.")]
-Articles = Annotated[Path, typer.Option("--articles", help="Articles: JSON lines, CSV, TSV or Parquet.")]
-Posts = Annotated[Path, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")]
-Split = Annotated[
-    str | None, typer.Option("--split", help="Only articles and posts of this split.", show_default="all")
+Out = Annotated[Path, typer.Option("--out", help="Figure file to write: .svg, .png or .pdf.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Also write the plotted numbers to this JSON file.")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Another seed, another draw.")]
+ModelFolder = Annotated[str, typer.Option("--model", help="Model folder to plot.")]
+Articles = Annotated[
+    Path, typer.Option("--articles", help="File of articles: JSON lines, CSV, TSV or Parquet.")
+]
+Posts = Annotated[
+    Path, typer.Option("--posts", help="File of posts with an article_id or article_ids column.")
+]
+Split = Annotated[
+    str | None,
+    typer.Option("--split", help="Use only the articles and posts of this split.", show_default="all"),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed for the sample.")]
 Ranking = Annotated[
     Path | None,
     typer.Argument(
-        help="Posts with scores and labels; or give --model, --articles and --posts.", show_default=False
+        help="File of posts with scores and labels; without it, give --model, --articles and --posts.",
+        show_default=False,
     ),
 ]
-ScoreColumn = Annotated[str, typer.Option("--score", help="RANKING's column of scores.")]
+ScoreColumn = Annotated[str, typer.Option("--score", help="Column of RANKING that holds the scores.")]
 LabelColumn = Annotated[
     str | None,
-    typer.Option("--label", help="RANKING's column of labels.", show_default="label, value or relevant"),
+    typer.Option(
+        "--label",
+        help="Column of RANKING that holds the relevance labels.",
+        show_default="label, value or relevant",
+    ),
 ]
 AnyModel = Annotated[
     str | None,
-    typer.Option("--model", help="Without RANKING: a model folder, best, distilled, bm25 or tfidf."),
+    typer.Option(
+        "--model",
+        help="Model that scores --posts when RANKING is not given: a folder, best, distilled, bm25 or tfidf.",
+    ),
 ]
-AnyArticles = Annotated[Path | None, typer.Option("--articles", help="Without RANKING: the articles.")]
+AnyArticles = Annotated[
+    Path | None, typer.Option("--articles", help="File of articles to score when RANKING is not given.")
+]
 AnyPosts = Annotated[
-    Path | None, typer.Option("--posts", help="Without RANKING: posts with `article_id` or `article_ids`.")
+    Path | None,
+    typer.Option(
+        "--posts",
+        help="File of posts with an article_id or article_ids column, to score when RANKING is not given.",
+    ),
 ]
 
 
@@ -50,13 +71,15 @@ AnyPosts = Annotated[
 def attention(
     out: Out,
     tokens: Annotated[
-        list[int], typer.Option("--tokens", min=1, help="The length of a text; repeatable.")
+        list[int], typer.Option("--tokens", min=1, help="Length of a text in tokens; repeatable.")
     ] = [5, 25],  # noqa: B006  (typer copies it)
-    alpha: Annotated[float, typer.Option("--alpha", help="Of entmax: above 1, 2 is sparsemax.")] = 2.0,
+    alpha: Annotated[
+        float, typer.Option("--alpha", help="Entmax alpha, above 1; 1.5 is 1.5-entmax, 2 is sparsemax.")
+    ] = 2.0,
     seed: Seed = 13,
     data: Data = None,
 ) -> None:
-    """Attention weights in short and long texts: softmax against sparsemax."""
+    """Plot attention weights in short and long texts: softmax against sparsemax."""
     _check(out, data)
     from linker.plots.attention import attention_weights, figure
 
@@ -66,7 +89,7 @@ def attention(
 
 @app.command()
 def alphas(model: ModelFolder, out: Out, data: Data = None, include_package: Packages = None) -> None:
-    """The α that each attention head of a model has learned, ring and star apart."""
+    """Plot the entmax alpha that each attention head learned, for ring and star attention."""
     _check(out, data)
     include_packages(include_package)
     from linker.models.folder import load_model
@@ -85,12 +108,14 @@ def tsne(
     posts: Posts,
     out: Out,
     split: Split = None,
-    count: Annotated[int, typer.Option("--count", min=1, help="How many articles.")] = 10,
+    count: Annotated[
+        int, typer.Option("--count", min=1, help="Number of articles whose posts are shown.")
+    ] = 10,
     seed: Seed = 13,
     data: Data = None,
     include_package: Packages = None,
 ) -> None:
-    """Posts of the most shared articles, as a model's vectors lie (t-SNE)."""
+    """Plot a t-SNE map of the posts of the most shared articles."""
     _check(out, data, articles, posts)
     include_packages(include_package)
     from linker.plots.tsne import figure, vector_map
@@ -106,7 +131,9 @@ def tsne(
 def retrieved(
     out: Out,
     ranking: Ranking = None,
-    threshold: Annotated[float, typer.Option("--threshold", help="Posts of this score are retrieved.")] = 0.7,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Score from which a post counts as retrieved.")
+    ] = 0.7,
     score: ScoreColumn = "score",
     label: LabelColumn = None,
     model: AnyModel = None,
@@ -116,7 +143,7 @@ def retrieved(
     data: Data = None,
     include_package: Packages = None,
 ) -> None:
-    """What a threshold retrieves and misses, relevant or not."""
+    """Plot how many relevant and irrelevant posts a score threshold retrieves and misses."""
     _check(out, data, ranking, articles, posts)
     include_packages(include_package)
     from linker.plots.retrieved import figure
@@ -132,13 +159,19 @@ def reliability(
     ranking: Ranking = None,
     calibration: Annotated[
         Path | None,
-        typer.Option("--calibration", help="Instead of RANKING or a model: what `linker calibrate` wrote."),
+        typer.Option(
+            "--calibration",
+            help="Plot a calibration file written by `linker calibrate`, instead of RANKING or a model.",
+        ),
     ] = None,
     method: Annotated[
         Literal["platt", "isotonic"],
-        typer.Option("--method", help="From scores to probabilities: a logistic curve, or any rising one."),
+        typer.Option(
+            "--method",
+            help="Calibration method: a logistic curve (platt) or a monotone step function (isotonic).",
+        ),
     ] = "platt",
-    bins: Annotated[int, typer.Option("--bins", min=2, help="How many, of equal width.")] = 10,
+    bins: Annotated[int, typer.Option("--bins", min=2, help="Number of equal-width bins.")] = 10,
     score: ScoreColumn = "score",
     label: LabelColumn = None,
     model: AnyModel = None,
@@ -149,7 +182,7 @@ def reliability(
     data: Data = None,
     include_package: Packages = None,
 ) -> None:
-    """Do probabilities made of scores hold what they say?"""
+    """Plot a reliability diagram: predicted probabilities against observed relevance."""
     _check(out, data, ranking, articles, posts, calibration)
     include_packages(include_package)
     from linker.plots.reliability import figure, of_calibration
@@ -168,14 +201,16 @@ def reliability(
 
 @app.command()
 def recall(
-    study: Annotated[Path, typer.Argument(help="What `linker simulate --out` wrote.", show_default=False)],
+    study: Annotated[
+        Path, typer.Argument(help="Folder or file written by `linker simulate --out`.", show_default=False)
+    ],
     out: Out,
     task: Annotated[
-        str | None, typer.Option("--task", help="Only of this task.", show_default="the mean of all")
+        str | None, typer.Option("--task", help="Plot only this task.", show_default="the mean of all")
     ] = None,
     data: Data = None,
 ) -> None:
-    """Recall against labels spent, of each strategy in a simulation."""
+    """Plot recall against labels for each query strategy of a simulation."""
     from linker.plots.recall import CURVES, figure, read_curves
     from linker.plots.recall import recall as recall_of
 
@@ -186,13 +221,18 @@ def recall(
 
 @app.command()
 def words(
-    article: Annotated[str, typer.Option("--article", help="Address, file (HTML, text, JSON) or -.")],
+    article: Annotated[
+        str,
+        typer.Option(
+            "--article", help="Article: an address, a file (HTML, text, JSON) or - for standard input."
+        ),
+    ],
     model: ModelFolder,
-    out: Annotated[Path, typer.Option("--out", help="The page: .html.")],
+    out: Annotated[Path, typer.Option("--out", help="HTML page to write.")],
     data: Data = None,
     include_package: Packages = None,
 ) -> None:
-    """A page that shows which words of an article have a weight above 0."""
+    """Write an HTML page that highlights the words of an article with a weight above 0."""
     from linker.files import check_writable
     from linker.plots.words import check_page, write_page
     from linker.plots.words import words as words_of

@@ -12,31 +12,36 @@ from linker.cli.options import OnBadText, SaidFolder, TeacherFolder, TextColumns
 if TYPE_CHECKING:
     from linker.data.tokenizer import Tokenizer
 
-app = typer.Typer(help="Get, train or inspect word vectors.", no_args_is_help=True)
+app = typer.Typer(help="Download, train, distill or inspect word vectors.", no_args_is_help=True)
 
 Cache = Annotated[
     str | None,
     typer.Option(
-        "--cache", help="Folder of named vectors (default: LINKER_VECTOR_CACHE, else .vector_cache)."
+        "--cache", help="Cache folder for named vectors (default: LINKER_VECTOR_CACHE, else .vector_cache)."
     ),
 ]
 TokenizerName = Annotated[
-    str, typer.Option("--tokenizer", help="The tokenizer of the model: a name or a JSON object.")
+    str, typer.Option("--tokenizer", help="Tokenizer: a registered name or a JSON object.")
 ]
 
 
 @app.command()
 def fetch(
-    name: Annotated[str, typer.Argument(help="Such as 6B.300d or twitter.27B.200d.", show_default=False)],
-    url: Annotated[str | None, typer.Option("--url", help="Another address of the same archive.")] = None,
+    name: Annotated[
+        str,
+        typer.Argument(help="Name of the vectors, such as 6B.300d or twitter.27B.200d.", show_default=False),
+    ],
+    url: Annotated[
+        str | None, typer.Option("--url", help="Download the archive from this address instead.")
+    ] = None,
     cache: Cache = None,
     sha256: Annotated[
-        str | None, typer.Option("--sha256", help="The archive's checksum, if you know it.")
+        str | None, typer.Option("--sha256", help="Expected SHA-256 checksum of the archive.")
     ] = None,
 ) -> None:
-    """Download published GloVe vectors; configs then know them by their name.
+    """Download published GloVe vectors, which configs then find by name.
 
-    An interrupted download goes on where it stopped.
+    An interrupted download resumes where it stopped.
     """
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
@@ -54,27 +59,39 @@ def fetch(
 
 @app.command()
 def train(
-    files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", help="The file to write, such as vectors.txt.gz.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files with the texts to learn from: articles, posts or both.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Vector file to write, such as vectors.txt.gz.")],
     column: TextColumns = None,
     tokenizer: TokenizerName = "social",
     method: Annotated[
-        Literal["skipgram", "cbow", "fasttext"], typer.Option("--method", help="How they are trained.")
+        Literal["skipgram", "cbow", "fasttext"],
+        typer.Option("--method", help="Training algorithm: skip-gram or CBOW (word2vec), or fastText."),
     ] = "skipgram",
-    dim: Annotated[int, typer.Option("--dim", min=1, help="Length of the vectors.")] = 300,
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Times that the texts are read.")] = 5,
-    min_count: Annotated[int, typer.Option("--min-count", min=1, help="Rarer words get no vector.")] = 3,
-    window: Annotated[int, typer.Option("--window", min=1, help="Context words on either side.")] = 5,
+    dim: Annotated[int, typer.Option("--dim", min=1, help="Number of dimensions.")] = 300,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 5,
+    min_count: Annotated[
+        int, typer.Option("--min-count", min=1, help="Ignore words that occur less often than this.")
+    ] = 3,
+    window: Annotated[
+        int, typer.Option("--window", min=1, help="Number of context words on either side.")
+    ] = 5,
     seed: Annotated[
         int,
-        typer.Option("--seed", min=0, max=2**32 - 1, help="With one worker: the same vectors every time."),
+        typer.Option(
+            "--seed", min=0, max=2**32 - 1, help="Random seed; results are reproducible with one worker."
+        ),
     ] = 1,
     workers: Annotated[
-        int, typer.Option("--workers", min=1, help="Threads; with more than one no run is like another.")
+        int, typer.Option("--workers", min=1, help="Number of threads; results are reproducible only with 1.")
     ] = 1,
     start: Annotated[
         str | None,
-        typer.Option("--start", help="Vectors (a file or a name) to begin with, not for fasttext."),
+        typer.Option("--start", help="Initial vectors: a file or a name such as 6B.300d; not for fasttext."),
     ] = None,
     on_error: OnBadText = "strict",
 ) -> None:
@@ -94,20 +111,29 @@ def train(
 
 @app.command()
 def distil(
-    files: Annotated[list[str], typer.Argument(help="Files of articles and posts.", show_default=False)],
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files with the texts to learn from: articles, posts or both.", show_default=False
+        ),
+    ],
     teacher: TeacherFolder,
-    out: Annotated[Path, typer.Option("--out", help="The file to write, such as vectors.txt.gz.")],
+    out: Annotated[Path, typer.Option("--out", help="Vector file to write, such as vectors.txt.gz.")],
     column: TextColumns = None,
     tokenizer: TokenizerName = "social",
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Times that the texts are fitted.")] = 8,
-    min_count: Annotated[int, typer.Option("--min-count", min=1, help="Rarer words get no vector.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Of the order of the texts.")] = 1,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 8,
+    min_count: Annotated[
+        int, typer.Option("--min-count", min=1, help="Ignore words that occur less often than this.")
+    ] = 2,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Random seed for the order of the texts.")
+    ] = 1,
     said: SaidFolder = None,
     on_error: OnBadText = "strict",
 ) -> None:
-    """Word vectors that say together what a sentence transformer says of whole texts.
+    """Distill word vectors whose mean approximates a sentence transformer's embeddings.
 
-    The teacher reads all texts once, which takes long; an interrupted run goes on.
+    The teacher embeds all texts once, which takes long; an interrupted run resumes.
     """
     from linker.data.vectors.training import texts_of
     from linker.files import check_writable
@@ -136,19 +162,29 @@ def distil(
 
 @app.command()
 def info(
-    source: Annotated[str, typer.Argument(help="A file, or a name such as 6B.300d.", show_default=False)],
+    source: Annotated[
+        str, typer.Argument(help="Vector file, or a name such as 6B.300d.", show_default=False)
+    ],
     files: Annotated[
-        list[str] | None, typer.Argument(help="Files whose texts should be covered.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            help="Files of articles or posts; report how many of their words have a vector.",
+            show_default=False,
+        ),
     ] = None,
     column: TextColumns = None,
     tokenizer: TokenizerName = "social",
     max_words: Annotated[
         int,
-        typer.Option("--max-words", min=0, help="The file's first words kept besides those of the texts."),
+        typer.Option(
+            "--max-words",
+            min=0,
+            help="Number of words to keep from the top of the file, besides the words of FILES.",
+        ),
     ] = 100_000,
     cache: Cache = None,
 ) -> None:
-    """Tell what a model would get from a file of vectors, and how much of your texts that covers."""
+    """Show what a vector file holds and how many words of your texts it covers."""
     import numpy as np
 
     from linker.data.vectors.file import VectorFile, coverage
