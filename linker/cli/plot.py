@@ -223,7 +223,9 @@ def recall(
 def words(
     article: Annotated[
         str,
-        typer.Option("--article", help="The article: address, file, text in quotes, or -."),
+        typer.Option(
+            "--article", help="Article: an address, a file, text in quotes, or - for standard input."
+        ),
     ],
     model: ModelFolder,
     out: Annotated[Path, typer.Option("--out", help="HTML page to write.")],
