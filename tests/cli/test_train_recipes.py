@@ -21,6 +21,9 @@ import pytest
 from linker.cli.main import app
 from linker.cli.train import _default_out
 from linker.config import EXPERIMENT, check, load_config
+from linker.data.tokenizers.torchtext import TorchtextTokenizer
+from linker.data.torchtext_import import import_torchtext
+from linker.errors import ConfigError
 from linker.models.folder import load_model
 from tests.invoking import invoke
 
@@ -202,6 +205,28 @@ def test_glove_in_the_cache_is_taken_and_sets_all_sizes(
         assert model.encoder.cycles[0].ring.head_dim == 30
     if name == "bigru":
         assert model.encoder.gru.hidden_size == 150
+
+
+def test_glove_and_the_tokenizer_can_come_from_torchtext_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        import_torchtext("vocab")
+    except ConfigError:
+        pytest.skip("needs torchtext 0.18: make test-torchtext")
+    (tmp_path / ".vector_cache").mkdir()
+    (tmp_path / ".vector_cache" / "glove.6B.300d.txt").write_text(glove())
+    monkeypatch.chdir(tmp_path)
+    train("ast_torchtext")
+    model = load_model(tmp_path / "out")
+    assert isinstance(model.tokenizer, TorchtextTokenizer)
+    assert model.embedder.output_dim == 300
+    known = {line.split()[0] for line in glove().splitlines()}
+    assert known <= set(model.vocabulary.words)
+    assert {path.name for path in (tmp_path / ".vector_cache").iterdir()} == {
+        "glove.6B.300d.txt",
+        "glove.6B.300d.txt.pt",
+    }
 
 
 class Publisher(http.server.ThreadingHTTPServer):
