@@ -136,6 +136,9 @@ def post_of(values: Values, columns: Columns, number: str) -> Post:
     extra = {name: value for name, value in values.items() if name not in taken}
     if columns.names("lang") not in ([], ["lang"]):
         language = first_of(values, columns, "lang")
+        for name in columns.names("lang"):
+            if "." in name:  # put there by its path
+                extra.pop(name, None)
         if language is not None:
             extra.setdefault("lang", language)
     text = plain_text(required_text(values, columns)["text"])

@@ -280,5 +280,5 @@ def test_whatever_the_columns_every_row_is_a_post_or_a_reported_error(
         return
     except DataError:  # not one post
         posts = []
-    errors = side.read_text().splitlines() if side.exists() else []
+    errors = side.read_bytes().splitlines() if side.exists() else []
     assert len(posts) + len(errors) == len(rows)

@@ -102,7 +102,7 @@ def test_every_item_is_a_post_or_a_reported_error(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_documents, "_CHUNK", chunk)
         posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
-    errors = side.read_text().splitlines() if side.exists() else []
+    errors = side.read_bytes().splitlines() if side.exists() else []
     assert len(posts) + len(errors) == 1 + len(items)
     assert posts[0].text == good["text"]
 
