@@ -22,7 +22,7 @@ from linker.models.sentence_transformer import SentenceTransformerModel
 from linker.models.shipped import FOLDERS
 from linker.models.siamese import SiameseModel
 
-# As configs/best.jsonnet and configs/lib/linking.libsonnet have them; without TF-IDF scores lie nearer together.
+# As configs/best.jsonnet and configs/lib/distilled.libsonnet have them; without TF-IDF scores lie nearer together.
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
 SHIPPED = 0.2
 # As docs/components/models.md advises.

@@ -42,6 +42,11 @@ def linker(*arguments: str) -> None:
         raise SystemExit(f"{' '.join(command)}\n{result.stderr}")
 
 
+def config_of(recipe: str) -> str:
+    """The config of a recipe."""
+    return f"configs/{'distilled/' if recipe in ENCODERS else ''}{recipe}.jsonnet"
+
+
 @dataclass(frozen=True)
 class Workplace:
     """Where everything lies that is made once."""
@@ -77,8 +82,8 @@ class Workplace:
         if not self.has(name):
             epochs, rate = TAUGHT[recipe]
             self._made(
-                name, "distil", f"configs/{recipe}.jsonnet", *self._texts(), "--epochs", epochs, "--rate", rate,
-                "--out", str(self.model(name)), "--overwrite", *self._variables("train"),
+                name, "distil", config_of(recipe), *self._texts(), "--epochs", epochs, "--rate", rate,
+                "--out", str(self.model(name)), "--overwrite", *self._starts(recipe),
             )  # fmt: skip
 
     def train(
@@ -95,17 +100,19 @@ class Workplace:
         told = [f"seed={seed}", *([f"start={self.model(start)}"] if start else [])]
         overrides = [word for setting in told for word in ("-o", setting)]
         self._made(
-            name, "train", f"configs/{recipe}.jsonnet", "--out", str(self.model(name)), "--overwrite",
-            *self._variables(data), *overrides,
+            name, "train", config_of(recipe), "--out", str(self.model(name)), "--overwrite",
+            "--data", str(self.work / data), *self._starts(recipe), *overrides,
         )  # fmt: skip
 
     def _texts(self) -> list[str]:
         files = [str(file) for file in sorted((self.work / "texts").iterdir())]
         return [*files, *TEXTS, "--teacher", str(minilm()), "--said", str(self.work / "said")]
 
-    def _variables(self, data: str) -> list[str]:
-        told = {"data": self.work / data, "vectors": self.vectors, "path": minilm()}
-        return [word for name, value in told.items() for word in ("--ext-var", f"{name}={value}")]
+    def _starts(self, recipe: str) -> list[str]:
+        """The word vectors or the network that a recipe begins with."""
+        if recipe in ENCODERS:
+            return ["--vectors", str(self.vectors)]
+        return ["-o", f"model.model.parts.0.path={minilm()}"]
 
     def _made(self, name: str, *arguments: str) -> None:
         started = time.monotonic()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
@@ -30,3 +31,22 @@ def fetch_named(
         return fetch_vectors(
             name, cache, url, sha256, lambda done, total: progress.update(task, completed=done, total=total)
         )
+
+
+def fetch_missing(name: str | None, caches: Iterable[str | None], say: Callable[[str], None]) -> None:
+    """Download what `--vectors` names, unless it is a file or already there.
+
+    Args:
+        name: a file or the name of published vectors; None: nothing is asked for.
+        caches: where the config's components look for names.
+        say: called with a line before each download.
+
+    Raises:
+        DataError: there is no such file or name, or it cannot be downloaded.
+    """
+    from linker.training.sources import must_fetch
+
+    for cache in caches:
+        if name is not None and must_fetch(name, cache):
+            say(f"downloading the word vectors GloVe {name.removeprefix('glove.')}")
+            fetch_named(name, cache)

@@ -35,7 +35,7 @@ VectorsName = Annotated[
     str | None,
     typer.Option(
         "--vectors",
-        help="Take the word vectors in this file, or GloVe by its name, such as 6B.300d, which is downloaded if need be.",
+        help="Use the word vectors in this file, or GloVe by name (such as 6B.300d), downloaded if necessary.",
         show_default="as the config says",
     ),
 ]

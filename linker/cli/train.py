@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.fetching import fetch_named
+from linker.cli.fetching import fetch_missing
 from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, VectorsName, read_config
 
 
@@ -78,7 +78,7 @@ def train(
     from linker.errors import LinkerError
     from linker.progress import stderr
     from linker.training.place import place_in
-    from linker.training.sources import must_fetch, settle_vectors, use_data, use_vectors
+    from linker.training.sources import settle_vectors, use_data, use_vectors
 
     def say(line: str) -> None:
         # One of several processes speaks.
@@ -107,11 +107,8 @@ def train(
 
     if place is None and not resume and not overwrite:
         refuse_to_replace(out)
-    if vectors is not None and place is None:
-        for cache in caches:
-            if must_fetch(vectors, cache):
-                say(f"downloading GloVe {vectors}")
-                fetch_named(vectors, cache)
+    if place is None:
+        fetch_missing(vectors, caches, say)
     if place is None and (devices or 1) > 1:
         raise typer.Exit(launch(sys.argv[1:], devices or 1))
     settle_vectors(resolved, say)

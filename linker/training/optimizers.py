@@ -124,35 +124,6 @@ class WarmedUp(Schedule):
         return max(progress / self.warmup, 1e-3) if progress < self.warmup else after
 
 
-@Schedule.register("one_cycle")
-class OneCycle(Schedule):
-    """The one-cycle policy (Smith & Topin 2019): up along half a cosine wave, then far down along another.
-
-    The defaults are those of `torch.optim.lr_scheduler.OneCycleLR`; Adam's momentum stays as it is.
-
-    Args:
-        warmup: share of the run that the way up takes.
-        start: the first learning rate, as a share of the highest, which is the optimizer's `lr`.
-        end: the last learning rate, as a share of the first.
-    """
-
-    def __init__(self, warmup: float = 0.3, start: float = 0.04, end: float = 1e-4) -> None:
-        between(0, 1, warmup=warmup, start=start, end=end)
-        self.warmup, self.start, self.end = warmup, start, end
-
-    def factor(self, progress: float) -> float:
-        """See `Schedule.factor`."""
-        if progress < self.warmup:
-            return _along_cosine(self.start, 1.0, progress / self.warmup)
-        after = (progress - self.warmup) / max(1 - self.warmup, 1e-9)
-        return _along_cosine(1.0, self.start * self.end, min(after, 1.0))
-
-
-def _along_cosine(first: float, last: float, share: float) -> float:
-    """From `first` to `last` along half a cosine wave; `share` is how far, from 0 to 1."""
-    return last + (first - last) * 0.5 * (1 + math.cos(math.pi * share))
-
-
 @Schedule.register("linear")
 class Linear(WarmedUp):
     """Up from 0 during warm-up, then down to 0 in a straight line.

@@ -159,9 +159,7 @@ def _found(data: str, key: str, only_input: bool) -> str:
         return data
     if not folder.is_dir():
         raise DataError(f"--data {data}: not a folder; name single files with --articles and --posts")
-    own = [
-        file for file in folder.iterdir() if file.name.split(".")[0] == key and format_of_name(file.name)
-    ]
+    own = [file for file in folder.iterdir() if file.name.split(".")[0] == key and format_of_name(file.name)]
     if len(own) == 1:
         return str(own[0])
     if own:

@@ -38,9 +38,7 @@ class GruEncoder(_Recurrent):
         dropout: on the text vector, while training.
     """
 
-    def __init__(
-        self, hidden_dim: int | None = None, dropout: float = 0.05, *, input_dim: int
-    ) -> None:
+    def __init__(self, hidden_dim: int | None = None, dropout: float = 0.05, *, input_dim: int) -> None:
         at_least(1, hidden_dim=hidden_dim)
         super().__init__(hidden_dim or input_dim, dropout, False, input_dim)
 
@@ -55,9 +53,7 @@ class BiGruEncoder(_Recurrent):
         dropout: on the text vector, while training.
     """
 
-    def __init__(
-        self, hidden_dim: int | None = None, dropout: float = 0.05, *, input_dim: int
-    ) -> None:
+    def __init__(self, hidden_dim: int | None = None, dropout: float = 0.05, *, input_dim: int) -> None:
         at_least(1, hidden_dim=hidden_dim)
         hidden_dim = hidden_dim or input_dim + input_dim % 2
         if hidden_dim % 2:
