@@ -20,7 +20,8 @@ def start(
         list[str],
         typer.Option(
             "--article",
-            help="Seed article: URL, file (HTML, text, JSON) or - (standard input); repeatable (one query).",
+            help="Seed article: URL, file (HTML, text, JSON) or - (standard input); repeatable, several form one "
+            "query.",
         ),
     ],
     posts: Annotated[
