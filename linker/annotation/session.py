@@ -34,7 +34,7 @@ from linker.config import build
 from linker.data.types import Article, Post
 from linker.errors import ConfigError, DataError, LinkerError
 from linker.models.shipped import BEST
-from linker.ranking.explanation import Span, WordWeights
+from linker.ranking.alignment import Span, WordWeights
 
 STRATEGY = "learning"
 RULE = "recall"

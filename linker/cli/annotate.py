@@ -12,6 +12,7 @@ import typer
 
 from linker.cli.annotate_start import start
 from linker.cli.options import Packages, include_packages
+from linker.cli.several_values import SeveralValues
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _ENDINGS = {".csv": "csv", ".jsonl": "jsonl"}
 _SHORT = {"y": "relevant", "n": "not", "s": "skip"}
 
 
-app.command("start")(start)
+app.command("start", cls=SeveralValues)(start)
 
 
 @app.command()

@@ -9,21 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from linker.cli.articles import Articles, Force, read_articles
 from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
-from linker.errors import LinkerError
+from linker.errors import Faults, LinkerError
 from linker.models.shipped import BEST
 
 
 def start(
     folder: Annotated[Path, typer.Argument(help="Folder to create for the session.", show_default=False)],
-    article: Annotated[
-        list[str],
-        typer.Option(
-            "--article",
-            help="Seed article: URL, file (HTML, text, JSON) or - (standard input); repeatable, several form one "
-            "query.",
-        ),
-    ],
+    article: Articles,
     posts: Annotated[
         list[str],
         typer.Option(
@@ -69,23 +63,25 @@ def start(
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
+    force: Force = False,
 ) -> None:
     """Create a session: a folder with the articles, the posts and all labels."""
     from linker.annotation.folder import check_new
     from linker.annotation.session import RULE, STRATEGY, Session
-    from linker.cli.posts import check_files, post_columns, told_articles, with_option
+    from linker.cli.posts import check_files, post_columns, with_option
     from linker.data.records import read_posts
     from linker.ranking.linker import find_model
 
     # What can be wrong is found out before the work begins: names first, the model last.
     include_packages(include_package)
     check_new(folder)
-    check_files(article, posts, None)
+    faults = Faults()
+    check_files(article, posts, None, faults)
     columns = post_columns(column)
     find_model(model or BEST)
     ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
     told = _guidelines(guidelines)
-    articles = told_articles(article)
+    articles = read_articles(article, force, faults)
     with with_option():
         candidates = read_posts(posts, columns, on_error, str(errors_dir))
     if model is None:

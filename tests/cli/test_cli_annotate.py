@@ -68,7 +68,7 @@ def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
     )
     assert (code, out) == (0, "new\n")
     assert err.splitlines()[:2] == [
-        "article: 'Bridge closed', 11 words",
+        'article: "Bridge closed", 11 words, no date, article.txt',
         "40 posts to label, and 1 near-duplicates of them",
     ]
     session = Session.open("new")
