@@ -124,8 +124,8 @@ def _events(events: Sequence[Result], names: Sequence[str]) -> list[str]:
     other = sum(one.facts["disagreeing"] for one in events)
     return [
         table,
-        f"{copies:,} posts are copies; {other:,} of them ({other / max(1, copies):.1%}) are labelled otherwise "
-        "in the set than the post that stands for them.",
+        f"{copies:,} posts are near-duplicates of another; {other:,} of them ({other / max(1, copies):.1%}) have a "
+        "different label in the set than their representative.",
     ]
 
 

@@ -45,7 +45,8 @@ KeepCut = Annotated[bool, typer.Option("--keep-cut", help="Include tweets whose 
 Texts = Annotated[
     Literal["cleaned", "original"],
     typer.Option(
-        "--texts", help="Write texts without links and mentions (cleaned), or as posted (original)."
+        "--texts",
+        help="Write texts in lower case without links and mentions (cleaned), or as posted (original).",
     ),
 ]
 OnError = Annotated[

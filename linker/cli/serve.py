@@ -24,7 +24,8 @@ def serve(
     host: Annotated[
         str,
         typer.Option(
-            "--host", help="Network address to listen on; any other than this machine's own needs a token."
+            "--host",
+            help="Network address to listen on; any but loopback (127.0.0.1, localhost) needs a token.",
         ),
     ] = "127.0.0.1",
     port: Annotated[
@@ -36,7 +37,7 @@ def serve(
             "--token",
             envvar="LINKER_TOKEN",
             help="Password for the page, 16 or more letters, digits, - and _.",
-            show_default="none on this machine's own address, otherwise a new one",
+            show_default="none on loopback, otherwise a new one",
         ),
     ] = None,
     model: Annotated[
