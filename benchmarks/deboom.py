@@ -167,8 +167,11 @@ def tfidf_distance(train: LinkedPosts) -> Distance:
 
 
 def config_of(options: argparse.Namespace, overrides: Sequence[str], vectors: Path | None = None) -> Any:
-    variables = {"articles": str(options.articles), "vectors": str(vectors or options.vectors)}
-    return load_config(ROOT / "configs" / "deboom.jsonnet", overrides=list(overrides), ext_vars=variables)
+    inputs = [
+        f"data.reader.articles={options.articles}",
+        f"model.vectors.source={vectors or options.vectors}",
+    ]
+    return load_config(ROOT / "configs" / "deboom.jsonnet", overrides=[*inputs, *overrides])
 
 
 def trained(options: argparse.Namespace, name: str, overrides: Sequence[str]) -> WordSiamese:

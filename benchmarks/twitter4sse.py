@@ -194,7 +194,7 @@ def main() -> None:
     for name, overrides in LOSSES.items():
         models[name] = work / "runs" / name
         changes = [argument for override in cut for argument in ("-o", override)]
-        inputs = ("--ext-var", f"pairs={train_file}", "--ext-var", f"path={options.model}")
+        inputs = ("--data", train_file, "-o", f"model.path={options.model}")
         linker(
             "train", "configs/twitter4sse.jsonnet", *inputs, "-o", "trainer.checkpoint_seconds=120", *changes,
             "--out", models[name], "--resume", *overrides,

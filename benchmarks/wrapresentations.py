@@ -117,8 +117,11 @@ def headed(network: str, texts: Sequence[str], work: Path, batches: int) -> tupl
 
 
 def config_of(options: argparse.Namespace, labels: Path, texts: Path, *overrides: str) -> Any:
-    variables = {"labels": str(labels), "texts": str(texts), "network": options.network, "held_out": HELD_OUT}
     own = [
+        f"data.reader.labels={labels}",
+        f"data.reader.texts={texts}",
+        f"data.splitter.held_out={HELD_OUT}",
+        f"model.path={options.network}",
         f"data.reader.classes={json.dumps(CLASSES)}",
         f"trainer.batches.most={options.most}",
         f"trainer.epochs={options.epochs}",
@@ -126,7 +129,7 @@ def config_of(options: argparse.Namespace, labels: Path, texts: Path, *overrides
         "model.max_article_tokens=64",
         *overrides,
     ]
-    return load_config(ROOT / "configs" / "wrapresentations.jsonnet", overrides=own, ext_vars=variables)
+    return load_config(ROOT / "configs" / "wrapresentations.jsonnet", overrides=own)
 
 
 def trained(options: argparse.Namespace, name: str, labels: Path, texts: Path) -> SiameseModel:

@@ -1,6 +1,11 @@
-// The Adaptive Siamese Transformer of Danovitch 2020: what the other encoders are compared with.
-(import 'lib/linking.libsonnet') {
-  model+: { model+: {
-    encoder: { type: 'star_transformer', num_heads: 10, head_dim: 30, cycles: 1, score: 'cosine' },
-  } },
+// The Adaptive Siamese Transformer of Danovitch 2020, trained by the recipe of the paper:
+//   linker train configs/ast.jsonnet
+// On data of your own:
+//   linker train configs/ast.jsonnet --data DIR --vectors 6B.300d
+// DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also compressed).
+(import 'lib/danovitch2020.libsonnet') {
+  model+: {
+    // Each of the 10 heads is a tenth of the size of the word vectors: 30 of 300.
+    encoder: { type: 'star_transformer', num_heads: 10, cycles: 1, score: 'cosine', dropout: 0.05 },
+  },
 }

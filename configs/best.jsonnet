@@ -1,18 +1,14 @@
-// The model to use: four of a sentence transformer's six layers, which learn from the whole of it and then from links;
-// TF-IDF and the word vectors that linker brings along beside them; and articles that compete for each post.
-//   linker distil configs/best.jsonnet TEXTS... --teacher FOLDER --epochs 2 --rate 4e-4 --out runs/student \
-//     --ext-var data=DIR --ext-var path=FOLDER
-//   linker train configs/best.jsonnet -o start=runs/student --out runs/best --ext-var data=DIR --ext-var path=FOLDER
-// FOLDER is that of all-MiniLM-L6-v2. DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split.
-// benchmarks/quality.py measures what each part is worth.
+// The model that ranks best: four of the six layers of MiniLM, fine-tuned first to imitate the whole of it and then on links;
+// beside it TF-IDF and the word vectors bundled with linker; and articles that compete for each post.
+//   linker distil configs/best.jsonnet TEXTS... --teacher sentence-transformers/all-MiniLM-L6-v2 --epochs 2 --rate 4e-4 \
+//     --out runs/student
+//   linker train configs/best.jsonnet --data DIR -o start=runs/student
+// DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also compressed). MiniLM is downloaded once; to use a
+// copy in a folder, add -o model.model.parts.0.path=FOLDER. benchmarks/quality.py measures what each part contributes.
 local defaults = import 'lib/defaults.libsonnet';
-local data = std.extVar('data');
 
 defaults.training {
-  data: {
-    reader: defaults.files(data + '/articles.jsonl.gz', data + '/posts.jsonl.gz'),
-    splitter: 'given',
-  },
+  data: defaults.data,
   model: {
     type: 'competing',
     temperature: 0.06,
@@ -24,7 +20,7 @@ defaults.training {
       parts: [
         {
           type: 'transformer',
-          path: std.extVar('path'),
+          path: 'sentence-transformers/all-MiniLM-L6-v2',
           layers: [0, 1, 3, 5],
           title_share: 0.25,
           normalization: 'hashtags',

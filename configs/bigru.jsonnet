@@ -1,6 +1,8 @@
-// The last states of two gated recurrent units, one per direction, a baseline of Danovitch 2020.
-(import 'lib/linking.libsonnet') {
-  model+: { model+: {
-    encoder: { type: 'bigru', hidden_dim: 384 },
-  } },
+// A baseline of Danovitch 2020: the last states of two gated recurrent units, one per direction, each half as long as a
+// word vector.
+//   linker train configs/bigru.jsonnet
+(import 'lib/danovitch2020.libsonnet') {
+  model+: {
+    encoder: { type: 'bigru', dropout: 0.05 },
+  },
 }

@@ -1,6 +1,6 @@
-// The model that comes along, `best`, trained further with links of your own. No teacher, no texts, nothing to download.
-//   linker train configs/further.jsonnet --out runs/further --ext-var data=DIR
-// DIR holds articles.jsonl.gz and posts.jsonl.gz whose rows carry their split.
+// The bundled model `best`, trained further on links of your own. It needs no teacher and downloads nothing.
+//   linker train configs/further.jsonnet --data DIR
+// DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also compressed). Without --data: the sample.
 local best = import 'best.jsonnet';
 local parts = best.model.model.parts;
 

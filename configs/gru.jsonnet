@@ -1,6 +1,7 @@
-// The last state of a gated recurrent unit, a baseline of Danovitch 2020.
-(import 'lib/linking.libsonnet') {
-  model+: { model+: {
-    encoder: { type: 'gru', hidden_dim: 384 },
-  } },
+// A baseline of Danovitch 2020: the last state of a gated recurrent unit (Cho et al. 2014), as long as a word vector.
+//   linker train configs/gru.jsonnet
+(import 'lib/danovitch2020.libsonnet') {
+  model+: {
+    encoder: { type: 'gru', dropout: 0.05 },
+  },
 }

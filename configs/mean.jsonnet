@@ -1,7 +1,7 @@
-// The mean of the word vectors as they are: the floor that every encoder has to beat.
-(import 'lib/linking.libsonnet') {
-  model+: { model+: {
+// The mean of the word vectors, the simplest encoder: what every other encoder has to beat.
+//   linker train configs/mean.jsonnet
+(import 'lib/danovitch2020.libsonnet') {
+  model+: {
     encoder: 'mean',
-  } },
-  trainer+: { epochs: 0 },
+  },
 }

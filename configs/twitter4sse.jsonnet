@@ -1,20 +1,22 @@
-// Di Giovanni & Brambilla 2021 (Twitter4SSE): a pretrained transformer, pairs of tweets, multiple negatives ranking loss.
-// The pairs are files of `linker mine`, several with commas between them; `path` is a model of Hugging Face:
-//   linker train configs/twitter4sse.jsonnet --out runs/twitter4sse --ext-var pairs=FILES --ext-var path=MODEL
-// `-o miner=balanced -o loss=triplet_margin` is the triplet loss with a random negative.
+// Di Giovanni & Brambilla 2021 (Twitter4SSE): a pretrained transformer trained on pairs of tweets with the multiple
+// negatives ranking loss.
+//   linker train configs/twitter4sse.jsonnet --data sets/train
+// --data is a file of pairs written by `linker mine`, or a folder of such files. The pretrained model is BERTweet;
+// `-o model.path=MODEL` names another one, on the Hugging Face hub or in a folder.
+// `-o miner=balanced -o loss=triplet_margin` trains with the triplet loss and a random negative instead.
 {
   data: {
     reader: {
       type: 'single_file',
-      files: std.split(std.extVar('pairs'), ','),
+      files: 'sets/train',
       columns: { url: 'anchor_id', article: 'anchor_text', id: 'id' },
     },
-    // As in the paper everything is trained on: there is one epoch, so none to choose.
+    // As in the paper all pairs train: with a single epoch, there is nothing for a dev set to choose.
     splitter: { type: 'by_article', train: 1, dev: 0, test: 0 },
   },
   model: {
     type: 'transformer',
-    path: std.extVar('path'),
+    path: 'vinai/bertweet-base',
     max_article_tokens: 128,
     max_post_tokens: 128,
   },

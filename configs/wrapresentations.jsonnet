@@ -1,25 +1,31 @@
-// WRAPresentations: a transformer whose vectors bring tweets of one class together, whatever they are about.
-//   linker train configs/wrapresentations.jsonnet --out runs/wrap --ext-var labels=FILE --ext-var texts=FILE \
-//     --ext-var network=vinai/bertweet-base --ext-var held_out=abortion
-// `labels` has tweet_id, topic, class; `texts` has id, text: the tweets, or what `linker mine augmented` made of them.
+// WRAPresentations: a transformer that places tweets of one class close together, whatever their topic.
+//   linker train configs/wrapresentations.jsonnet --data DIR -o data.splitter.held_out=abortion
+// DIR holds labels.csv (columns tweet_id, topic, class) and texts.jsonl (id, text). Without --data: the sample in data/taco.
+// `-o data.reader.texts=FILE` trains on the texts that `linker mine augmented` has written.
+local defaults = import 'lib/defaults.libsonnet';
+
 {
   data: {
-    reader: { type: 'labelled_texts', labels: std.extVar('labels'), texts: std.extVar('texts') },
-    // 60 % of each class train, 40 % are dev; a whole topic is test.
-    splitter: { type: 'by_topic', held_out: std.extVar('held_out'), dev: 0.4 },
+    reader: {
+      type: 'labelled_texts',
+      labels: defaults.sample('taco/labels.csv'),
+      texts: defaults.sample('taco/texts.jsonl'),
+    },
+    // Of every class, 60 % of the tweets train and 40 % are dev; one whole topic is test.
+    splitter: { type: 'by_topic', held_out: 'eastbridge', dev: 0.4 },
   },
   model: {
     type: 'transformer',
-    path: std.extVar('network'),
+    path: 'vinai/bertweet-base',
     pooling: 'mean',
     normalization: 'bertweet',
   },
-  // Every text with every other, as many pairs of one class as of two.
+  // Every text with every other; as many pairs within a class as across classes.
   miner: 'aligned',
   loss: { type: 'contrastive_margin', margin: 0.5 },
   trainer: {
     optimizer: { type: 'adamw', lr: 4e-5, weight_decay: 0.01 },
-    // The paper's 2,533 steps are a tenth of its 25,325.
+    // The paper's 2,533 warm-up steps are a tenth of its 25,325 steps.
     schedule: { type: 'linear', warmup: 0.1 },
     batches: { type: 'class_pairs', pairs: 32 },
     epochs: 5,

@@ -57,9 +57,6 @@ def sample_digest() -> str:
 def measure(model: str) -> dict[str, float]:
     """Dev metrics of a lexical model, or of an encoder after two epochs of the quickstart recipe."""
     config = load_config(ROOT / "configs" / "quickstart.jsonnet", OVERRIDES)
-    for key in ("articles", "posts"):
-        config["data"]["reader"][key] = str(ROOT / config["data"]["reader"][key])
-    config["model"]["vectors"]["source"] = str(ROOT / config["model"]["vectors"]["source"])
     if model in SMALL:
         config["model"]["encoder"] = SMALL[model]
         metrics = _train(config)

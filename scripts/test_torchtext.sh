@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# Run the tests with torchtext 0.18, hence with torch 2.3, the oldest that is supported, and numpy 1.
+# Run the tests with torchtext 0.18, and so with torch 2.3 (the oldest supported) and numpy 1.
 #
 #   scripts/test_torchtext.sh                      everything but the slow tests
-#   scripts/test_torchtext.sh tests/data -x        what pytest is given
+#   scripts/test_torchtext.sh tests/data -x        only what these arguments to pytest select
 #
-# Needs Python 3.10 to 3.12 (PYTHON=python3.11 chooses one), a network for pip, and 6 GB in TMPDIR.
-# The environment and a copy of the working tree lie in a temporary folder, which goes when the run ends.
+# Needs Python 3.10 to 3.12 (PYTHON=python3.11 chooses one). The first run installs the packages into .venv-torchtext
+# (TORCHTEXT_VENV=FOLDER puts them elsewhere), 6 GB from the package index; later runs download nothing until
+# setup.cfg changes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-mkdir "$folder/linker"
-git ls-files -z --cached --others --exclude-standard |
-    while IFS= read -r -d '' file; do [ ! -e "$file" ] || printf '%s\0' "$file"; done |
-    tar --create --null --files-from=- | tar --extract --directory "$folder/linker"
-
-"${PYTHON:-python3}" -m venv "$folder/venv"
-"$folder/venv/bin/python" -m pip --disable-pip-version-check install -q -e "$folder/linker[torchtext,test]"
-cd "$folder/linker"
-export PATH="$folder/venv/bin:$PATH"
-python -c 'import numpy, torch, torchtext; print("torch", torch.__version__, "torchtext", torchtext.__version__, "numpy", numpy.__version__)'
+venv="${TORCHTEXT_VENV:-.venv-torchtext}"
+stamp="$venv/.installed"
+if [ ! -e "$stamp" ] || [ setup.cfg -nt "$stamp" ]; then
+    [ -e "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv"
+    # shellcheck disable=SC2086  # several flags
+    "$venv/bin/python" -m pip --disable-pip-version-check install -q --no-cache-dir ${PIP_FLAGS:-} -e ".[torchtext,test-tools]"
+    touch "$stamp"
+fi
+PATH="$(cd "$venv/bin" && pwd):$PATH"
+export PATH
+python -c 'import numpy, torch, torchtext, transformers
+print("torch", torch.__version__, "torchtext", torchtext.__version__, "numpy", numpy.__version__, "transformers", transformers.__version__)'
 if [ $# -eq 0 ]; then set -- -m "not slow"; fi
 python -m pytest "$@"

@@ -1,6 +1,19 @@
-// What the recipes share. A recipe says only what differs.
+// What the configs share. Each config states only what differs.
+
+// The folder that holds `configs` and `data`, so that the sample is found from any folder.
+local here = 'configs/lib/defaults.libsonnet';
+local root = std.substr(std.thisFile, 0, std.length(std.thisFile) - std.length(here));
+
 {
-  // Train and dev from one pair of files whose rows carry their split.
+  // A file of the sample.
+  sample(name):: root + 'data/' + name,
+
+  // Articles and posts of the sample; `--data DIR` replaces them. Rows with a column `split` are divided by it.
+  data:: {
+    reader: $.files($.sample('articles.jsonl'), $.sample('posts.jsonl')),
+  },
+
+  // Articles from one file, posts from another.
   files(articles, posts, columns={}):: {
     type: 'articles_and_posts',
     articles: articles,
@@ -8,7 +21,6 @@
     columns: columns,
   },
 
-  // Danovitch 2020: multi-similarity mining, triplet loss on squared distances, Adam.
   training:: {
     miner: { type: 'multi_similarity', epsilon: 0.1 },
     loss: { type: 'triplet_margin', margin: 0.15 },

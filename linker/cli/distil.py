@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from linker.cli.fetching import fetch_missing
 from linker.cli.options import (
     ConfigFile,
     ExtVars,
@@ -16,6 +17,7 @@ from linker.cli.options import (
     SaidFolder,
     TeacherFolder,
     TextColumns,
+    VectorsName,
     read_config,
 )
 
@@ -31,6 +33,7 @@ def distil(
     teacher: TeacherFolder,
     out: Annotated[Path, typer.Option("--out", help="Model folder to write.", show_default=False)],
     column: TextColumns = None,
+    vectors: VectorsName = None,
     epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 3,
     rate: Annotated[float, typer.Option("--rate", min=0, help="Peak learning rate.")] = 5e-4,
     said: SaidFolder = None,
@@ -53,10 +56,18 @@ def distil(
     from linker.progress import stderr
     from linker.training.resuming import refuse_to_replace
     from linker.training.said import Said
+    from linker.training.sources import settle_vectors, use_vectors
 
-    resolved = resolve(EXPERIMENT, read_config(config, override, ext_var, include_package))
+    def say(line: str) -> None:
+        stderr.print(line, highlight=False, soft_wrap=True, markup=False)
+
+    loaded = read_config(config, override, ext_var, include_package)
+    caches = [] if vectors is None else use_vectors(loaded, vectors)
+    resolved = resolve(EXPERIMENT, loaded)
     if not overwrite:
         refuse_to_replace(out)
+    fetch_missing(vectors, caches, say)
+    settle_vectors(resolved, say)
     model = Teacher(teacher)
     texts, cosine = build(EXPERIMENT, resolved).distil(
         out,

@@ -31,6 +31,14 @@ ExtVars = Annotated[
         show_default=False,
     ),
 ]
+VectorsName = Annotated[
+    str | None,
+    typer.Option(
+        "--vectors",
+        help="Use the word vectors in this file, or GloVe by name (such as 6B.300d), downloaded if necessary.",
+        show_default="as the config says",
+    ),
+]
 Packages = Annotated[
     list[str] | None,
     typer.Option(

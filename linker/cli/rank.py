@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli import status
+from linker.cli.articles import Articles, Force, read_articles
+from linker.cli.default_posts import find_posts
 from linker.cli.options import (
     Address,
     EngineName,
@@ -21,38 +24,24 @@ from linker.cli.options import (
     engine_of,
     include_packages,
 )
-from linker.cli.posts import check_files, told_articles
+from linker.cli.posts import check_files
 from linker.cli.rankers import Asked, CorpusRanker, PostsRanker
 from linker.cli.thresholds import check_wishes, chosen, read_evidence, say
-from linker.errors import LinkerError
+from linker.errors import Faults, LinkerError
 
 if TYPE_CHECKING:
     from linker.data.filter import Filter
     from linker.ranking.ranked import RankedPost
 
-_TABLE_ROWS = 20
-_ENDINGS: dict[str, Literal["csv", "jsonl", "trec"]] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".trec": "trec",
-    ".run": "trec",
-}
-
 
 def rank(
-    article: Annotated[
-        list[str],
-        typer.Option(
-            "--article",
-            help="Address, file (HTML, text, JSON) or - (standard input); several make one query.",
-        ),
-    ],
+    article: Articles,
     posts: Annotated[
         list[str] | None,
         typer.Option(
             "--posts",
-            help="File of posts, folder, pattern or address, or -; repeatable.",
-            show_default=False,
+            help="Posts: files, folders, patterns or addresses, several in a row, or - for standard input.",
+            show_default="a corpus or posts.* in this folder or data/, else standard input",
         ),
     ] = None,
     corpus: Annotated[
@@ -69,7 +58,7 @@ def rank(
     top: Annotated[
         int | None,
         typer.Option(
-            "--top", min=1, help="How many posts.", show_default=f"{_TABLE_ROWS} in tables, else all"
+            "--top", min=1, help="How many posts.", show_default="20 in tables, 1,000 in HTML, else all"
         ),
     ] = None,
     offset: Annotated[
@@ -138,11 +127,20 @@ def rank(
     engine: EngineName = "local",
     address: Address = None,
     format_: Annotated[
-        Literal["table", "csv", "jsonl", "trec"] | None,
-        typer.Option("--format", help="What to write.", show_default="by the ending of --out, else table"),
+        Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
+        typer.Option(
+            "--format",
+            help="The format of the ranking, also on standard output.",
+            show_default="by the ending of --out, else table",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write.", show_default="standard output")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The file to write the ranking to; its ending tells the format: .csv, .xlsx, .html, .jsonl, …",
+            show_default="standard output",
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which words of article and posts carried the score.")
@@ -151,10 +149,12 @@ def rank(
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
+    force: Force = False,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
+    status.begin(status.reading_articles(article))
     from linker.ranking.linker import check_explaining
-    from linker.ranking.output import write_ranking
+    from linker.ranking.output import USUAL_TOP, format_of, write_ranking
     from linker.ranking.relevance import with_probabilities
 
     # What can be wrong is found out before the work begins: names first, the model last.
@@ -162,12 +162,20 @@ def rank(
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     check_explaining(explain, passages)
-    check_files(article, posts or [], out)
+    format_ = format_of(out, format_)
+    found, faults = None, Faults()
+    if corpus is None and not posts:
+        with faults:
+            found = find_posts(article, model, corpora=not column)
+        if found is None:
+            read_articles(article, force, faults)  # raises: articles and posts are reported together
+        else:
+            corpus, posts = found.corpus, found.files
+    check_files(article, posts or [], out, faults)
     evidence = read_evidence(labels, calibration)
     check_wishes(precision, recall, threshold, evidence)
-    format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
-    if top is None and format_ == "table":
-        top = _TABLE_ROWS
+    if top is None:
+        top = USUAL_TOP.get(format_)
     conditions = _conditions(since, until, lang, where)
     # A run is evaluated against labels of single posts.
     asked = Asked(top, explain, passages, evidence, offset, conditions, copies or format_ == "trec")
@@ -184,18 +192,20 @@ def rank(
     else:
         _only_with_corpus(fusion=fusion, approximate=approximate)
         _only_with_corpus(engine=engine if engine != "local" else None, address=address)
-        if not posts:
-            raise LinkerError("give --posts FILE, or --corpus FOLDER")
+        assert posts  # named or found above
         ranker = PostsRanker(posts, model, column, on_error, errors_dir, asked)
-    articles = told_articles(article)
+    articles = read_articles(article, force, faults)
+    if found is not None:
+        say(found.line)
     thresholds = ranker.thresholds(articles)
     threshold = chosen(thresholds, precision, recall, threshold)
     ranking = ranker.ranking(articles, threshold)
     _report(ranking, threshold, explain, ranker.name)
     if thresholds is not None:
         ranking = with_probabilities(ranking, thresholds)
+    status.end()
     query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
-    write_ranking(out, ranking, format_, query=query, tag=ranker.name)
+    write_ranking(out, ranking, format_, query=query, tag=ranker.name, articles=articles)
 
 
 def _conditions(since: str | None, until: str | None, lang: list[str] | None, where: str | None) -> Filter:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from linker.cli import status
 from linker.cli.posts import post_columns, with_option
 from linker.cli.thresholds import identity, say
 from linker.errors import LinkerError
@@ -108,10 +109,14 @@ class PostsRanker:
 
     def _with_scores(self, articles: list[Article]) -> ScoredPosts:
         if self._scored is None:
+            status.step("reading the posts")
             posts = self._posts  # before the model is loaded: most mistakes are in files
             for sentence in self._asked.conditions.left_out(posts):
                 say(sentence)
-            self._scored = self._linker.scored(articles, posts, self._asked.passages)
+            status.step(f"loading {self.name}")
+            linker = self._linker
+            status.step(f"scoring {len(posts):,} posts")
+            self._scored = linker.scored(articles, posts, self._asked.passages)
         return self._scored
 
     @cached_property
@@ -178,6 +183,7 @@ class CorpusRanker:
         asked = self._asked
         for sentence in self._corpus.left_out(asked.conditions):
             say(sentence)
+        status.step("searching the corpus")
         return self._corpus.ranking(
             articles,
             asked.top,

@@ -43,18 +43,9 @@ def fetch(
 
     An interrupted download resumes where it stopped.
     """
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+    from linker.cli.fetching import fetch_named
 
-    from linker.data.vectors.download import fetch_vectors
-    from linker.progress import stderr
-
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as progress:
-        task = progress.add_task(name, total=None)
-        path = fetch_vectors(
-            name, cache, url, sha256, lambda done, total: progress.update(task, completed=done, total=total)
-        )
-    print(path)
+    print(fetch_named(name, cache, url, sha256))
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -89,7 +90,7 @@ class _JsonnetSource:
             raise ValueError(f"configs may only import from {self.roots[-1]}")
         if not wanted.is_file():
             raise ValueError("no such file")
-        return str(wanted), _read(wanted)
+        return _shortest(wanted), _read(wanted)
 
     def _message(self, text: str) -> str:
         """Jsonnet's message with the place first, and the line that stands there."""
@@ -110,6 +111,12 @@ class _JsonnetSource:
         except (ConfigError, IndexError):
             return ""
         return f"\n    {shown[:100]}\n    {' ' * (column - 1)}^" if column <= 100 else ""
+
+
+def _shortest(path: Path) -> str:
+    """The path without `..` where that is the same file: `std.thisFile` of what is imported."""
+    normal = os.path.normpath(path)
+    return normal if os.path.realpath(normal) == os.path.realpath(path) else str(path)
 
 
 def _read(path: Path) -> bytes:

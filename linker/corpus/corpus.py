@@ -21,7 +21,7 @@ from linker.corpus.indexing import make_index
 from linker.corpus.matrix import Matrix
 from linker.corpus.part_scores import pieces_of, scores_of_parts, with_other_parts
 from linker.corpus.parts import Parts
-from linker.corpus.ranking import Ranking
+from linker.corpus.ranking import Ranking as StoredRanking
 from linker.corpus.scoring import Query, exact_scores
 from linker.corpus.store import Store
 from linker.data.types import Article, Post
@@ -33,8 +33,8 @@ from linker.models.model import Model
 from linker.models.passages import Passages
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
-from linker.ranking.linker import AnyArticle, as_articles, check_explaining, find_model
-from linker.ranking.ranked import RankedPost
+from linker.ranking.linker import AnyArticles, as_articles, check_explaining, find_model
+from linker.ranking.ranking import Ranking
 from linker.ranking.relevance import thresholds_of
 
 
@@ -97,7 +97,7 @@ class Corpus:
 
     def rank(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         top: int | None = 20,
         offset: int = 0,
         threshold: float | None = None,
@@ -107,7 +107,7 @@ class Corpus:
         passages: Passages = "whole",
         fusion: Fusion = "none",
         approximate: bool = False,
-    ) -> list[RankedPost]:
+    ) -> Ranking:
         """The posts, best first; equal scores in descending order of ids.
 
         Of near-duplicates the best is given, with how many others there are.
@@ -128,15 +128,15 @@ class Corpus:
         Raises:
             LinkerError: an article that cannot be fetched or read, a filter that cannot be understood, or no index.
         """
-        return list(
-            self.ranking(
-                article, top, offset, threshold, filter, explain, copies, passages, fusion, approximate
-            )
+        queries = as_articles(article)
+        ranked = self.ranking(
+            queries, top, offset, threshold, filter, explain, copies, passages, fusion, approximate
         )
+        return Ranking(list(ranked), queries, self.name)
 
     def ranking(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         top: int | None = 20,
         offset: int = 0,
         threshold: float | None = None,
@@ -146,7 +146,7 @@ class Corpus:
         passages: Passages = "whole",
         fusion: Fusion = "none",
         approximate: bool = False,
-    ) -> Ranking:
+    ) -> StoredRanking:
         """`rank`, of which posts are read only when they are looked at: for more than memory holds."""
         check_explaining(explain, passages)
         queries = as_articles(article)
@@ -169,11 +169,11 @@ class Corpus:
         def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
             return explanations(self.model, queries, posts, range(len(posts)), pile)
 
-        return Ranking(self._dataset, at, found, more, offset + 1, explained if explain else None)
+        return StoredRanking(self._dataset, at, found, more, offset + 1, explained if explain else None)
 
     def thresholds(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         evidence: Mapping[str, bool] | Calibration,
         filter: Filter | None = None,
         passages: Passages = "whole",
@@ -239,7 +239,7 @@ class Corpus:
             self._index = Index.open(self.store.folder)
         return self._index
 
-    def make_index(self, articles: AnyArticle | Sequence[AnyArticle] | None = None) -> Facts:
+    def make_index(self, articles: AnyArticles | None = None) -> Facts:
         """Make the index for approximate search, or make it anew with the posts added since; measure its recall.
 
         Args:

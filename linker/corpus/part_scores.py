@@ -108,7 +108,7 @@ class PartsQuery:
         if isinstance(model, CompetingModel):
             return model.against_none(self._of(model.model, number))
         if isinstance(model, HybridModel):
-            return model.fused([self._of(part, number)[None] for part in model.parts()])[0]
+            return model.fused_alone([self._of(part, number)[None] for part in model.parts()])[0]
         if isinstance(model, ShippedVectorsModel):
             return self._of(model.vectors, number)
         if isinstance(model, TfidfModel):

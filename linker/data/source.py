@@ -1,18 +1,26 @@
-"""Where the data of a training come from and how they are divided."""
+"""Where the data of a training run come from and how they are divided."""
 
 from __future__ import annotations
 
 from linker.data.reading import PairReader
-from linker.data.splitter import Splits, Splitter
+from linker.data.splitter import Splits, Splitter, tell
+from linker.data.splitters.by_article import ByArticleSplitter
 from linker.data.splitters.given import GivenSplitter
+from linker.data.types import LinkedPosts
 
 
 class DataSource:
-    """A reader and a splitter; without a splitter the `split` columns of the files say it (`given`)."""
+    """A reader and a splitter.
+
+    Args:
+        reader: reads articles and posts.
+        splitter: divides them; null: by the column `split` where any row has one (`given`), else at random, four fifths
+            of the articles for training (`by_article`).
+    """
 
     def __init__(self, reader: PairReader, splitter: Splitter | None = None) -> None:
         self.reader = reader
-        self.splitter = splitter or GivenSplitter()
+        self.splitter = splitter
 
     def load(self) -> Splits:
         """Read and divide everything.
@@ -20,4 +28,16 @@ class DataSource:
         Raises:
             DataError: see the reader and the splitter.
         """
-        return self.splitter.split(self.reader.read())
+        data = self.reader.read()
+        return (self.splitter or _fitting(data)).split(data)
+
+
+def _fitting(data: LinkedPosts) -> Splitter:
+    if any(row.split for rows in (data.articles, data.posts) for row in rows):
+        return GivenSplitter()
+    splitter = ByArticleSplitter()
+    tell(
+        "no row has a `split`, so the articles are divided at random: "
+        f"{splitter.train:.0%} train, {splitter.dev:.0%} dev, {splitter.test:.0%} test"
+    )
+    return splitter

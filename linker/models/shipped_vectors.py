@@ -51,7 +51,7 @@ class ShippedVectorsModel(Model):
         self._read(folder / DISTILLED)
 
     def _read(self, folder: Path) -> None:
-        part = part_with_vectors(load_model(folder))
+        part = part_with_vectors(load_model(folder, for_scoring=True))
         if part is None:
             raise ModelError(f"{folder}: gives no vectors; copy the model folder anew")
         self._folder, self.vectors = folder, part

@@ -54,6 +54,8 @@ class TransformerModel(SiameseModel):
     """
 
     network: Any
+    # About a thousand posts, which take a second or two on a CPU: the progress display moves on as often.
+    tokens_per_chunk = 32_768
 
     def __init__(
         self,

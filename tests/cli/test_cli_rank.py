@@ -66,7 +66,8 @@ def test_two_options_are_enough(run: Run) -> None:
     assert lines[2].endswith("cracks in the BRIDGE again, well done council (+1 like it)")
     assert 'line one line "two"' in out
     assert err.splitlines() == [
-        "article: 'Bridge closed after cracks', 17 words",
+        "reading the article ...",
+        'article: "Bridge closed after cracks", 17 words, no date, article.txt',
         "no --model given: ranking by `best`, which linker brings along",
     ]
 
@@ -231,10 +232,19 @@ def test_columns_of_other_names_and_none_for_ids(run: Run, tmp_path: Path) -> No
     assert code == 2
     assert "txt" in err
     assert "text" in err
-    code, _, err = run(*tweets)
+    code, out, err = run(*tweets)
+    assert code == 0
+    assert json.loads(out.splitlines()[0])["text"] == "the bridge has cracks"
+    assert 'tweets.csv: text from "body", ids are the line numbers' in err
+    (tmp_path / "tweets.csv").write_text("reach,words,fold\n3,the bridge has cracks,a\n")
+    code, _, err = run(*tweets, "--column", "split=part", "--top", "3")
     assert code == 2
-    assert 'tweets.csv: no column "id"' in err
-    assert "--column id=" in err
+    assert (
+        'no column "part"; no column "text", the likeliest is "words" (there are: reach, words, fold)' in err
+    )
+    words = f"linker rank {' '.join(tweets)} --top 3 --column split=NAME --column text=words"
+    assert err.splitlines()[-1] == f"Type: {words}"
+    assert run(*words.replace("--column split=NAME ", "").split()[2:])[0] == 0
 
 
 def test_bad_lines_stop_or_are_set_aside(run: Run, tmp_path: Path) -> None:
@@ -388,6 +398,7 @@ def test_an_address_and_a_file_as_one_query(run: Run, served: str, tmp_path: Pat
     )
     assert failed.returncode == 2
     assert failed.stderr == (
+        "fetching the article ...\n"
         f"error: {served}/gone.html: there is no such page (status 404); check the address\n"
     )
 

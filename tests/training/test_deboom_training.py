@@ -65,8 +65,13 @@ def test_the_recipe_learns_that_rare_words_tell_more(tmp_path, loss, rate):
             file.write(f"{word} {' '.join(f'{x:.4f}' for x in vector)}\n")
     config = load_config(
         Path(__file__).parents[2] / "configs" / "deboom.jsonnet",
-        overrides=[f"loss={json.dumps(loss)}", "trainer.epochs=10", f"trainer.optimizer.lr={rate}"],
-        ext_vars={"articles": str(articles), "vectors": str(tmp_path / "vectors.txt")},
+        overrides=[
+            f"loss={json.dumps(loss)}",
+            "trainer.epochs=10",
+            f"trainer.optimizer.lr={rate}",
+            f"data.reader.articles={articles}",
+            f"model.vectors.source={tmp_path / 'vectors.txt'}",
+        ],
     )
     result = build(Experiment, config).run(tmp_path / "run", resolve(Experiment, config))
     model = load_model(tmp_path / "run")

@@ -11,6 +11,7 @@ from linker.mining.reranking import Candidate, Reranking
 from linker.models.folder import load_model
 from linker.training.experiment import Experiment
 from linker.training.run import Run
+from linker.training.sources import use_data
 from linker.training.workers import Workers
 from tests.conftest import TOPICS
 from tests.models.tiny_transformers import tiny
@@ -34,10 +35,12 @@ def config(tmp_path):
     pairs = [pair(n, f"p{n}", words(n % 6, n % 4, 5), words(n % 6, 6, n % 3)) for n in range(60)]
     half = len(pairs) // 2
     for name, part in (("a.jsonl", pairs[:half]), ("b.jsonl", pairs[half:])):
-        (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in part))
-    files = f"{tmp_path}/a.jsonl,{tmp_path}/b.jsonl"
+        (tmp_path / "pairs").mkdir(exist_ok=True)
+        (tmp_path / "pairs" / name).write_text("".join(json.dumps(one) + "\n" for one in part))
     model = str(tiny("bert", tmp_path / "base", dropout=0.0))
-    return load_config(CONFIG, ext_vars={"pairs": files, "path": model})
+    config = load_config(CONFIG, [f"model.path={model}"])
+    use_data(config, str(tmp_path / "pairs"), None, None)
+    return config
 
 
 def test_the_config_trains_on_mined_pairs_and_the_model_ranks_better(config, tmp_path):

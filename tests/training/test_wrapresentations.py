@@ -48,10 +48,9 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
     assert "28 texts left" in told
     rows = [json.loads(line) for line in augmented.read_text(encoding="utf-8").splitlines()]
     assert sum(row["text"] != row["original"] for row in rows) == 56
-    variables = {"labels": LABELS, "texts": str(augmented), "network": network, "held_out": "eastbridge"}
     command = ["train", str(ROOT / "configs" / "wrapresentations.jsonnet"), "--out", str(out)]
-    command += [f"--ext-var={name}={value}" for name, value in variables.items()]
-    command += ["-o", "trainer.epochs=2"]
+    command += ["-o", f"data.reader.texts={augmented}", "-o", f"model.path={network}"]
+    command += ["-o", "data.splitter.held_out=eastbridge", "-o", "trainer.epochs=2"]
     code, told = linker(*command)
     assert code == 0, told
     # Of 34 tweets to train (8 or 9 of each class) 2 × 256 to 258 pairs, in batches of 32.

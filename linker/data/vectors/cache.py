@@ -12,6 +12,7 @@ from linker.errors import DataError
 
 CACHE_VARIABLE = "LINKER_VECTOR_CACHE"
 DEFAULT_CACHE = ".vector_cache"
+MIRROR_VARIABLE = "LINKER_VECTOR_MIRROR"
 STANFORD = "https://nlp.stanford.edu/data"
 
 
@@ -61,32 +62,47 @@ def find_vectors(source: str, cache: str | None = None) -> Path:
     Raises:
         DataError: there is none; the message says what to do.
     """
-    path = Path(source).expanduser()
-    if path.is_file() or path.parent.is_file():
+    path = _as_file(source)
+    if path is not None:
         return path
     vectors = published(source)
     if vectors is None:
         raise DataError(_no_such_source(source))
     folder = cache_folder(cache)
-    # torchtext's own order: its binary copy, the text, the archive.
-    for candidate in (
-        folder / f"{vectors.member}.pt",
-        folder / vectors.member,
-        folder / f"{vectors.member}.gz",
-    ):
-        if candidate.is_file():
-            return candidate
-    archive = folder / vectors.archive
-    if (
-        archive.is_file()
-        and zipfile.is_zipfile(archive)
-        and vectors.member in zipfile.ZipFile(archive).namelist()
-    ):
-        return archive / vectors.member
+    found = _in_cache(vectors, folder)
+    if found is not None:
+        return found
     raise DataError(
         f"word vectors {source!r} are not in {folder}: get them with `linker vectors fetch "
         f"{source.removeprefix('glove.')}`, or say where they lie ({CACHE_VARIABLE} or the config's `cache`)"
     )
+
+
+def available(source: str, otherwise: str | None, cache: str | None = None) -> str:
+    """`source`, or `otherwise` where `source` is a published name whose vectors are not in the cache."""
+    if otherwise is None or _as_file(source) is not None:
+        return source
+    vectors = published(source)
+    return source if vectors is None or _in_cache(vectors, cache_folder(cache)) else otherwise
+
+
+def _as_file(source: str) -> Path | None:
+    """The file that a path names, or the archive and member that it names."""
+    path = Path(source).expanduser()
+    return path if path.is_file() or path.parent.is_file() else None
+
+
+def _in_cache(vectors: PublishedVectors, folder: Path) -> Path | None:
+    # torchtext's own order: its binary copy, the text, the archive.
+    for name in (f"{vectors.member}.pt", vectors.member, f"{vectors.member}.gz"):
+        if (folder / name).is_file():
+            return folder / name
+    archive = folder / vectors.archive
+    if archive.is_file() and zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as content:
+            if vectors.member in content.namelist():
+                return archive / vectors.member
+    return None
 
 
 def _no_such_source(source: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import shutil
 import time
 import zipfile
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from linker.data.vectors.cache import PUBLISHED, cache_folder, published
+from linker.data.vectors.cache import MIRROR_VARIABLE, PUBLISHED, PublishedVectors, cache_folder, published
 from linker.errors import DataError
 from linker.files import atomic_write, sha256_of
 from linker.progress import stderr
@@ -44,7 +45,8 @@ def fetch_vectors(
     Args:
         name: such as `6B.300d`.
         cache: the folder for it, see `cache_folder`.
-        url: another address of the same archive.
+        url: another address of the same archive; by default the publisher's, or on the mirror whose address is in
+            the environment variable LINKER_VECTOR_MIRROR, the file of the same name.
         sha256: the archive's checksum, where the caller knows it.
         report: called with the bytes there are and, where known, the bytes there will be.
 
@@ -61,9 +63,15 @@ def fetch_vectors(
     with _disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         if not archive.is_file():
-            _download(url or vectors.url, archive, sha256, report)
+            _download(url or _address(vectors), archive, sha256, report)
         _extract(archive, vectors.member, target)
     return target
+
+
+def _address(vectors: PublishedVectors) -> str:
+    """Where an archive is published, or the file of that name on the mirror that the environment names."""
+    mirror = os.environ.get(MIRROR_VARIABLE)
+    return f"{mirror.rstrip('/')}/{vectors.archive}" if mirror else vectors.url
 
 
 @dataclass

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from linker.data.vectors.cache import find_vectors
+from linker.data.vectors.cache import available, find_vectors
 from linker.data.vectors.formats import read_rows
 from linker.data.vocabulary import EMPTY, Vocabulary
 from linker.data.word_vectors import WordVectors
@@ -19,7 +19,13 @@ from linker.data.word_vectors import WordVectors
 class VectorFile(WordVectors):
     """A file of word vectors: GloVe or word2vec text, word2vec binary, or one of torchtext's names."""
 
-    def __init__(self, source: str, max_words: int | None = 100_000, cache: str | None = None) -> None:
+    def __init__(
+        self,
+        source: str,
+        max_words: int | None = 100_000,
+        cache: str | None = None,
+        otherwise: str | None = None,
+    ) -> None:
         """Say which vectors are meant; nothing is read yet.
 
         Args:
@@ -28,10 +34,13 @@ class VectorFile(WordVectors):
                 keeps all.
             cache: the folder where named vectors lie; default: the environment variable LINKER_VECTOR_CACHE,
                 else `.vector_cache`.
+            otherwise: a file to use where `source` is a name and its vectors are not in the cache. `linker train`
+                says so on standard error and records which of the two it used.
         """
         self.source = source
         self.max_words = max_words
         self.cache = cache
+        self.otherwise = otherwise
 
     def path(self) -> Path:
         """The file that `source` means.
@@ -39,7 +48,7 @@ class VectorFile(WordVectors):
         Raises:
             DataError: there is no such file; the message says how to get it.
         """
-        return find_vectors(self.source, self.cache)
+        return find_vectors(available(self.source, self.otherwise, self.cache), self.cache)
 
     def read(self, wanted: set[str] | None = None) -> tuple[list[str], np.ndarray]:
         """The words and their vectors, in file order: the wanted ones and the file's first `max_words`.

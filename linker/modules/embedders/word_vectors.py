@@ -16,6 +16,8 @@ from linker.modules.dropout import Dropout
 from linker.modules.embedder import Embedder
 from linker.modules.embedders.subwords import fit_subwords
 
+# The length of vectors that are trained from nothing.
+DEFAULT_DIM = 300
 # Of a fitted n-gram table: enough that no unknown word is zero, too little to drown what was fitted.
 RANDOM_SHARE = 0.1
 
@@ -30,7 +32,7 @@ class WordVectorsEmbedder(Embedder):
 
     def __init__(
         self,
-        dim: int = 300,
+        dim: int | None = None,
         trainable: bool = False,
         unknown: Literal["subwords", "learned", "zero"] = "subwords",
         buckets: int = 20_000,
@@ -43,7 +45,7 @@ class WordVectorsEmbedder(Embedder):
         """Make the tables.
 
         Args:
-            dim: length of the vectors; the pretrained ones must have it.
+            dim: length of the vectors; null: that of the pretrained ones, or 300 where there are none.
             trainable: train the table of words (needed where nothing is pretrained).
             unknown: what words outside the vocabulary become.
             buckets: rows of the n-gram table, for `unknown = "subwords"`.
@@ -56,6 +58,8 @@ class WordVectorsEmbedder(Embedder):
             ConfigError: the table would stay random, or the vectors have another length than `dim`.
         """
         super().__init__()
+        if dim is None:
+            dim = DEFAULT_DIM if pretrained is None else pretrained.shape[1]
         at_least(1, dim=dim, buckets=buckets)
         if pretrained is None and not trainable:
             raise ConfigError(
@@ -65,7 +69,7 @@ class WordVectorsEmbedder(Embedder):
         if pretrained is not None and pretrained.shape != (vocabulary_size, dim):
             raise ConfigError(
                 f"the word vectors have {pretrained.shape[1]} numbers each, the embedder's `dim` is {dim}: "
-                f"set it to {pretrained.shape[1]}"
+                f"set it to {pretrained.shape[1]}, or leave it out"
             )
         self.output_dim = dim
         table = torch.randn(vocabulary_size, dim) * dim**-0.5 if pretrained is None else pretrained

@@ -23,7 +23,7 @@ class WordVectorsIdfEmbedder(WordVectorsEmbedder):
 
     def __init__(
         self,
-        dim: int = 300,
+        dim: int | None = None,
         *,
         vocabulary_size: int,
         pretrained: Tensor | None = None,
@@ -32,7 +32,7 @@ class WordVectorsIdfEmbedder(WordVectorsEmbedder):
         """Make the table.
 
         Args:
-            dim: length of the vectors in the file.
+            dim: length of the vectors in the file; null: whatever it is.
             vocabulary_size: words in the vocabulary.
             pretrained: float, vocabulary_size × dim.
             idf: float, vocabulary_size. A model that is about to load its state gives none.
@@ -43,7 +43,7 @@ class WordVectorsIdfEmbedder(WordVectorsEmbedder):
         if pretrained is None:
             raise ConfigError("the word_vectors_idf embedder trains no vectors: name a file as `vectors`")
         super().__init__(dim, unknown="zero", vocabulary_size=vocabulary_size, pretrained=pretrained)
-        self.output_dim = dim + 1
+        self.output_dim = pretrained.shape[1] + 1
         values = torch.zeros(vocabulary_size) if idf is None else idf.detach().to(self.words.weight.dtype)
         self.register_buffer("idf", values.masked_fill((pretrained == 0).all(1), NO_VECTOR))
 

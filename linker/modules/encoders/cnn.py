@@ -21,7 +21,7 @@ class CnnEncoder(Encoder):
     Args:
         num_filters: filters per n-gram size.
         ngram_sizes: window sizes in tokens; the paper uses 1 to 4.
-        hidden_dim: size of the text vector.
+        hidden_dim: size of the text vector; null: that of the token vectors.
         dropout: on the pooled answers, while training.
     """
 
@@ -29,7 +29,7 @@ class CnnEncoder(Encoder):
         self,
         num_filters: int = 100,
         ngram_sizes: tuple[int, ...] = (1, 2, 3, 4),
-        hidden_dim: int = 300,
+        hidden_dim: int | None = None,
         dropout: float = 0.05,
         *,
         input_dim: int,
@@ -40,6 +40,7 @@ class CnnEncoder(Encoder):
                 f"ngram_sizes is {list(ngram_sizes)}, but must be numbers of words, each at least 1"
             )
         super().__init__()
+        hidden_dim = hidden_dim or input_dim
         self.input_dim, self.output_dim = input_dim, hidden_dim
         self.ngram_sizes = tuple(ngram_sizes)
         self.convolutions = nn.ModuleList(nn.Conv1d(input_dim, num_filters, n) for n in self.ngram_sizes)

@@ -15,7 +15,6 @@ class _Recurrent(Encoder):
     """A one-layer GRU whose last state (of each direction) is the text vector."""
 
     def __init__(self, hidden_dim: int, dropout: float, bidirectional: bool, input_dim: int) -> None:
-        at_least(1, hidden_dim=hidden_dim)
         super().__init__()
         self.input_dim, self.output_dim = input_dim, hidden_dim
         size = hidden_dim // 2 if bidirectional else hidden_dim
@@ -35,12 +34,13 @@ class GruEncoder(_Recurrent):
     """The state of a GRU after the last token.
 
     Args:
-        hidden_dim: size of the state and of the text vector.
+        hidden_dim: size of the state and of the text vector; null: that of the token vectors.
         dropout: on the text vector, while training.
     """
 
-    def __init__(self, hidden_dim: int = 300, dropout: float = 0.05, *, input_dim: int) -> None:
-        super().__init__(hidden_dim, dropout, False, input_dim)
+    def __init__(self, hidden_dim: int | None = None, dropout: float = 0.05, *, input_dim: int) -> None:
+        at_least(1, hidden_dim=hidden_dim)
+        super().__init__(hidden_dim or input_dim, dropout, False, input_dim)
 
 
 @Encoder.register("bigru")
@@ -48,11 +48,14 @@ class BiGruEncoder(_Recurrent):
     """The last states of two GRUs, one reading forwards and one backwards, half the size each.
 
     Args:
-        hidden_dim: size of the text vector, an even number.
+        hidden_dim: size of the text vector, an even number; null: that of the token vectors, or one more where that
+            is odd.
         dropout: on the text vector, while training.
     """
 
-    def __init__(self, hidden_dim: int = 300, dropout: float = 0.05, *, input_dim: int) -> None:
+    def __init__(self, hidden_dim: int | None = None, dropout: float = 0.05, *, input_dim: int) -> None:
+        at_least(1, hidden_dim=hidden_dim)
+        hidden_dim = hidden_dim or input_dim + input_dim % 2
         if hidden_dim % 2:
             raise ValueError(
                 f"hidden_dim is {hidden_dim}, but both directions of a bigru share it: use an even number"

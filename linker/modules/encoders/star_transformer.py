@@ -27,7 +27,7 @@ class StarTransformerEncoder(Encoder):
 
     Args:
         num_heads: attention heads, each with an α of its own in ring and star.
-        head_dim: size of each head.
+        head_dim: size of each head; null: the size of the token vectors divided by `num_heads`, rounded up.
         cycles: how many times ring and star take turns; 1 is nearly as good as more.
         window: neighbours on each side that a token attends to (c).
         score: `cosine` of query and key, which the paper names, or `dot` product / √head_dim, as in its author's code.
@@ -39,7 +39,7 @@ class StarTransformerEncoder(Encoder):
     def __init__(
         self,
         num_heads: int = 10,
-        head_dim: int = 30,
+        head_dim: int | None = None,
         cycles: int = 1,
         window: int = 1,
         score: ScoreFunction = "dot",
@@ -52,6 +52,8 @@ class StarTransformerEncoder(Encoder):
         at_least(1, num_heads=num_heads, head_dim=head_dim, cycles=cycles)
         at_least(0, window=window)
         super().__init__()
+        if head_dim is None:
+            head_dim = -(-input_dim // num_heads)
         self.input_dim = self.output_dim = input_dim
         self.positions = positions
         self.cycles = nn.ModuleList(

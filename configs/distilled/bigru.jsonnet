@@ -1,0 +1,7 @@
+// The last states of two gated recurrent units, one per direction, otherwise as distilled/ast.jsonnet.
+//   linker train configs/distilled/bigru.jsonnet --data DIR --vectors vectors.txt.gz
+(import '../lib/distilled.libsonnet') {
+  model+: { model+: {
+    encoder: 'bigru',
+  } },
+}

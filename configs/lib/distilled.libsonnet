@@ -1,0 +1,35 @@
+// The encoders of Danovitch 2020 with current methods: word vectors distilled from a sentence transformer, a sentence
+// transformer as teacher before training on links, the InfoNCE loss over large batches, and articles that compete for
+// each post. Three commands, of which the last alone works too:
+//   linker vectors distil TEXTS... --teacher sentence-transformers/all-MiniLM-L6-v2 --out vectors.txt.gz
+//   linker distil configs/distilled/ast.jsonnet TEXTS... --teacher sentence-transformers/all-MiniLM-L6-v2 \
+//     --vectors vectors.txt.gz --rate 1e-3 --out runs/ast-student
+//   linker train configs/distilled/ast.jsonnet --data DIR --vectors vectors.txt.gz -o start=runs/ast-student
+// Without `-o start=...`, training starts from the word vectors. Without --vectors, they are those of the sample.
+local defaults = import 'defaults.libsonnet';
+
+defaults.training {
+  data: defaults.data,
+  model: {
+    type: 'competing',
+    temperature: 0.05,
+    none: 0.3,
+    kinship: 0.3,
+    model: {
+      type: 'siamese',
+      tokenizer: 'social',
+      vectors: { source: defaults.sample('vectors.txt.gz') },
+      embedder: { type: 'word_vectors', trainable: true, dropout: 0.05 },
+      title_share: 0.5,
+    },
+  },
+  miner: 'all_pairs',
+  loss: { type: 'info_nce', temperature: 0.05 },
+  trainer+: {
+    batches: { articles: 512, posts_per_article: 4, neighbours: 4 },
+    epochs: 3,
+    patience: null,
+    metric: 'MAP',
+    precision: 'auto',
+  },
+}
