@@ -21,6 +21,7 @@ from linker.files import atomic_write
 
 NOTES = ROOT / "benchmarks" / "quality-notes.md"
 PAPER_NOTES = ROOT / "benchmarks" / "quality-paper-notes.md"
+TRAINED_NOTES = ROOT / "benchmarks" / "quality-trained-notes.md"
 
 
 def report(place: Workplace, out: Path) -> None:
@@ -34,7 +35,7 @@ def report(place: Workplace, out: Path) -> None:
     for source in SOURCES:
         lines += _paper(Scores(place, source), kept)
         kept.write()
-    lines += ["", "## Trained models", "", "All articles together."]
+    lines += ["", "## Trained models", "", *_prose(TRAINED_NOTES)]
     for source in SOURCES:
         kept.add(source.title, _trained(Scores(place, source)))
         lines += ["", f"### {source.title}", "", *kept.lines(source.title, _columns(source))]
