@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) 
 # The native CPU kernels, compiled again when their sources change. Without a C++ compiler a line says so, and all else works.
 LIBRARY := linker/modules/kernels/liblinker.so
 
-.PHONY: demo test test-slow lint format notebook wheels clean
+.PHONY: demo test test-slow test-torchtext lint format notebook wheels clean
 
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,10 @@ test: lint $(LIBRARY)
 test-slow: $(VENV)/.installed-dev $(LIBRARY)
 	$(BIN)/python -m pytest -m slow
 
+# The tests with torchtext 0.18, and so with torch 2.3, in .venv-torchtext; TESTS="tests/data -x" runs only these.
+test-torchtext:
+	PYTHON="$(PYTHON)" PIP_FLAGS="$(PIP_FLAGS)" scripts/test_torchtext.sh $(TESTS)
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -54,4 +58,4 @@ wheels:
 	$(PYTHON) scripts/build_wheels.py
 
 clean:
-	rm -rf $(VENV) $(LIBRARY) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-torchtext $(LIBRARY) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -78,7 +78,6 @@ def train(
     from linker.errors import LinkerError
     from linker.progress import stderr
     from linker.training.place import place_in
-    from linker.training.sources import settle_vectors, use_data, use_vectors
 
     def say(line: str) -> None:
         # One of several processes speaks.
@@ -95,11 +94,15 @@ def train(
             f"--devices {devices}, but {place.size} processes were started: leave --devices out"
         )
     loaded = read_config(config, override, ext_var, include_package)
+    out = out or _default_out(config)
+    # Before anything that takes long to import.
+    say(f"training {config}; the model will be in {out}")
+
+    from linker.training.sources import settle_vectors, use_data, use_vectors
+
     use_data(loaded, data, articles, posts)
     caches = [] if vectors is None else use_vectors(loaded, vectors)
     resolved = resolve(EXPERIMENT, loaded)
-    out = out or _default_out(config)
-    say(f"training {config}, to be written to {out}")
 
     from linker.training.group import joined
     from linker.training.launching import launch

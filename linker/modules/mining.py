@@ -21,11 +21,19 @@ class MinedPairs:
         """How many (article, positive, negative) triplets the choice forms, as an int64 scalar."""
         return (self.positives.sum(1) * self.negatives.sum(1)).sum()
 
+    @property
+    def pairs(self) -> Tensor:
+        """How many pairs were chosen, as an int64 scalar."""
+        return self.positives.sum() + self.negatives.sum()
+
 
 class Miner(nn.Module, Registrable):
     """Chooses pairs of a batch; the choice carries no gradient."""
 
     default_component = "multi_similarity"
+
+    #: Does it leave pairs out? The progress line then speaks of mined pairs or triplets.
+    chooses = True
 
     def forward(self, articles: Tensor, posts: Tensor, relevance: Tensor) -> MinedPairs:
         """Choose pairs.

@@ -23,7 +23,7 @@ class Callback(Registrable):
         self.start(log_dir)
 
     def step(self, number: int, values: dict[str, float]) -> None:
-        """Step `number` (from 1) is done; `values` holds loss, triplets, learning rate, seconds."""
+        """Step `number` (from 1) is done; `values` holds loss, pairs, triplets, learning rate, seconds."""
 
     def epoch(self, number: int, values: dict[str, float]) -> None:
         """Epoch `number` (from 1) is done; `values` holds the metrics on the dev set."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -99,12 +100,14 @@ class Experiment:
                 check_writable(place)
         if resume:
             checkpoint, same_config = self._find(out, config, changed_config, checkpoints, workers)
-        splits = self.data.load()
+        with stderr.status("reading articles and posts") if workers.first else nullcontext():
+            splits = self.data.load()
         train, dev = splits.train, splits.dev
         seed_everything(self.seed)
         whole = self.model.construct()
         model = _trained_part(whole)
-        self._make_ready(whole, train, config)
+        with stderr.status("preparing the model") if workers.first else nullcontext():
+            self._make_ready(whole, train, config)
         model.to(workers.device)
         data = fingerprint(model, train, dev)
         if checkpoint is not None:

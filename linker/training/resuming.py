@@ -43,13 +43,16 @@ def refuse_to_replace(out: Path) -> None:
     checkpoint, problems = checkpoints_of(out).newest()
     if checkpoint is not None and not checkpoint.facts["finished"]:
         raise LinkerError(
-            f"{out}: an unfinished run is here, {position(checkpoint)}; "
-            "go on with it (--resume), or begin anew (--overwrite)"
+            f"{out}: holds an unfinished run, {position(checkpoint)}; "
+            "continue it with --resume, replace it with --overwrite, or choose another folder with --out"
         )
     if checkpoint is None and problems:
-        raise LinkerError(f"{problems[0]}; begin anew with --overwrite, or choose another --out")
+        raise LinkerError(f"{problems[0]}; start again with --overwrite, or choose another folder with --out")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise LinkerError(f"{out}: exists already; choose another --out, or replace it with --overwrite")
+        more = "train it further with --resume --changed-config -o trainer.epochs=N, " if checkpoint else ""
+        raise LinkerError(
+            f"{out}: already exists; {more}replace it with --overwrite, or choose another folder with --out"
+        )
 
 
 def position(checkpoint: Checkpoint) -> str:
@@ -73,11 +76,11 @@ def find_checkpoint(
     checkpoint, problems = checkpoints.newest()
     if checkpoint is None:
         if problems:
-            raise LinkerError(f"{'; '.join(problems)}; begin anew with --overwrite")
+            raise LinkerError(f"{'; '.join(problems)}; start again with --overwrite")
         if out.exists() and (not out.is_dir() or any(out.iterdir())):
             raise LinkerError(
                 f"{out}: exists, but there is no checkpoint of it in {checkpoints.folder}; "
-                "choose another --out, or begin anew with --overwrite"
+                "choose another folder with --out, or start again with --overwrite"
             )
         return None, True
     for problem in problems:
@@ -89,7 +92,7 @@ def find_checkpoint(
         )
         raise ConfigError(
             f"{out}: the run that would go on was begun with another config:\n  {shown}\n"
-            "Undo the change, allow it with --changed-config, or begin anew with --overwrite"
+            "Undo the change, allow it with --changed-config, or start again with --overwrite"
         )
     _say(
         f"going on {position(checkpoint)}"
@@ -142,7 +145,7 @@ def check_data(checkpoint: Checkpoint, data: str) -> None:
     if checkpoint.facts["data"] != data:
         raise LinkerError(
             "the run that would go on was begun with other data: articles, posts, their order, or the words that "
-            "have vectors have changed since; put the old files back, or begin anew with --overwrite"
+            "have vectors have changed since; put the old files back, or start again with --overwrite"
         )
 
 

@@ -18,7 +18,7 @@ from linker.models.siamese import SiameseModel
 from linker.modules.kernels.dropout import Masks, mixed
 from linker.modules.kernels.precision import Precision, lower_type
 from linker.modules.loss import Loss
-from linker.modules.mining import Miner
+from linker.modules.mining import MinedPairs, Miner
 from linker.progress import progress_bar
 from linker.training.batches import Batches, PairBatch
 from linker.training.failure import told
@@ -47,7 +47,9 @@ class Run:
     Attributes:
         step: steps done.
         batch: batches of the present epoch that are done.
-        loss_sum, triplet_sum: over the present epoch's batches.
+        loss_sum: over the batches of this epoch so far.
+        count_sum: the pairs or triplets that the loss was computed from, over the same batches.
+        counted: what `count_sum` counts, in words.
     """
 
     def __init__(
@@ -84,7 +86,8 @@ class Run:
         self.remembered = RememberedPosts(self.memory.posts if self.memory else 0)
         self.scaler = torch.amp.GradScaler(workers.device.type, enabled=trainer.precision == "float16")
         self.step = self.batch = 0
-        self.loss_sum = self.triplet_sum = 0.0
+        self.loss_sum = self.count_sum = 0.0
+        self.counted = f"{'mined ' if miner.chooses else ''}{loss.counts}"
 
     def epoch(self, number: int, after_step: Callable[[dict[str, float]], None]) -> None:
         """One pass over the training posts, or the rest of it."""
@@ -97,19 +100,20 @@ class Run:
                 self.step += 1
                 self.batch += 1
                 self.loss_sum += values["loss"]
-                self.triplet_sum += values["triplets"]
-                description = f"epoch {number}  loss {values['loss']:.4f}  triplets {values['triplets']:,.0f}"
+                count = values[self.loss.counts]
+                self.count_sum += count
+                description = f"epoch {number}  loss {values['loss']:.4f}  {self.counted} {count:,.0f}"
                 progress.update(bar, advance=1, description=description)
                 after_step(values)
 
     def next_epoch(self) -> None:
         """The present epoch is over."""
-        self.batch, self.loss_sum, self.triplet_sum = 0, 0.0, 0.0
+        self.batch, self.loss_sum, self.count_sum = 0, 0.0, 0.0
 
     def _step(self, batch: PairBatch) -> dict[str, float]:
         with told(self.workers, self.step + 1, [self.data.articles[i].id for i in batch.articles]):
             started = time.monotonic()
-            loss, triplets = self._gradients(batch)
+            loss, pairs = self._gradients(batch)
             self.scaler.unscale_(self.optimizer)
             self._clip()
             rate = self.optimizer.param_groups[0]["lr"]
@@ -117,10 +121,11 @@ class Run:
             self.scaler.update()
             self.scheduler.step()
             seconds = time.monotonic() - started
-        return {"loss": loss, "triplets": triplets, "lr": rate, "seconds": seconds}
+        counts = {"pairs": float(pairs.pairs), "triplets": float(pairs.triplets)}
+        return {"loss": loss, **counts, "lr": rate, "seconds": seconds}
 
-    def _gradients(self, batch: PairBatch) -> tuple[float, float]:
-        """Fill in the weights' gradients; the loss, and the number of triplets behind it.
+    def _gradients(self, batch: PairBatch) -> tuple[float, MinedPairs]:
+        """Fill in the weights' gradients; the loss, and the pairs it was computed from.
 
         Vectors are gathered from all processes, and each computes the whole loss; so each has the gradient of all
         vectors, and carries that of its own texts on to the weights. The sum over processes is the batch's gradient.
@@ -151,7 +156,7 @@ class Run:
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
         if self.memory is not None:
             self.remembered.remember(batch.posts, vectors[count:])
-        return value, float(pairs.triplets)
+        return value, pairs
 
     def _encode(self, texts: Any) -> Tensor:
         if not texts:  # fewer texts than processes
@@ -208,7 +213,7 @@ class Run:
             "batch": self.batch,
             "steps_in_epoch": self.steps,
             "loss_sum": self.loss_sum,
-            "triplet_sum": self.triplet_sum,
+            "count_sum": self.count_sum,
             "optimizer": {"values": plain, "groups": optimizer["param_groups"]},
             "schedule": schedule,
         }
@@ -235,7 +240,7 @@ class Run:
         except (RuntimeError, ValueError, KeyError) as error:
             raise LinkerError(f"the checkpoint does not fit the config: {error}") from error
         self.step, self.batch = facts["step"], facts["batch"]
-        self.loss_sum, self.triplet_sum = facts["loss_sum"], facts["triplet_sum"]
+        self.loss_sum, self.count_sum = facts["loss_sum"], facts["count_sum"]
         if same:
             self.scheduler.load_state_dict({"lr_lambdas": [None], **facts["schedule"]})
         else:

@@ -128,6 +128,9 @@ class Trainer:
             self._record(result, 0, dev_metrics(model, whole, dev, workers), model)
             if workers.first:
                 on_epoch(result)
+                stderr.print(
+                    f"not trained{_figures(result.epochs[0], self.metric)}", highlight=False, soft_wrap=True
+                )
             return result
         blend = Blend(model, self.start_share)
         run = Run(self, model, miner, loss, train, seed, workers)
@@ -249,15 +252,21 @@ def _report(
     seconds: float,
 ) -> None:
     """One line per epoch that stays on the screen."""
-    dev = "".join(
-        f"  {name} {metrics[name]:.2%}"
-        for name in dict.fromkeys([metric, "mAP", "AUC", "MAP"])
-        if name in metrics
-    )
     best = "  best so far" if metrics and result.best_epoch == number else ""
     stderr.print(
         f"epoch {number}/{epochs}  loss {run.loss_sum / run.steps:.4f}"
-        f"  mined triplets {run.triplet_sum / run.steps:,.0f}{dev}  {seconds:.0f} s{best}",
+        f"  {run.counted} per batch {run.count_sum / run.steps:,.0f}{_figures(metrics, metric)}"
+        f"  {seconds:.0f} s{best}",
         highlight=False,
         soft_wrap=True,
+    )
+
+
+def _figures(metrics: dict[str, float], metric: str) -> str:
+    """The dev metrics of an epoch's line: the paper's, MAP, and the one that chooses the best epoch."""
+    shown = {"mRP": "r-Precision (mRP)"}
+    return "".join(
+        f"  {shown.get(name, name)} {metrics[name]:.2%}"
+        for name in dict.fromkeys(["mRP", "mAP", "AUC", "MAP", metric])
+        if name in metrics
     )

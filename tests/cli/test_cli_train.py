@@ -107,6 +107,7 @@ def test_a_place_that_cannot_be_written_is_told_before_any_work(workplace, out, 
     (workplace / blocker).write_text("a file")
     result = linker(workplace, "train", "config.jsonnet", "--out", out)
     assert result.returncode == 2
-    assert result.stderr.count("\n") == 1, result.stderr
-    assert f"{blocker} is no folder" in result.stderr
+    first, error = result.stderr.splitlines()
+    assert first == f"training config.jsonnet; the model will be in {out}"
+    assert f"{blocker} is no folder" in error
     assert not (workplace / "model").exists()

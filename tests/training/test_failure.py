@@ -141,5 +141,5 @@ def test_two_processes_stop_together_and_save(workplace):
     os.kill(process.pid, signal.SIGTERM)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 143, told
-    assert last_lines(told) == ["stopped after 0 whole epochs; go on with --resume"]
+    assert last_lines(told) == ["stopped after 0 complete epochs; continue with --resume"]
     assert list((workplace / "out-log" / "checkpoints").glob("step-*.safetensors"))

@@ -196,7 +196,7 @@ def test_a_signal_saves_and_ends_the_run(workplace, out, number, code):
     process.join(30)
     assert process.exitcode == code
     told = (workplace / "stderr").read_text()
-    assert "go on with --resume" in told
+    assert "continue with --resume" in told
     assert "Traceback" not in told
     assert step_files(workplace, out)
     assert run(workplace, *train(out, "--resume", "-o", "trainer.checkpoint_seconds=1000"))[0] == 0

@@ -181,6 +181,6 @@ def test_a_teacher_of_too_few_numbers_and_too_few_texts_are_told(place: Path) ->
 
 def test_a_folder_is_replaced_only_when_told_to(place: Path) -> None:
     distil("--out", "student", "--epochs", "1")
-    with pytest.raises(LinkerError, match="exists already"):
+    with pytest.raises(LinkerError, match="already exists"):
         distil("--out", "student", "--epochs", "1")
     distil("--out", "student", "--epochs", "1", "--overwrite")

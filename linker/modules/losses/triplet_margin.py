@@ -26,6 +26,8 @@ class TripletMarginLoss(Loss):
         margin: in squared distance between unit vectors, which is 2 − 2 cos.
     """
 
+    counts = "triplets"
+
     def __init__(self, margin: float = 0.15) -> None:
         at_least(0, margin=margin)
         super().__init__()

@@ -15,6 +15,8 @@ class AlignedMiner(Miner):
     Articles or posts that have no partner, such as remembered posts, are left out.
     """
 
+    chooses = False
+
     @torch.no_grad()
     def forward(self, articles: Tensor, posts: Tensor, relevance: Tensor) -> MinedPairs:
         """See `Miner.forward`."""

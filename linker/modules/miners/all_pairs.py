@@ -11,6 +11,8 @@ from linker.modules.mining import MinedPairs, Miner
 class AllPairsMiner(Miner):
     """Keeps every positive and every negative, for losses that weigh pairs themselves."""
 
+    chooses = False
+
     def forward(self, articles: Tensor, posts: Tensor, relevance: Tensor) -> MinedPairs:
         """See `Miner.forward`."""
         return MinedPairs(relevance, ~relevance)

@@ -1,0 +1,10 @@
+// ast.jsonnet with GloVe and the tokenizer taken from torchtext 0.18 itself, which needs an environment of its own
+// (`make test-torchtext` builds one in .venv-torchtext):
+//   linker train configs/ast_torchtext.jsonnet
+// torchtext downloads GloVe into .vector_cache unless it is there.
+(import 'ast.jsonnet') {
+  model+: {
+    tokenizer: { type: 'torchtext', name: 'basic_english' },
+    vectors: { type: 'torchtext', name: 'glove.6B.300d' },
+  },
+}
