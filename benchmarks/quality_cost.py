@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +24,7 @@ from linker.models.shipped import BEST, DISTILLED, FOLDERS
 from linker.models.siamese import SiameseModel
 
 ROUNDS = 3
+POSTS = 400
 SOFTMAX = "softmax over articles"
 # Rows of the tables of quality that belong to an encoder; of the others its name and the softmax.
 RANKED = {
@@ -40,7 +42,7 @@ Encode = Callable[[Sequence[Post]], object]
 
 def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
     """Lines of the page on speed and training; rows that were not measured stay."""
-    posts = dev_set(place.work, SOURCES[0]).posts
+    posts = dev_set(place.work, SOURCES[0]).posts[:POSTS]
     rates = _rates(_encoders(place), posts)
     title = SOURCES[0].title
     one, every = kept.tables[alone(title)], {**kept.tables[title], **kept.tables[together(title)]}
@@ -62,8 +64,9 @@ def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
         "",
         "## Cost",
         "",
-        f"Encoding the {len(posts):,} dev posts of plazz with one thread, in posts per second of processor time: the",
-        f"medians of {ROUNDS} rounds in which the models take turns. Counting words for TF-IDF is not included.",
+        f"Encoding {len(posts):,} dev posts of plazz with one thread, in posts per second of processor time: the",
+        f"medians of {ROUNDS} rounds in which the models take turns. Counting words for TF-IDF is not included. The",
+        f"load of the machine was {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores.",
         "",
         *kept.lines("Speed", ("posts/s", "× MiniLM", "MAP alone", "MAP together", "mAP together")),
         "",

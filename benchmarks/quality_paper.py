@@ -82,7 +82,10 @@ def differences(found: dict[str, Encoder]) -> dict[str, Cells]:
         for metric in COMPARED:
             low, high = percentile_interval(found["ast"].samples[metric] - other.samples[metric])
             points = found["ast"].mean(metric) - other.mean(metric)
-            cells[LABELS[name]][metric] = f"{100 * points:+.1f} [{100 * low:+.1f}, {100 * high:+.1f}]"
+            points, low, high = (
+                round(100 * value, 1) + 0.0 for value in (points, low, high)
+            )  # no minus zero
+            cells[LABELS[name]][metric] = f"{points:+.1f} [{low:+.1f}, {high:+.1f}]"
     return cells
 
 

@@ -14,6 +14,8 @@ from quality_models import AT_1, METRICS, Scores, in_percent, right_at_1
 from quality_paper import COMPARED, differences, encoders, rows, verdict
 from quality_rivals import alone, difference_lines, measured, together
 from quality_runs import ROOT, Workplace
+from quality_sample import Sample
+from quality_sample import lines as sample_lines
 from quality_sets import SOURCES, Source
 
 from linker.evaluation.protocol import evaluate
@@ -21,6 +23,8 @@ from linker.files import atomic_write
 
 NOTES = ROOT / "benchmarks" / "quality-notes.md"
 PAPER_NOTES = ROOT / "benchmarks" / "quality-paper-notes.md"
+SAMPLE_NOTES = ROOT / "benchmarks" / "quality-sample-notes.md"
+TRAINED_NOTES = ROOT / "benchmarks" / "quality-trained-notes.md"
 
 
 def report(place: Workplace, out: Path) -> None:
@@ -30,11 +34,19 @@ def report(place: Workplace, out: Path) -> None:
     for source in SOURCES:
         lines += ["", f"## {source.title}", *_rivals(Scores(place, source), kept)]
         kept.write()
+    lines += [
+        "",
+        "## The sample",
+        "",
+        *_prose(SAMPLE_NOTES),
+        "",
+        *sample_lines(Sample(place.work / "scores" / "sample")),
+    ]
     lines += ["", "## The paper's setting", "", *_prose(PAPER_NOTES)]
     for source in SOURCES:
         lines += _paper(Scores(place, source), kept)
         kept.write()
-    lines += ["", "## Trained models", "", "All articles together."]
+    lines += ["", "## Trained models", "", *_prose(TRAINED_NOTES)]
     for source in SOURCES:
         kept.add(source.title, _trained(Scores(place, source)))
         lines += ["", f"### {source.title}", "", *kept.lines(source.title, _columns(source))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from quality_kept import Cells
@@ -24,8 +25,9 @@ from linker.config import build
 from linker.evaluation.comparison import Comparison, Difference
 from linker.models.folder import load_model
 from linker.models.hybrid import HybridModel
-from linker.models.model import Model
+from linker.models.model import Model, all_parts
 from linker.models.shipped import BEST, DISTILLED, FOLDERS
+from linker.models.siamese import SiameseModel
 
 DEFAULT = "`best` (the default)"
 # Temperature, and the score of "none of them", for sums of z-scores: the best MAP on plazz (dev) of a grid.
@@ -71,12 +73,22 @@ def rivals(scores: Scores) -> Iterator[Rival]:
         "TF-IDF + MiniLM, cosines, softmax over articles", cosines_alone, competing(cosines, TEMPERATURE)
     )
     for label, name in (("`distilled`", DISTILLED), (DEFAULT, BEST)):
-        yield Rival(label, *_both(scores, f"bundled-{name}", lambda name=name: load_model(FOLDERS[name])))
+        yield Rival(label, *_both(scores, f"bundled-{name}", cache(lambda name=name: _bundled(scores, name))))
 
 
 def _z_scores(*parts: np.ndarray) -> np.ndarray:
     """Scores of each article's posts brought to mean 0 and standard deviation 1, and added."""
     return HybridModel([Given(part) for part in parts]).score([], [])
+
+
+def _bundled(scores: Scores, name: str) -> Model:
+    """Load a bundled model whose network encodes the texts of a source only once."""
+    model = load_model(FOLDERS[name])
+    for part in all_parts(model):
+        if isinstance(part, SiameseModel):
+            known = part.score(scores.linked.articles, scores.linked.posts)
+            part.score = lambda articles, posts, known=known: known  # type: ignore[method-assign]
+    return model
 
 
 def _both(scores: Scores, name: str, model: Callable[[], Model]) -> tuple[np.ndarray, np.ndarray]:
@@ -127,5 +139,6 @@ def difference_lines(alone: Measured, together: Measured) -> list[str]:
 
 def _minus(difference: Difference) -> str:
     """The default's figure minus the rival's, which is what the difference holds the other way round."""
-    points, low, high = (-100 * value for value in (difference.difference, difference.high, difference.low))
+    values = difference.difference, difference.high, difference.low
+    points, low, high = (round(-100 * value, 1) + 0.0 for value in values)  # + 0.0: no minus zero
     return f"{points:+.1f} [{low:+.1f}, {high:+.1f}]"

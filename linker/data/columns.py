@@ -203,9 +203,13 @@ def _all_missing(
     complaints, remedy = [], {}
     for name, ours in missing:
         near = get_close_matches(name, present, n=1, cutoff=0.5) or [one for one in present if name in one]
-        meant = likely.get(ours) or (near[0] if near else None)
+        resembling = near[0] if near else None
+        # A name that somebody typed is misspelled rather than made up.
+        meant = resembling or likely.get(ours) if name != ours else likely.get(ours) or resembling
         remedy[ours] = meant
-        hint = "" if meant is None else f', the {"likeliest" if ours in likely else "nearest"} is "{meant}"'
+        hint = (
+            "" if meant is None else f', the {"nearest" if meant == resembling else "likeliest"} is "{meant}"'
+        )
         complaints.append(f'no column "{name}"{hint}')
     listed = ", ".join(present[:15]) + (", …" if len(present) > 15 else "")
     mapping = ", ".join(f'"{ours}": "{meant or "…"}"' for ours, meant in remedy.items())

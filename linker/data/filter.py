@@ -75,7 +75,8 @@ class Filter:
         if self.languages and posts and mute == posts:
             raise DataError(
                 f"--lang {' '.join(self.languages)}: no post has a language; linker reads it from a field `lang` or "
-                "`language`. Rename your field so, or fill one with a language detector (lingua, fastText)"
+                "`language`. If yours has another name, add --column lang=NAME; if there is none, a language detector such as "
+                "lingua can fill one"
             )
         if self.by_time and posts and timeless == posts:
             raise DataError(

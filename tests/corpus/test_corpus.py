@@ -105,11 +105,11 @@ def test_wrong_condition_is_told(built):
 
 def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):
     encoded = []
-    from linker.models.siamese import SiameseModel
+    from linker.models.text_vectors import TextVectorModel
 
-    original = SiameseModel.post_vectors
+    original = TextVectorModel.post_vectors
     monkeypatch.setattr(
-        SiameseModel, "post_vectors", lambda self, posts: encoded.extend(posts) or original(self, posts)
+        TextVectorModel, "post_vectors", lambda self, posts: encoded.extend(posts) or original(self, posts)
     )
     more = some_posts(20, start=140)
     more.append({"id": "p00003", "text": "quite another text"})

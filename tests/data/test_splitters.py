@@ -193,6 +193,20 @@ def test_given_without_any_split_or_with_an_empty_part() -> None:
     assert len(GivenSplitter(dev=None).split(train_only).train.posts) == 1
 
 
+def test_data_without_any_split_are_divided_by_article_and_that_is_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Unsplit(PairReader):
+        def read(self) -> LinkedPosts:
+            return many(200)
+
+    splits = DataSource(Unsplit()).load()
+    assert splits == ByArticleSplitter().split(many(200))
+    told = capsys.readouterr().err.replace("\n", " ")
+    assert "no row has a `split`" in told
+    assert "80% train, 10% dev, 10% test" in told
+
+
 def test_data_source_goes_by_the_files_unless_told_otherwise() -> None:
     class Fixed(PairReader):
         def read(self) -> LinkedPosts:

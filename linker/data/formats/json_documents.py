@@ -68,7 +68,7 @@ def is_page(line: bytes, whole: bool, is_known: Callable[[str], bool]) -> bool:
             value = json_object(line.decode("utf-8", "surrogateescape"))
         except LineError:
             return False
-        known = any(isinstance(one, str) and is_known(key) for key, one in value.items())
+        known = any(not isinstance(one, list) and is_known(key) for key, one in value.items())
         return not known and len(lists_of_objects(value)) == 1
     text, decoder = line.decode("utf-8", "replace"), json.JSONDecoder()
     place = text.index("{") + 1
@@ -77,7 +77,7 @@ def is_page(line: bytes, whole: bool, is_known: Callable[[str], bool]) -> bool:
             if _OPENING.match(text, match.end()):
                 return True
             value, place = decoder.raw_decode(text, _end_of_space(text, match.end()))
-            if isinstance(value, str) and is_known(json.loads(match[1])):
+            if not isinstance(value, list) and is_known(json.loads(match[1])):
                 return False
     except ValueError:
         pass

@@ -42,6 +42,20 @@ _SUFFIXES: dict[str, Format] = {
 ENDINGS = tuple(_SUFFIXES)
 _PACKED = {".gz", ".bz2", ".xz", ".zst"}
 _BOM = b"\xef\xbb\xbf"
+# Keys of posts that answers of APIs do not have around a list of posts.
+_OF_POSTS = {
+    "id",
+    "text",
+    "body",
+    "content",
+    "fulltext",
+    "selftext",
+    "caption",
+    "idstr",
+    "tweetid",
+    "postid",
+    "uri",
+}
 _GLANCE = 1 << 16
 # The beginning of `[{...`, and of JSON that is indented or a single object with a list in it.
 _IS_DOCUMENT = re.compile(rb"\s*(\[\s*(\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)")
@@ -98,12 +112,13 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
     if named in ("parquet", "xlsx"):
         return named
     line = first.removeprefix(_BOM)
-    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
+    names = sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for
+    starts = {name.partition(".")[0] for name in names}
     whole = len(first) < _GLANCE or first.endswith(b"\n")
     if _IS_DOCUMENT.match(line) or (
         _IS_OBJECT.match(line)
         and b"[" in line
-        and is_page(line, whole, lambda name: name in exact or normal(name) in known)
+        and is_page(line, whole, lambda name: name in starts or normal(name) in _OF_POSTS)
     ):
         return "json"
     if named == "json":
