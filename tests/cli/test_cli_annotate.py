@@ -205,7 +205,7 @@ def test_agreement(run: Run) -> None:
         ((*START, "--guidelines", "none.md"), "none.md: cannot be read"),
         ((*START, "--overlap", "3"), "overlap 3.0: is a share"),
         ((*START, "--model", "no/model"), "no/model"),
-        ((*START, "--column", "text=tweet"), "--column text=NAME"),
+        ((*START, "--column", "text=tweet"), "--column text=text"),
     ],
 )
 def test_what_goes_wrong_is_one_message(run: Run, arguments: tuple[str, ...], message: str) -> None:
