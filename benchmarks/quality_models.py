@@ -1,8 +1,9 @@
-"""The models that benchmarks/quality.py measures, from scores that are computed once and kept."""
+"""The trained models that benchmarks/quality.py measures, from scores that are computed once and kept."""
 
 from __future__ import annotations
 
 import os
+import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,10 +17,8 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.competing import CompetingModel
 from linker.models.folder import load_model
-from linker.models.hybrid import HybridModel
 from linker.models.model import Model, all_parts
 from linker.models.sentence_transformer import SentenceTransformerModel
-from linker.models.shipped import FOLDERS
 from linker.models.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/distilled.libsonnet have them; without TF-IDF scores lie nearer together.
@@ -27,11 +26,12 @@ TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
 SHIPPED = 0.2
 # As docs/components/models.md advises.
 TIMES = 0.06
-FUSIONS = "TF-IDF + MiniLM, z-scores", "TF-IDF + MiniLM, cosines"
+METRICS = ("mAP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1", "recall@10")
+AT_1 = "recall@1 of posts"
 
 
 class Given(Model):
-    """Scores that are known already."""
+    """Scores that were computed before."""
 
     def __init__(self, scores: np.ndarray) -> None:
         self.scores = scores
@@ -60,42 +60,38 @@ class Scores:
         return dev_set(self.place.work, self.source)
 
     def rows(self) -> Iterator[Row]:
-        """Models that learned nothing from links, the encoders, the best model and what is left of it."""
-        mini = self._kept("MiniLM", lambda: sentence_transformer())
-        words = self._kept("TF-IDF", lambda: build(Model, "tfidf"))
-        yield Row("TF-IDF", [words])
-        yield Row("BM25", [self._kept("BM25", lambda: build(Model, "bm25"))])
-        yield Row("MiniLM zero-shot", [mini])
-        yield Row(FUSIONS[0], [HybridModel([Given(words), Given(mini)]).score([], [])])
-        yield Row(FUSIONS[1], [mini + words])
-        yield Row("MiniLM zero-shot, competing", [competing(mini, OF_VECTORS)])
-        yield Row("TF-IDF + MiniLM, competing", [competing(mini + words)])
+        """Score all articles together: the encoders, `best` seed by seed, and `best` without each ingredient."""
+        words = self.kept("TF-IDF", lambda: build(Model, "tfidf"))
         if self.place.has("mean"):
             mean = self._inner("mean")
-            yield Row("distilled vectors, their mean, competing", [competing(mean, OF_VECTORS)])
-            yield Row("distilled vectors, their mean, TF-IDF, competing", [competing(mean + words)])
+            yield Row("distilled vectors, their mean, softmax over articles", [competing(mean, OF_VECTORS)])
+            yield Row(
+                "distilled vectors, their mean, TF-IDF, softmax over articles", [competing(mean + words)]
+            )
         for encoder in ENCODERS:
             own = [self._inner(f"{encoder}-{seed}") for seed in SEEDS if self.place.has(f"{encoder}-{seed}")]
             if own:
-                yield Row(f"{encoder.upper()}, competing", [competing(scores, OF_VECTORS) for scores in own])
+                yield Row(
+                    f"{encoder.upper()}, softmax over articles",
+                    [competing(scores, OF_VECTORS) for scores in own],
+                )
             if own and encoder == "ast":
                 yield Row("AST", own)
-                yield Row("AST, TF-IDF, competing", [competing(scores + words) for scores in own])
-        for name, folder in FOLDERS.items():
-            shipped = load_model(folder).score(self.linked.articles, self.linked.posts)
-            yield Row(f"`{name}`, as linker brings it along", [shipped])
+                yield Row("AST, TF-IDF, softmax over articles", [competing(scores + words) for scores in own])
         yield from self.best(words)
 
     def best(self, words: np.ndarray) -> Iterator[Row]:
-        """The best model, and it without each of its ingredients."""
-        shipped = SHIPPED * self._kept("shipped_vectors", lambda: build(Model, "shipped_vectors"))
+        """Score `best`, and `best` without each of its ingredients."""
         seeds = [seed for seed in SEEDS if self.place.has(f"best-{seed}")]
+        if not seeds:
+            return
+        shipped = SHIPPED * self.kept("shipped_vectors", lambda: build(Model, "shipped_vectors"))
         own = [self._inner(f"best-{seed}") for seed in seeds]
         whole = [scores + words + shipped for scores in own]
         yield Row("best", [competing(scores) for scores in whole])
-        yield Row("best without shipped vectors", [competing(scores + words) for scores in own])
-        yield Row("best without kinship", [competing(scores, kinship=0) for scores in whole])
-        yield Row("best without competition", whole)
+        yield Row("best without the bundled word vectors", [competing(scores + words) for scores in own])
+        yield Row("best without random-walk smoothing", [competing(scores, kinship=0) for scores in whole])
+        yield Row("best without the softmax over articles", whole)
         yield Row("best without TF-IDF", [competing(scores - words, OF_VECTORS) for scores in whole])
         yield Row("its transformer alone", own)
         two = [self._inner(f"two_layers-{seed}") for seed in SEEDS if self.place.has(f"two_layers-{seed}")]
@@ -109,7 +105,7 @@ class Scores:
         ):
             if self.place.has(name):
                 yield Row(label, [competing(self._inner(name) + words + shipped)])
-        if self.source.every_article_is_a_candidate:  # so many that the rest takes long; and without dates
+        if self.source.every_article_is_a_candidate:  # too many for the rest, and undated
             return
         for label, settings in (
             ("best without the titles' share", {"title_share": 0.0}),
@@ -118,17 +114,19 @@ class Scores:
             other = [self._inner(f"best-{seed}", **settings) for seed in seeds]
             yield Row(label, [competing(scores + words + shipped) for scores in other])
         times = TIMES * build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
-        yield Row("best with times beside the text", [competing(scores + times) for scores in whole])
+        yield Row("best with recency", [competing(scores + times) for scores in whole])
 
     def _inner(self, name: str, **settings: object) -> np.ndarray:
         kept = "-".join([name, *(f"{setting}={value}" for setting, value in settings.items())])
-        return self._kept(kept, lambda: siamese(self.place, name, **settings))
+        return self.kept(kept, lambda: siamese(self.place, name, **settings))
 
-    def _kept(self, name: str, model: Callable[[], Model]) -> np.ndarray:
+    def kept(self, name: str, model: Callable[[], Model], alone: bool = False) -> np.ndarray:
+        """Scores of all pairs, computed once: of all articles together, or of each alone as `linker rank` does."""
         file = self.place.work / "scores" / self.source.name / f"{name}.npy"
         if not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
-            scores = model().score(self.linked.articles, self.linked.posts)
+            ready = model()
+            scores = (ready.score_alone if alone else ready.score)(self.linked.articles, self.linked.posts)
             new = file.with_name(f"{name}.new.npy")
             np.save(new, scores)
             os.replace(new, file)
@@ -137,7 +135,7 @@ class Scores:
 
 
 def siamese(place: Workplace, name: str, **settings: object) -> SiameseModel:
-    """The part of a model folder that has weights, with some of its settings changed."""
+    """Load the part of a model folder that has weights, and change some of its settings."""
     part = next(one for one in all_parts(load_model(place.model(name))) if isinstance(one, SiameseModel))
     for setting, value in settings.items():
         assert hasattr(part, setting)
@@ -146,10 +144,24 @@ def siamese(place: Workplace, name: str, **settings: object) -> SiameseModel:
 
 
 def sentence_transformer() -> SentenceTransformerModel:
-    """MiniLM as users have it."""
+    """Load MiniLM as sentence-transformers does."""
     return SentenceTransformerModel(str(minilm()))
 
 
-def competing(scores: np.ndarray, temperature: float = TEMPERATURE, kinship: float = KINSHIP) -> np.ndarray:
-    """Articles × posts, the articles competing."""
-    return CompetingModel(Given(scores), temperature, NONE, kinship).score([None] * len(scores), [])  # type: ignore[list-item]
+def competing(
+    scores: np.ndarray, temperature: float = TEMPERATURE, none: float = NONE, kinship: float = KINSHIP
+) -> np.ndarray:
+    """Log-odds of a softmax over the articles: float32, articles × posts."""
+    return CompetingModel(Given(scores), temperature, none, kinship).score([None] * len(scores), [])  # type: ignore[list-item]
+
+
+def right_at_1(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:
+    """Whether each post's best article is one of its own: bool, one per post."""
+    right: np.ndarray = linked.relevance()[scores.argmax(axis=0), np.arange(len(linked.posts))].astype(bool)
+    return right
+
+
+def in_percent(values: Sequence[float]) -> str:
+    """The mean, with ± the standard deviation where there are several values."""
+    spread = f" ± {100 * statistics.stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{100 * statistics.mean(values):.1f}{spread}"

@@ -1,4 +1,4 @@
-"""What benchmarks/quality.py makes by commands: word vectors, students, trained models."""
+"""What benchmarks/quality.py makes with linker commands: word vectors, students, trained models."""
 
 from __future__ import annotations
 
@@ -15,8 +15,17 @@ from linker.errors import ModelError
 ROOT = Path(__file__).resolve().parents[1]
 ENCODERS = ("ast", "bigru", "gru", "cnn")
 SEEDS = (1, 2, 3)
-# Of the recipes' students: times that the texts are gone through, and the learning rate.
+# Of the recipes' students: passes over the texts, and the learning rate.
 TAUGHT = {"best": ("2", "4e-4"), "two_layers": ("1", "4e-4")} | dict.fromkeys(ENCODERS, ("2", "1e-3"))
+# The paper's setting, the mean of the word vectors as its floor; cheap runs first.
+PAPER = ("mean", "cnn", "ast", "gru", "bigru")
+# The author's four GPUs saw 4 × 16 articles a step; the learning rate and the epochs make up for less time.
+PAPER_CHANGES = (
+    "trainer.batches.articles=64",
+    "trainer.optimizer.lr=5e-4",
+    "trainer.epochs=3",
+    "trainer.patience=null",
+)
 TEXTS = ("--column", "title", "--column", "text", "--column", "claim")
 
 
@@ -49,7 +58,7 @@ def config_of(recipe: str) -> str:
 
 @dataclass(frozen=True)
 class Workplace:
-    """Where everything lies that is made once."""
+    """The folder of everything that is made once."""
 
     work: Path
 
@@ -57,6 +66,11 @@ class Workplace:
     def vectors(self) -> Path:
         """The distilled word vectors."""
         return self.work / "vectors.txt.gz"
+
+    @property
+    def paper_vectors(self) -> Path:
+        """The word vectors of the paper's setting."""
+        return self.work / "paper-vectors.txt.gz"
 
     def model(self, name: str) -> Path:
         """The folder of a model."""
@@ -72,18 +86,31 @@ class Workplace:
         return float(file.read_text()) if file.exists() else None
 
     def distil_vectors(self) -> None:
-        """Word vectors, unless they are there."""
+        """Distill word vectors from the teacher, unless they exist."""
         if not self.vectors.exists():
             self._made("vectors", "vectors", "distil", *self._texts(), "--out", str(self.vectors))
 
+    def train_vectors(self, start: Path) -> None:
+        """Train the word vectors of the paper's setting, unless they exist.
+
+        Args:
+            start: published vectors to begin with.
+        """
+        if not self.paper_vectors.exists():
+            files = [str(file) for file in sorted((self.work / "texts").iterdir())]
+            self._made(
+                "paper-vectors", "vectors", "train", *files, *TEXTS, "--start", str(start), "--dim", "300",
+                "--min-count", "2", "--epochs", "10", "--out", str(self.paper_vectors),
+            )  # fmt: skip
+
     def teach(self, recipe: str) -> None:
-        """A student that the recipe's runs begin with, unless it is there."""
+        """Train a student that the recipe's runs begin with, unless it exists."""
         name = f"{recipe}-student"
         if not self.has(name):
             epochs, rate = TAUGHT[recipe]
             self._made(
-                name, "distil", config_of(recipe), *self._texts(), "--epochs", epochs, "--rate", rate,
-                "--out", str(self.model(name)), "--overwrite", *self._starts(recipe),
+                name, "distil", _config(recipe), *self._texts(), "--epochs", epochs, "--rate", rate,
+                "--out", str(self.model(name)), "--overwrite", *self._sources(recipe),
             )  # fmt: skip
 
     def train(
@@ -94,25 +121,31 @@ class Workplace:
         start: str | None,
         data: str = "train",
     ) -> None:
-        """A run on the links of WORK/data, unless it is there."""
-        if (self.work / "models" / f"{name}.seconds").exists():
-            return
-        told = [f"seed={seed}", *([f"start={self.model(start)}"] if start else [])]
-        overrides = [word for setting in told for word in ("-o", setting)]
-        self._made(
-            name, "train", config_of(recipe), "--out", str(self.model(name)), "--overwrite",
-            "--data", str(self.work / data), *self._starts(recipe), *overrides,
-        )  # fmt: skip
+        """Train on the links of WORK/data, unless that was done; resume an interrupted run."""
+        given = ["--data", str(self.work / data), *self._sources(recipe)]
+        start_there = (f"start={self.model(start)}",) if start else ()
+        self._train(name, _config(recipe), *given, *_overrides(f"seed={seed}", *start_there))
+
+    def train_as_the_paper(self, encoder: str, seed: int) -> None:
+        """Train an encoder by the recipe of Danovitch 2020, unless that was done."""
+        given = ["--data", str(self.work / "train"), "--vectors", str(self.paper_vectors)]
+        changes = _overrides(f"seed={seed}", *PAPER_CHANGES)
+        self._train(f"paper-{encoder}-{seed}", f"configs/{encoder}.jsonnet", *given, *changes)
+
+    def _train(self, name: str, config: str, *arguments: str) -> None:
+        if not (self.work / "models" / f"{name}.seconds").exists():
+            self._made(name, "train", config, "--out", str(self.model(name)), "--resume", *arguments)
 
     def _texts(self) -> list[str]:
         files = [str(file) for file in sorted((self.work / "texts").iterdir())]
         return [*files, *TEXTS, "--teacher", str(minilm()), "--said", str(self.work / "said")]
 
-    def _starts(self, recipe: str) -> list[str]:
-        """The word vectors or the network that a recipe begins with."""
-        if recipe in ENCODERS:
+    def _sources(self, recipe: str) -> list[str]:
+        """The word vectors of an encoder; the transformer's folder of the others."""
+        if recipe in (*ENCODERS, "mean"):
             return ["--vectors", str(self.vectors)]
-        return ["-o", f"model.model.parts.0.path={minilm()}"]
+        part = "model.model.parts.0.path"
+        return list(_overrides(f"{part}={minilm()}"))
 
     def _made(self, name: str, *arguments: str) -> None:
         started = time.monotonic()
@@ -121,3 +154,12 @@ class Workplace:
         (self.work / "models").mkdir(exist_ok=True)
         (self.work / "models" / f"{name}.seconds").write_text(f"{seconds:.0f}\n")
         print(f"{time.strftime('%H:%M:%S')} made {name} in {seconds:,.0f} s", flush=True)
+
+
+def _config(recipe: str) -> str:
+    folder = "configs/distilled" if recipe in (*ENCODERS, "mean") else "configs"
+    return f"{folder}/{recipe}.jsonnet"
+
+
+def _overrides(*settings: str) -> list[str]:
+    return [word for setting in settings for word in ("-o", setting)]

@@ -20,16 +20,20 @@ def evaluate(
         ),
     ],
     articles: Annotated[
-        Path | None, typer.Option("--articles", help="Articles: JSON lines, CSV, TSV or Parquet.")
+        Path | None,
+        typer.Option("--articles", help="Articles to rank posts for (JSON Lines, CSV, TSV, Parquet)."),
     ] = None,
     posts: Annotated[
-        Path | None, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")
+        Path | None,
+        typer.Option(
+            "--posts", help="Posts to rank, with the ids of their articles in `article_id` or `article_ids`."
+        ),
     ] = None,
     reranking: Annotated[
         list[Path] | None,
         typer.Option(
             "--reranking",
-            help="Instead of articles and posts: a set of `linker mine benchmarks`; repeatable.",
+            help="Instead of --articles and --posts: a reranking set written by `linker mine benchmarks`; repeatable.",
             show_default=False,
         ),
     ] = None,
@@ -37,33 +41,56 @@ def evaluate(
         list[Path] | None,
         typer.Option(
             "--similarity",
-            help="Instead of articles and posts: pairs with `text1, text2`, graded or labelled; repeatable.",
+            help="Instead of --articles and --posts: text pairs with columns `text1` and `text2`; repeatable.",
             show_default=False,
         ),
     ] = None,
     grade: Annotated[
-        str | None, typer.Option("--grade", help="--similarity: the column of grades.", show_default=False)
+        str | None,
+        typer.Option(
+            "--grade", help="Column with the similarity grades of the --similarity pairs.", show_default=False
+        ),
     ] = None,
     label: Annotated[
-        str | None, typer.Option("--label", help="--similarity: the column of labels.", show_default=False)
+        str | None,
+        typer.Option(
+            "--label", help="Column with the 0/1 labels of the --similarity pairs.", show_default=False
+        ),
     ] = None,
     split: Annotated[
-        str | None, typer.Option("--split", help="Only articles and posts of this split.", show_default="all")
+        str | None,
+        typer.Option(
+            "--split", help="Evaluate only the articles and posts of this split.", show_default="all"
+        ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option("--baseline", help="The model to compare with.", show_default="the first MODEL"),
+        typer.Option(
+            "--baseline", help="Model that the others are compared with.", show_default="the first MODEL"
+        ),
     ] = None,
+    one_at_a_time: Annotated[
+        bool,
+        typer.Option(
+            "--one-at-a-time",
+            help="Score each article by itself, as `linker rank` does, instead of all articles together.",
+        ),
+    ] = False,
     passages: PassagesOption = "whole",
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write all results as JSON.")] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="JSON file to write the results to.")
+    ] = None,
     run: Annotated[
         Path | None,
-        typer.Option("--run", help="Write a TREC run; with {model} in the name one for every model."),
+        typer.Option("--run", help="TREC run to write; {model} in the name writes one per model."),
     ] = None,
-    qrels: Annotated[Path | None, typer.Option("--qrels", help="Write the TREC qrels.")] = None,
+    qrels: Annotated[Path | None, typer.Option("--qrels", help="TREC qrels file to write.")] = None,
     scores: Annotated[
         Path | None,
-        typer.Option("--scores", help="Write all scores as .npz; with {model} in the name for every model."),
+        typer.Option(
+            "--scores",
+            help="Score matrix to write, as .npz with ids; {model} in the name writes one per model.",
+        ),
     ] = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
@@ -71,9 +98,9 @@ def evaluate(
 ) -> None:
     """Rank all posts for every article, measure the rankings, and compare models.
 
-    Or, with --reranking and --similarity: rank each query's own candidates, score pairs of texts.
+    With --reranking, rank each query's own candidates; with --similarity, score pairs of texts.
 
-    BM25 and TF-IDF always stand beside the given models. Tables go to standard output.
+    BM25 and TF-IDF are always included. Tables go to standard output.
     """
     from linker.cli.evaluation_table import print_benchmarks, print_comparison
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
@@ -86,6 +113,7 @@ def evaluate(
         only = {"--articles": articles, "--posts": posts, "--split": split, "--baseline": baseline}
         only |= {"--run": run, "--qrels": qrels, "--scores": scores}
         only |= {"--passages": None if passages == "whole" else passages}
+        only |= {"--one-at-a-time": "given" if one_at_a_time else None}
         for option, value in only.items():
             if value is not None:
                 raise LinkerError(f"{option} does not go with --reranking and --similarity; leave it out")
@@ -123,6 +151,6 @@ def evaluate(
     from linker.evaluation.evaluating import evaluate_models, only_split
 
     linked = only_split(linked, split) if split else linked
-    comparison = evaluate_models(everyone, linked, outputs, passages)
+    comparison = evaluate_models(everyone, linked, outputs, passages, one_at_a_time)
     outputs.write_rest(comparison, reference)
     print_comparison(comparison, reference)

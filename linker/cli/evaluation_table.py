@@ -76,6 +76,10 @@ def _metrics(comparison: Comparison, differences: Iterable[Difference]) -> Table
 
 def _notes(comparison: Comparison, baseline: str, differences: list[Difference]) -> Iterable[str]:
     first = comparison.evaluations[baseline]
+    if comparison.one_at_a_time:
+        yield "Scored one article at a time, as `linker rank` does."
+    else:
+        yield "Scored all articles together; for the scores of `linker rank` add --one-at-a-time."
     yield (
         f"{first.articles:,} articles × {first.posts:,} posts = {first.articles * first.posts:,} pairs, "
         f"{first.relevant_pairs:,} of them relevant."

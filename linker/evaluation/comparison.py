@@ -51,15 +51,17 @@ class Comparison:
     Args:
         linked: the articles and posts that all models are measured on.
         seed: of the resampling; the same for all models, so that differences are paired.
+        one_at_a_time: whether the scores are those of articles scored one at a time; tables and files state it.
 
     Raises:
         LinkerError: no post belongs to any of the articles.
     """
 
-    def __init__(self, linked: LinkedPosts, seed: int = 0) -> None:
+    def __init__(self, linked: LinkedPosts, seed: int = 0, one_at_a_time: bool = False) -> None:
         self.relevance = linked.relevance()
         self.article_ids = [article.id for article in linked.articles]
         self.post_ids = [post.id for post in linked.posts]
+        self.one_at_a_time = one_at_a_time
         self.evaluations: dict[str, Evaluation] = {}
         if not self.relevance.any():
             raise LinkerError(
@@ -124,6 +126,7 @@ class Comparison:
             "relevant_pairs": first.relevant_pairs,
             "articles_without_posts": first.articles_without_posts,
             "thresholds_left_out": list(first.thresholds_left_out),
+            "scored": "one_at_a_time" if self.one_at_a_time else "together",
             "models": {name: evaluation.metrics for name, evaluation in self.evaluations.items()},
             "baseline": baseline,
             "differences": [asdict(difference) for difference in self.differences(baseline)],

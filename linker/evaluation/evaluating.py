@@ -16,7 +16,11 @@ from linker.progress import stderr
 
 
 def evaluate_models(
-    contenders: Sequence[Contender], linked: LinkedPosts, outputs: Outputs, passages: Passages = "whole"
+    contenders: Sequence[Contender],
+    linked: LinkedPosts,
+    outputs: Outputs,
+    passages: Passages = "whole",
+    one_at_a_time: bool = False,
 ) -> Comparison:
     """Score, measure and write one model after the other; all are loaded before the first one scores.
 
@@ -25,12 +29,13 @@ def evaluate_models(
         linked: what to score.
         outputs: the files to write.
         passages: how all of them read articles.
+        one_at_a_time: score each article by itself, as `linker rank` does, instead of all articles in one call.
 
     Raises:
         LinkerError: a model that cannot be loaded or gives scores that cannot be ranked, or nothing to
             evaluate.
     """
-    comparison = Comparison(linked)
+    comparison = Comparison(linked, one_at_a_time=one_at_a_time)
     outputs.check_ids(comparison.article_ids, comparison.post_ids)
     models = [reading(contender.load(), passages) for contender in contenders]
     for number, (contender, model) in enumerate(zip(contenders, models)):
@@ -41,7 +46,8 @@ def evaluate_models(
             markup=False,
             soft_wrap=True,
         )
-        scores = model.score(linked.articles, linked.posts)
+        score = model.score_alone if one_at_a_time else model.score
+        scores = score(linked.articles, linked.posts)
         comparison.add(contender.name, scores)
         outputs.write_model(contender, number == 0, scores, comparison)
     return comparison

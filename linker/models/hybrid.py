@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from scipy.stats import rankdata
 
 from linker.data.types import Article, LinkedPosts, Post
 from linker.errors import ConfigError
@@ -58,16 +57,23 @@ class HybridModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Fused scores, float32, articles × posts. They depend on which posts stand in the pool."""
-        return self._fused([part.score(articles, posts) for part in self._parts])
+        return self._fused([part.score(articles, posts) for part in self._parts], _FUSIONS[self.fusion])
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """As `score`, of parts that are asked for every article by itself."""
-        return self._fused([part.score_alone(articles, posts) for part in self._parts])
+        """As `score`, every article scored by itself by all parts: float32, articles × posts."""
+        return self.fused_alone([part.score_alone(articles, posts) for part in self._parts])
 
-    def _fused(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+    def fused_alone(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        """Fuse the scores of all parts, each articles × posts, every article by itself: float32, articles × posts."""
+        # Over the posts of one article `zscore_all` is `zscore`.
+        return self._fused(scores, _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion])
+
+    def _fused(
+        self, scores: Sequence[np.ndarray], comparable: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
         fused = np.zeros_like(scores[0], dtype=np.float32)
         for own, weight in zip(scores, self.weights):
-            fused += np.float32(weight) * _FUSIONS[self.fusion](own)
+            fused += np.float32(weight) * comparable(own)
         return fused
 
     def save_state(self, folder: Path) -> None:
@@ -102,6 +108,8 @@ def _standardise(scores: np.ndarray, axis: int | None) -> np.ndarray:
 
 
 def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:
+    from scipy.stats import rankdata  # half a second, for this fusion only
+
     return (1.0 / (_RRF_CONSTANT + rankdata(-scores, axis=1))).astype(np.float32)
 
 

@@ -25,7 +25,11 @@ class Model(Registrable):
         raise NotImplementedError
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """`score` of every article as if it were asked for by itself: float32, articles × posts."""
+        """Score every article by itself, as `linker rank` does: float32, articles × posts.
+
+        Row i equals `score([articles[i]], posts)[0]`. A model whose scores depend on the other articles of a call has a
+        method of its own.
+        """
         return self.score(articles, posts)
 
     def parts(self) -> Sequence[Model]:

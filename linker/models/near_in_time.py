@@ -31,12 +31,21 @@ class NearInTimeModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """float32, articles × posts, at most 0."""
-        published = _seconds([article.published for article in articles])
-        posted = _seconds([post.created_at for post in posts])
-        scores = -np.log1p(np.abs(published[:, None] - posted[None]) / (_DAY * self.days))
+        scores = self._scores(articles, posts)
         known = np.isfinite(scores)
         means = np.where(known, scores, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         return np.where(known, scores, means).astype(np.float32)
+
+    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """The same, but 0 for a pair without both times: float32, articles × posts, at most 0."""
+        return np.nan_to_num(self._scores(articles, posts), nan=0.0).astype(np.float32)
+
+    def _scores(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """float64, articles × posts; NaN where a time is missing."""
+        published = _seconds([article.published for article in articles])
+        posted = _seconds([post.created_at for post in posts])
+        scores: np.ndarray = -np.log1p(np.abs(published[:, None] - posted[None]) / (_DAY * self.days))
+        return scores
 
 
 def _seconds(times: Sequence[datetime | None]) -> np.ndarray:

@@ -111,7 +111,7 @@ class ByPassages(Model):
         self.model, self.passages, self.words = model, passages, words
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """float32, articles × posts."""
+        """float32, articles × posts; passages never compete with each other, so every article is scored by itself."""
         pieces, starts = split_articles(articles, self.words)
         return by_article(self.model.score_alone(pieces, posts), starts, self.passages)
 

@@ -114,6 +114,51 @@ def test_models_that_need_no_training_come_as_configs(folder: Path) -> None:
     assert {d["model"] for d in results["differences"]} == {"fused", "mine", "tfidf"}
 
 
+COMPETING = "{type: 'competing', temperature: 0.1, none: 0.3, kinship: 0.3, model: 'tfidf'}"
+
+
+def test_one_at_a_time_gives_what_rank_gives_for_each_article(folder: Path) -> None:
+    (folder / "rival.jsonnet").write_text(COMPETING)
+    one = linker(folder, "rival.jsonnet", "--one-at-a-time", "--scores", "{model}.npz", "--json", "one.json")
+    assert one.returncode == 0, one.stderr
+    assert "one article at a time, as `linker rank` does" in one.stdout
+    assert json.loads((folder / "one.json").read_text())["scored"] == "one_at_a_time"
+    for model, given in (("rival", "rival.jsonnet"), ("tfidf", "tfidf")):
+        scores = read_scores(folder / f"{model}.npz")
+        for row, record in enumerate((folder / "articles.jsonl").read_text().splitlines()):
+            (folder / "one.json").write_text(record)
+            ranking = [
+                "--article",
+                "one.json",
+                "--posts",
+                "posts.jsonl",
+                "--model",
+                given,
+                "--out",
+                "r.jsonl",
+            ]
+            command = [sys.executable, "-m", "linker.cli.main", "rank", *ranking]
+            result = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+            assert result.returncode == 0, result.stderr
+            ranked = [json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()]
+            found = {post["id"]: post["score"] for post in ranked}
+            expected = dict(zip(scores.post_ids, scores.scores[row].tolist()))
+            assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)
+            if row == 2:
+                break  # every command starts an interpreter
+
+
+def test_together_a_competing_model_scores_differently(folder: Path) -> None:
+    (folder / "rival.jsonnet").write_text(COMPETING)
+    for file, options in (("one.npz", ["--one-at-a-time"]), ("all.npz", [])):
+        result = linker(folder, "rival.jsonnet", "--scores", file, "--json", f"{file}.json", *options)
+        assert result.returncode == 0, result.stderr
+        assert ("all articles together" in result.stdout) == (not options)
+    one, together = (read_scores(folder / file).scores for file in ("one.npz", "all.npz"))
+    assert np.abs(one - together).max() > 0.1
+    assert json.loads((folder / "all.npz.json").read_text())["scored"] == "together"
+
+
 def test_bad_lines_stop_it_or_are_set_aside(folder: Path) -> None:
     with open(folder / "posts.jsonl", "a") as posts:
         posts.write('{"id": "broken\n')

@@ -212,6 +212,7 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
         (["--reranking", "dq.jsonl", "--articles", "a.jsonl"], "--articles does not go with --reranking"),
         (["--similarity", "pairs.csv"], "which column holds the grades"),
         (["--similarity", "pairs.csv", "--grade", "left", "--run", "x"], "--run does not go with"),
+        (["--similarity", "pairs.csv", "--grade", "left", "--one-at-a-time"], "--one-at-a-time does not go"),
         (["--grade", "left"], "--grade and --label go with --similarity"),
         (["--reranking", "pairs.csv"], "pairs.csv, line 1: no query of a reranking set"),
         (["--reranking", "absent.jsonl"], "absent.jsonl"),

@@ -1,0 +1,71 @@
+"""Scoring articles one at a time is what scoring a single article is, for every model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linker.config import build
+from linker.data.types import Article, LinkedPosts, Post
+from linker.models.lexical import TfidfModel
+from linker.models.model import Model
+from linker.models.passages import reading
+
+TIMED_WORDS = {"type": "hybrid", "parts": ["tfidf", "near_in_time"], "fusion": "sum"}
+CONFIGS: list[Any] = [
+    "bm25",
+    "tfidf",
+    {"type": "tfidf", "stop_words": "none"},
+    "near_in_time",
+    "shipped_vectors",
+    {"type": "hybrid", "parts": ["tfidf", "bm25"]},
+    {"type": "hybrid", "parts": ["tfidf", "bm25"], "fusion": "zscore_all"},
+    {"type": "hybrid", "parts": ["tfidf", "bm25"], "fusion": "rrf"},
+    {"type": "competing", "temperature": 0.1, "none": 0.3, "kinship": 0.3, "model": TIMED_WORDS},
+]
+
+
+def one_by_one(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    return np.concatenate([model.score([article], posts) for article in articles])
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=str)
+def test_one_at_a_time_is_one_call_per_article(config: Any, toy: LinkedPosts) -> None:
+    model: Model = build(Model, config)
+    undated = [Article("undated", "harbour1 volcano2 w3 w4"), Article("wordless", "…")]
+    articles, posts = [*toy.articles, *undated], [*toy.posts, Post("empty", ""), Post("p", "unheard words")]
+    alone = model.score_alone(articles, posts)
+    assert alone.dtype == np.float32
+    np.testing.assert_allclose(alone, one_by_one(model, articles, posts), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("config", ["tfidf", CONFIGS[-1]], ids=str)
+def test_it_differs_from_scoring_all_articles_together(config: Any, toy: LinkedPosts) -> None:
+    model: Model = build(Model, config)
+    together = model.score(toy.articles, toy.posts)
+    assert np.abs(together - model.score_alone(toy.articles, toy.posts)).max() > 0.01
+
+
+@pytest.mark.parametrize("passages", ["best", "mean"])
+def test_also_by_passages(passages: Any, toy: LinkedPosts) -> None:
+    long = [Article(a.id, " ".join([a.text + "."] * 4), title=a.title) for a in toy.articles]
+    model = reading(TfidfModel(), passages)
+    np.testing.assert_allclose(
+        model.score_alone(long, toy.posts), one_by_one(model, long, toy.posts), rtol=1e-5, atol=1e-6
+    )
+
+
+TEXTS = st.lists(st.lists(st.sampled_from(["storm", "flood", "vote", "court"]), max_size=5), max_size=6)
+
+
+@given(TEXTS, TEXTS)
+def test_tfidf_of_any_texts(articles: list[list[str]], posts: list[list[str]]) -> None:
+    queries = [Article(str(i), " ".join(words)) for i, words in enumerate([*articles, ["storm"]])]
+    pool = [Post(str(i), " ".join(words)) for i, words in enumerate([*posts, ["flood"]])]
+    alone = TfidfModel().score_alone(queries, pool)
+    np.testing.assert_allclose(alone, one_by_one(TfidfModel(), queries, pool), rtol=1e-5, atol=1e-6)
