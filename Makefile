@@ -13,9 +13,10 @@ LIBRARY := linker/modules/kernels/liblinker.so
 
 .PHONY: demo test test-slow test-torchtext lint format notebook wheels clean
 
+# With what the commands in the README need: serve (web), corpus.
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e '.[vectors]'
+	$(PIP) -e '.[vectors,web,corpus]'
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed

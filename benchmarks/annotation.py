@@ -32,7 +32,7 @@ from linker.annotation.simulation import Run, Task, simulate
 from linker.config import build
 from linker.data.types import Article, Post
 from linker.files import atomic_write
-from linker.models.model import Model
+from linker.models.model import Model, part_with_vectors
 from linker.ranking.linker import find_model
 
 HERE = Path(__file__).resolve().parent
@@ -40,33 +40,30 @@ STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "roc
 # No headline of these events is among the seeds: a query with the event's name stands in.
 QUERIES = {"2012_Sandy_Hurricane": "Hurricane Sandy", "2013_Queensland_Floods": "Queensland floods"}
 FIRST = 100
+SEEDS = 5
 AT_ONCE = 12
 Source = tuple[str, list[Article], list[Post], set[str]]
 
 
-class Remembered(Model):
-    """A model whose vectors are kept in files."""
+def keep_vectors(model: Model, folder: Path) -> None:
+    """Let a model keep the embeddings of posts in files, so that an interrupted run does not encode them again."""
+    part = part_with_vectors(model)
+    if part is None:
+        return
+    encode = part.post_vectors
 
-    def __init__(self, model: Model, folder: Path) -> None:
-        self.model, self.folder = model, folder
-
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        return self.model.score(articles, posts)
-
-    def article_vectors(self, articles: Sequence[Article]) -> np.ndarray | None:
-        return self.model.article_vectors(articles)
-
-    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray | None:
+    def kept(posts: Sequence[Post]) -> np.ndarray | None:
         key = sha256("\0".join(post.text for post in posts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-        path = self.folder / f"{key}.npy"
-        if path.is_file():
-            return np.load(path).astype(np.float32)
-        vectors = self.model.post_vectors(posts)
-        if vectors is not None:
+        path = folder / f"{key}.npy"
+        if not path.is_file():
+            vectors = encode(posts)
+            if vectors is None:
+                return None
             with atomic_write(path, "wb") as file:
                 np.save(file, vectors.astype(np.float16))
-            return vectors.astype(np.float16).astype(np.float32)  # the same the next time
-        return None
+        return np.load(path).astype(np.float32)  # in 16 bits the first time, too
+
+    vars(part)["post_vectors"] = kept
 
 
 def table(path: Path) -> list[dict[str, str]]:
@@ -104,22 +101,24 @@ def topics(folder: Path) -> Iterator[Source]:
             yield f"trec-{name}", [Article(name, "", queries[name])], posts, relevant
 
 
-def linker_runs(task: Task, growth: float, seeds: int) -> list[dict[str, Any]]:
-    outcomes = []
-    for name in STRATEGIES:
-        strategy = build(OrderingStrategy, name)
+def seeds_of(name: str, learning: int) -> int:
+    """Runs of a strategy: learning takes the time, the others are cheap."""
+    return learning if name == "learning" else SEEDS
+
+
+def linker_runs(task: Task, growth: float, wanted: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
+    for name, seed in wanted:
         began = time.process_time()
-        for seed in range(5 if name == "random" else seeds if name == "learning" else 1):
-            outcome = Outcome.of(task, name, seed, simulate(task, strategy, seed, growth), FIRST)
-            outcomes.append({**asdict(outcome), "seconds": round(time.process_time() - began, 2)})
-    return outcomes
+        run = simulate(task, build(OrderingStrategy, name), seed, growth)
+        seconds = round(time.process_time() - began, 2)
+        yield {**asdict(Outcome.of(task, name, seed, run, FIRST)), "seconds": seconds}
 
 
 def asreview_runs(
-    tasks: Sequence[Task], python: str, growth: float, folder: Path
+    tasks: Sequence[Task], python: str, growth: float, folder: Path, seed: int
 ) -> dict[str, dict[str, Any]]:
     """ASReview's outcome on each task; one process does all that are not there yet."""
-    orders = {task.name: folder / f"{task.name}-{growth:g}.json" for task in tasks}
+    orders = {task.name: folder / f"{task.name}-{growth:g}-{seed}.json" for task in tasks}
     missing = [task for task in tasks if not orders[task.name].is_file()]
     if missing:
         source, target = folder / f"{missing[0].name}-in.csv", folder / f"{missing[0].name}-out.csv"
@@ -128,8 +127,8 @@ def asreview_runs(
             writer.writerow(["task", "place", "text", "relevant"])
             for task in missing:
                 writer.writerows([task.name, -1, article.full_text, 1] for article in task.pool.articles)
-                # ASReview begins from the top, and the posts of TREC come ranked.
-                for place in np.random.default_rng(1).permutation(len(task.pool)):
+                # ASReview begins from the top of the file, so its order must be random.
+                for place in np.random.default_rng(seed).permutation(len(task.pool)):
                     writer.writerow(
                         [task.name, place, task.pool.posts[place].text, int(task.relevant[place])]
                     )
@@ -147,15 +146,16 @@ def asreview_runs(
         source.unlink()
         target.unlink()
     return {
-        task.name: _outcome(task, json.loads(orders[task.name].read_text(encoding="utf-8"))) for task in tasks
+        task.name: _outcome(task, seed, json.loads(orders[task.name].read_text(encoding="utf-8")))
+        for task in tasks
     }
 
 
-def _outcome(task: Task, order: list[int]) -> dict[str, Any]:
+def _outcome(task: Task, seed: int, order: list[int]) -> dict[str, Any]:
     rest = np.setdiff1d(np.arange(len(task.pool)), order)  # it ends when all relevant posts are found
     places = np.concatenate([np.array(order, dtype=np.int64), rest])
     run = Run(Labels(places, task.relevant[places], np.zeros(len(places), dtype=bool)))
-    return asdict(Outcome.of(task, "asreview", 0, run, FIRST))
+    return asdict(Outcome.of(task, "asreview", seed, run, FIRST))
 
 
 def facts(task: Task, kind: str) -> dict[str, Any]:
@@ -186,7 +186,8 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--asreview", help="a Python interpreter that has asreview installed")
     parser.add_argument("--growth", type=float, default=0.1, help="a new order after so many more labels")
-    parser.add_argument("--seeds", type=int, default=1, help="runs of learning")
+    parser.add_argument("--seeds", type=int, default=5, help="runs of learning; the others have five")
+    parser.add_argument("--asreview-seeds", type=int, default=1, help="runs of ASReview")
     parser.add_argument("--every", type=int, default=1, help="only each n-th TREC topic")
     parser.add_argument(
         "--out", type=Path, default=HERE / "annotation", help="the report's path without ending"
@@ -198,7 +199,10 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     sources = [("CrisisLexT6", one) for one in (crises(given.crisislex) if given.crisislex else ())]
     sources += [("TREC", one) for one in list(topics(given.trec) if given.trec else ())[:: given.every]]
-    model = Remembered(find_model(given.model).load().model, vectors)
+    model = find_model(given.model).load().model
+    keep_vectors(model, vectors)
+    rivals = given.asreview_seeds if given.asreview else 0
+    planned = [(strategy, seed) for strategy in STRATEGIES for seed in range(seeds_of(strategy, given.seeds))]
     done: list[dict[str, Any]] = []
     for start in range(0, len(sources), AT_ONCE):
         tasks: dict[str, Task] = {}
@@ -206,23 +210,31 @@ def main() -> None:
         for kind, (title, seeds, posts, relevant) in sources[start : start + AT_ONCE]:
             path = results / f"{title}-{given.growth:g}.json"
             known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-            ready = {outcome["strategy"] for outcome in known.get("outcomes", ())}
-            if not ready >= {*STRATEGIES, *(["asreview"] if given.asreview else [])}:
+            ready = {(outcome["strategy"], outcome["seed"]) for outcome in known.get("outcomes", ())}
+            own = [one for one in planned if one not in ready]
+            if own or not ready >= {("asreview", seed) for seed in range(rivals)}:
                 task = tasks[title] = Task.of(title, build_pool(seeds, posts, model), relevant)
-                if not known:
-                    known = {**facts(task, kind), "outcomes": linker_runs(task, given.growth, given.seeds)}
+                known = known or {**facts(task, kind), "outcomes": []}
+                known["outcomes"] += linker_runs(task, given.growth, own)
+                save(path, known)
             kept.append((path, known))
-        if given.asreview and tasks:
-            outcomes = asreview_runs(list(tasks.values()), given.asreview, given.growth, others)
-            for _, known in kept:
-                if known["name"] in outcomes:
+            print(f"{title}: {sum(o.get('seconds', 0) for o in known['outcomes']):.0f} s", flush=True)
+        for seed in range(rivals if tasks else 0):
+            outcomes = asreview_runs(list(tasks.values()), given.asreview, given.growth, others, seed)
+            for path, known in kept:
+                ready = {(outcome["strategy"], outcome["seed"]) for outcome in known["outcomes"]}
+                if known["name"] in outcomes and ("asreview", seed) not in ready:
                     known["outcomes"].append(outcomes[known["name"]])
-        for path, known in kept:
-            with atomic_write(path) as file:
-                json.dump(known, file)
+                    save(path, known)
         done += [json.loads(path.read_text(encoding="utf-8")) for path, _ in kept]
         print(f"{len(done)} of {len(sources)}", flush=True)
-    write_report(done, given.out, name, given.growth)
+    command = f"--model {given.model} --growth {given.growth:g} --seeds {given.seeds}"
+    write_report(done, given.out, name, given.growth, f"{command} --asreview-seeds {rivals}")
+
+
+def save(path: Path, known: dict[str, Any]) -> None:
+    with atomic_write(path) as file:
+        json.dump(known, file)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import platform
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,7 +49,7 @@ class Result:
         return None if labels is None else labels / self.facts["distinct"]
 
 
-def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float) -> None:
+def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float, options: str) -> None:
     """Write OUT.md, OUT.csv, and OUT.svg where matplotlib is installed."""
     results = [Result.of(kept) for kept in done]
     names = [name for name in COLUMNS if any(name in result.labels for result in results)]
@@ -70,8 +71,10 @@ def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: 
     events = [one for one in results if one.facts["set"] == "CrisisLexT6"]
     topics = [one for one in results if one.facts["set"] == "TREC"]
     parts = [
-        f"Model for cosines and vectors: {model}. Python {platform.python_version()}. A new order after {growth:.0%} "
-        "more labels, for all that learn. Labels are counted in distinct posts; recall over all posts."
+        f"Model for scores and embeddings: `{model}`. Python {platform.python_version()}. Figures are means over runs "
+        f"with different seeds: {_runs(done)}. Strategies that learn are retrained after {growth:.0%} more labels. "
+        "Labels are counted in distinct posts, recall over all posts. Made with",
+        f"```\npython benchmarks/annotation.py --crisislex DIR --trec DIR --work WORK --asreview PYTHON {options}\n```",
     ]
     if events:
         parts += ["## CrisisLexT6", *_events(events, names)]
@@ -82,6 +85,17 @@ def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: 
     with atomic_write(out.with_suffix(".md")) as file:
         file.write("\n\n".join([lead, *parts]) + "\n")
     _picture(done, out.with_suffix(".svg"))
+
+
+def _runs(done: Sequence[dict[str, Any]]) -> str:
+    """How many runs of each strategy there are, the fewest of all tasks."""
+    fewest: dict[str, int] = {}
+    for kept in done:
+        for name, count in Counter(one["strategy"] for one in kept["outcomes"]).items():
+            fewest[COLUMNS[name]] = min(count, fewest.get(COLUMNS[name], count))
+    usual = max(fewest.values(), default=0)
+    others = [f"{count} of {name}" for name, count in fewest.items() if count != usual]
+    return ", ".join([f"{usual} of each strategy", *others])
 
 
 def _events(events: Sequence[Result], names: Sequence[str]) -> list[str]:
@@ -110,8 +124,8 @@ def _events(events: Sequence[Result], names: Sequence[str]) -> list[str]:
     other = sum(one.facts["disagreeing"] for one in events)
     return [
         table,
-        f"{copies:,} posts are copies; {other:,} of them ({other / max(1, copies):.1%}) are labelled otherwise "
-        "in the set than the post that stands for them.",
+        f"{copies:,} posts are near-duplicates of another; {other:,} of them ({other / max(1, copies):.1%}) have a "
+        "different label in the set than their representative.",
     ]
 
 

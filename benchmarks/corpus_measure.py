@@ -28,7 +28,7 @@ from linker.corpus.matrix import Matrix
 from linker.corpus.store import FACTS, Store
 from linker.data.columns import PostColumns
 from linker.data.records import read_posts
-from linker.data.types import Article, LinkedPosts
+from linker.data.types import Article, LinkedPosts, Post
 from linker.models.folder import load_model, save_model
 from linker.models.model import Model, part_with_vectors
 from linker.ranking.ranked import RankedPost
@@ -174,7 +174,9 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
     _timed(once, "first question", lambda: opened.rank(asked[0], TOP, fusion="none"))
     _timed(once, "first question with words", lambda: opened.rank(asked[0], TOP, fusion="zscore"))
     _timed(once, "making the index", lambda: opened.make_index(known))
-    vectors = opened.model.article_vectors(asked)
+    encoder = part_with_vectors(opened.model)
+    assert encoder is not None
+    vectors = encoder.article_vectors(asked)
     assert vectors is not None
     matrix = np.array(_content(opened.store)[1])
     given = Corpus(opened.store, _Given(dict(zip(asked, vectors))))
@@ -189,7 +191,7 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
         WORDS: ask(given, fusion="zscore"),
         WHOLE: lambda i: opened.rank(asked[i % len(asked)], TOP),
         PASSAGES: ask(opened, passages="best"),
-        ARTICLE: lambda i: opened.model.article_vectors([asked[i % len(asked)]]),
+        ARTICLE: lambda i: encoder.article_vectors([asked[i % len(asked)]]),
     }
     seconds = in_turn(f"questions to {len(matrix):,} posts", tasks, amounts.rounds)
     found = [
@@ -226,6 +228,9 @@ class _Given(Model):
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         return np.stack([self._vectors[article] for article in articles])
+
+    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
+        raise NotImplementedError  # they are in the corpus
 
 
 def _content(store: Store) -> tuple[Any, np.ndarray]:

@@ -50,7 +50,7 @@ def measure(count: int, labels: int) -> dict[str, float]:
     article = Article(seed["id"], seed["text"], seed["title"])
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
-        session = Session.create(Path(folder) / "job", [article], mixed_posts(count))
+        session = Session.create(Path(folder) / "job", [article], mixed_posts(count), "bm25")
         created = time.perf_counter() - began
         session.close()
         began = time.perf_counter()

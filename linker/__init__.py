@@ -1,4 +1,9 @@
-"""linker: given a news article and a pile of posts, put the posts that talk about it first."""
+"""linker: given a news article and a pile of posts, put the posts that talk about it first.
+
+import linker
+
+ranking = linker.load("best").rank("https://news.example/otters-return", "posts.csv")
+"""
 
 from __future__ import annotations
 
@@ -9,18 +14,64 @@ from linker.version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from linker.corpus.corpus import Corpus
+    from linker.data.types import Article, Post
+    from linker.errors import LinkerError
     from linker.ranking.linker import Linker
+    from linker.ranking.ranked import RankedPost
+    from linker.ranking.ranking import Ranking
 
-__all__ = ["__version__", "load"]
+__all__ = [
+    "Article",
+    "Corpus",
+    "Linker",
+    "LinkerError",
+    "Post",
+    "RankedPost",
+    "Ranking",
+    "__version__",
+    "load",
+]
+
+# Imported when they are first used, so that `import linker` stays light.
+_WHERE = {
+    "Article": "linker.data.types",
+    "Corpus": "linker.corpus.corpus",
+    "Linker": "linker.ranking.linker",
+    "LinkerError": "linker.errors",
+    "Post": "linker.data.types",
+    "RankedPost": "linker.ranking.ranked",
+    "Ranking": "linker.ranking.ranking",
+}
 
 
-def load(path: str | Path) -> Linker:
-    """A model folder, `best`, `distilled`, `bm25` or `tfidf`, ready: `linker.load("best").rank(article, posts)`.
+def load(path: str | Path = "best") -> Linker:
+    """Load a model that ranks posts: `linker.load("best").rank(article, posts)`.
+
+    Args:
+        path: `best` or `distilled`, which come with linker; `bm25` or `tfidf`, which need no training; a model folder,
+            as `linker train` writes it; or a Jsonnet file with the config of a model that needs no training.
 
     Raises:
         ModelError: there is no such model, or its folder is damaged.
+        ConfigError: the config is wrong.
     """
-    # Only now, so that `import linker` stays light.
     from linker.ranking.linker import load as load_linker
 
     return load_linker(path)
+
+
+if not TYPE_CHECKING:  # Type checkers would take any name for one that is there.
+
+    def __getattr__(name: str) -> object:
+        if name not in _WHERE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        value = getattr(import_module(_WHERE[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,6 +4,10 @@ The command line shows the message of any `LinkerError` as it is, without a trac
 A message therefore names the file, line or config path, what is wrong there, and what to do about it.
 """
 
+from __future__ import annotations
+
+from types import TracebackType
+
 
 class LinkerError(Exception):
     """Wrong input, told in words that its sender can act on."""
@@ -23,3 +27,45 @@ class ModelError(LinkerError):
 
 class FetchError(LinkerError):
     """An article page that cannot be fetched or holds no article."""
+
+
+class StubError(FetchError):
+    """A page or file whose text is too little to be the article; a caller may insist on using it."""
+
+
+class Faults:
+    """Collects the errors of several checks, so that one message reports all of them.
+
+    `with faults: check()` keeps the message of a `LinkerError` and goes on after the block; any other error passes
+    through.
+
+    Attributes:
+        messages: what was collected so far.
+    """
+
+    def __init__(self) -> None:
+        self.messages: list[str] = []
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if not isinstance(error, LinkerError):
+            return False
+        self.messages.append(str(error))
+        return True
+
+    def raise_if_any(self) -> None:
+        """Report what was collected.
+
+        Raises:
+            LinkerError: anything was.
+        """
+        messages = list(dict.fromkeys(self.messages))
+        if len(messages) == 1:
+            raise LinkerError(messages[0])
+        if messages:
+            lines = "".join("\n  " + message.replace("\n", "\n  ") for message in messages)
+            raise LinkerError(f"{len(messages)} problems:{lines}")

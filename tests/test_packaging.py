@@ -221,3 +221,14 @@ def test_the_models_that_come_along_are_installed(copy: Path) -> None:
         assert sizes(installed) == sizes(original)
         assert {"config.json", "README.md", "part-0"} <= {path.name for path in installed.iterdir()}
         assert max(sizes(installed).values()) > 10**6
+
+
+def test_an_editable_install_is_a_path_that_editors_can_follow(copy: Path) -> None:
+    setup(copy, "editable_wheel", "--dist-dir", "dist", CXX="/nonexistent/c++")
+    (wheel,) = (copy / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        outside = [name for name in archive.namelist() if ".dist-info/" not in name]
+        (name,) = outside
+        assert name.endswith(".pth")
+        assert archive.read(name).decode().split() == [str(copy)]
+    assert (copy / "linker" / "py.typed").is_file()

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.feature_extraction.text import TfidfVectorizer
 
+from linker.annotation.encoding import by_id, encoded_once
 from linker.annotation.pool import Pool
 from linker.data.duplicates import duplicate_groups
 from linker.data.types import Article, Post
 from linker.errors import DataError
-from linker.models.lexical import BM25Model, lexical_words
+from linker.models.lexical import BM25Model, tfidf_vectors
 from linker.models.model import Model, part_with_vectors
 
 
 def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model) -> Pool:
     """What there is to label for these articles, near-duplicates put together.
 
-    The first post of a group of near-duplicates stands for it; only these are scored.
+    The pool is the same for the same posts in any order: they are sorted by id first, shorter ids before longer ones,
+    so that numbers are in numeric order. The first post of a group of near-duplicates represents it; only
+    representatives are scored.
 
     Raises:
         DataError: there is no article, or no post.
     """
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
+    # Which posts are grouped, which rounding errors occur and what a seed samples all depend on the order.
+    posts = by_id(posts)
     groups = duplicate_groups([post.text for post in posts])
     copies: dict[int, list[Post]] = {}
     for place, first in enumerate(groups.tolist()):
@@ -33,14 +36,11 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         if place != first:
             same.append(posts[place])
     distinct = [posts[place] for place in copies]
-    article_words, words = _tfidf(articles, distinct)
+    article_words, words, _ = tfidf_vectors(articles, distinct)
     part = part_with_vectors(model)
-    vectors = None if part is None else part.post_vectors(distinct)
-    article_vectors = None if part is None else part.article_vectors(articles)
-    if part is model and vectors is not None and article_vectors is not None:
-        # Scoring would encode all posts a second time.
-        scores = model.similarities(article_vectors, vectors)
-    else:
+    with encoded_once(model, distinct):
+        vectors = None if part is None else part.post_vectors(distinct)
+        article_vectors = None if part is None else part.article_vectors(articles)
         scores = model.score_alone(articles, distinct)
     return Pool(
         list(articles),
@@ -53,17 +53,6 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         vectors,
         article_vectors,
     )
-
-
-def _tfidf(articles: Sequence[Article], posts: Sequence[Post]) -> tuple[csr_matrix, csr_matrix]:
-    """Of articles and of posts: sublinear TF-IDF over the words that stand in at least two of them."""
-    texts = [article.full_text for article in articles] + [post.text for post in posts]
-    vectorizer = TfidfVectorizer(analyzer=lexical_words, min_df=2, sublinear_tf=True, dtype=np.float32)
-    try:
-        matrix = csr_matrix(vectorizer.fit_transform(texts))
-    except ValueError:  # no word stands in two texts
-        matrix = csr_matrix((len(texts), 1), dtype=np.float32)
-    return matrix[: len(articles)], matrix[len(articles) :]
 
 
 def _mean(scores: np.ndarray) -> np.ndarray:

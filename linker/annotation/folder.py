@@ -192,7 +192,8 @@ def _read_settings(folder: Path) -> Settings:
     path = folder / SETTINGS
     if not folder.is_dir():
         raise DataError(
-            f"{folder}: there is no such session; begin one with `linker annotate start --out {folder}`"
+            f"{folder}: session not found; create one with `linker annotate start {folder} --article ARTICLE "
+            "--posts POSTS`"
         )
     if not path.is_file():
         problem = (

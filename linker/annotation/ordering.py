@@ -14,8 +14,9 @@ from linker.config import Registrable
 class OrderingStrategy(Registrable):
     """Orders the posts that have no label yet.
 
-    An order is a function of pool, labels and generator alone, so a session is repeated by replaying its labels, and a
-    new order may be computed in the background while the last one is still in use.
+    An order is a function of pool, labels and generator alone, so a session can be reproduced by replaying its labels,
+    and a new order may be computed in the background while the last one is still in use. Posts with equal scores come
+    in the order of `Pool.shuffled`, never in that of the file.
 
     Attributes:
         learns: whether labels change the order of the posts that are left. Where they do not, the simulation asks once.

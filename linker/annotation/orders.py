@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -38,13 +38,15 @@ class Orders:
         path: where the newest is kept.
         pool: what is ordered.
         strategy: what orders it.
-        seed: of the strategy's generator, together with the revision.
+        seed: of the strategy's generator, together with the revision; by itself, of the order of equal scores.
     """
 
     def __init__(self, path: Path, pool: Pool, strategy: OrderingStrategy, seed: int) -> None:
         self.path = path
         self.problem: str | None = None
-        self._pool, self._strategy, self._seed = pool, strategy, seed
+        # The same at every revision: an order does not depend on which labels a background thread has seen.
+        self._pool = replace(pool, tie_seed=seed)
+        self._strategy, self._seed = strategy, seed
         self._newest: Order | None = self._kept()
         self._wanted: tuple[Labels, int] | None = None
         self._change = threading.Condition()

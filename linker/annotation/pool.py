@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -24,6 +26,7 @@ class Pool:
         article_words: float32, articles × words: the same of the articles.
         vectors: float32, N × dim, the model's vectors; None where it has none.
         article_vectors: float32, articles × dim, or None.
+        tie_seed: decides, together with the ids, which of the posts with equal scores comes first.
     """
 
     articles: list[Article]
@@ -35,6 +38,21 @@ class Pool:
     article_words: csr_matrix
     vectors: np.ndarray | None = None
     article_vectors: np.ndarray | None = None
+    tie_seed: int = 0
 
     def __len__(self) -> int:
         return len(self.posts)
+
+    @cached_property
+    def shuffled(self) -> np.ndarray:
+        """int64, N: all places in a random order that depends on `tie_seed` and on the ids of the posts alone.
+
+        Files often hold the relevant posts first or last. If equal scores kept that order, an ordering would look
+        better or worse than it is, so they keep this one.
+        """
+        key = str(self.tie_seed).encode()[:64]
+        digests = [
+            blake2b(post.id.encode("utf-8", "surrogatepass"), digest_size=8, key=key).digest()
+            for post in self.posts
+        ]
+        return np.argsort(np.frombuffer(b"".join(digests), dtype=">u8"), kind="stable")

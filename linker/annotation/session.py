@@ -33,7 +33,8 @@ from linker.annotation.stopping import Decision, StoppingRule
 from linker.config import build
 from linker.data.types import Article, Post
 from linker.errors import ConfigError, DataError, LinkerError
-from linker.ranking.explanation import Span, WordWeights
+from linker.models.shipped import BEST
+from linker.ranking.alignment import Span, WordWeights
 
 STRATEGY = "learning"
 RULE = "recall"
@@ -102,7 +103,7 @@ class Session:
         folder: str | Path,
         articles: Sequence[Article],
         posts: Sequence[Post],
-        model: str = "bm25",
+        model: str = BEST,
         strategy: dict[str, Any] | str = STRATEGY,
         rule: dict[str, Any] | str = RULE,
         guidelines: str = "",
@@ -116,7 +117,7 @@ class Session:
             folder: made; it may exist if it is empty.
             articles: the seed articles; they make one query.
             posts: what to label.
-            model: what gives the scores, as `linker.load` takes it. It is needed now only.
+            model: what scores the posts, as `linker.load` takes it; only needed now. All posts are encoded by it.
             strategy: config of an `OrderingStrategy`, or its name.
             rule: config of a `StoppingRule`, or its name.
             guidelines: what the annotators are told, Markdown.

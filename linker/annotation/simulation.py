@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -80,14 +80,14 @@ def simulate(
     Args:
         task: what is labelled.
         strategy: in which order.
-        seed: of all that is drawn.
+        seed: for everything random: samples, and the order of posts with equal scores.
         growth: a new order is asked for when the labels have grown by this share, and by one at least: 0 for a new
             order after each label.
         rule: is asked before the first label and after each one.
         start: a run of the same strategy and seed without a rule. Up to the first post that the rule wants drawn at
             random this one must be the same, and is taken from there.
     """
-    pool = task.pool
+    pool = replace(task.pool, tie_seed=seed)
     places, at_random = np.empty(len(pool), dtype=np.int64), np.zeros(len(pool), dtype=bool)
     order = np.zeros(0, dtype=np.int64)
     ready, renewed = 0, 0  # how much of the order is used up, and when it was made

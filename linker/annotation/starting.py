@@ -50,7 +50,7 @@ def start(
     check_new(folder)
     scorer = find_model(model).load().model
     pool = build_pool(articles, posts, scorer)
-    explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)))
+    explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / JOURNAL).touch()

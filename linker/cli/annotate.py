@@ -1,4 +1,4 @@
-"""`linker annotate`: label the fewest posts that find the most relevant ones."""
+"""`linker annotate`: find most of the relevant posts with few labels."""
 
 from __future__ import annotations
 
@@ -12,40 +12,41 @@ import typer
 
 from linker.cli.annotate_start import start
 from linker.cli.options import Packages, include_packages
+from linker.cli.several_values import SeveralValues
 from linker.errors import LinkerError
 
 if TYPE_CHECKING:
     from linker.annotation.session import Session, Suggestion
 
 app = typer.Typer(
-    help="Label posts, the likely relevant ones first, and know when to stop.", no_args_is_help=True
+    help="Label posts, most likely relevant first, with a rule that says when to stop.", no_args_is_help=True
 )
 
-Folder = Annotated[Path, typer.Argument(help="The session.", show_default=False)]
+Folder = Annotated[Path, typer.Argument(help="Folder of the session.", show_default=False)]
 Annotator = Annotated[
     str | None,
-    typer.Option("--annotator", help="Who labels.", show_default="the name you are logged in with"),
+    typer.Option("--annotator", help="Name of the annotator.", show_default="your login name"),
 ]
-PostId = Annotated[str, typer.Argument(help="The post's id.", show_default=False)]
-AsJson = Annotated[bool, typer.Option("--json", help="JSON for scripts.")]
+PostId = Annotated[str, typer.Argument(help="Id of the post.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="csv, jsonl, label_studio, argilla, doccano or prodigy.",
-        show_default="by the ending, .csv or .jsonl",
+        help="Format of the file: csv, jsonl, label_studio, argilla, doccano or prodigy.",
+        show_default="by the file's extension, .csv or .jsonl",
     ),
 ]
 _ENDINGS = {".csv": "csv", ".jsonl": "jsonl"}
 _SHORT = {"y": "relevant", "n": "not", "s": "skip"}
 
 
-app.command("start")(start)
+app.command("start", cls=SeveralValues)(start)
 
 
 @app.command()
 def run(folder: Folder, annotator: Annotator = None, include_package: Packages = None) -> None:
-    """Label in this terminal: one post after the other, a key for each."""
+    """Label posts one by one in this terminal, with single keys."""
     from rich.console import Console
 
     from linker.cli.annotate_keys import Desk, Keys
@@ -62,11 +63,11 @@ def run(folder: Folder, annotator: Annotator = None, include_package: Packages =
 def next_(
     folder: Folder,
     annotator: Annotator = None,
-    count: Annotated[int, typer.Option("--count", min=1, help="How many posts.")] = 1,
+    count: Annotated[int, typer.Option("--count", min=1, help="Number of posts to show.")] = 1,
     as_json: AsJson = False,
     include_package: Packages = None,
 ) -> None:
-    """Show what to label next; the same posts until they are labelled."""
+    """Show the next posts to label; the same ones until they are labeled."""
     from rich.console import Console
 
     from linker.cli.annotate_screen import suggestion_text
@@ -90,16 +91,20 @@ def label(
     folder: Folder,
     post: PostId,
     value: Annotated[
-        str, typer.Argument(help="relevant, not or skip; y, n, s for short.", show_default=False)
+        str,
+        typer.Argument(
+            help="Label of the post: relevant, not or skip; y, n or s for short.", show_default=False
+        ),
     ],
     annotator: Annotator = None,
-    note: Annotated[str | None, typer.Option("--note", help="What to remember of this post.")] = None,
+    note: Annotated[str | None, typer.Option("--note", help="Note to store with the label.")] = None,
     resolve: Annotated[
-        bool, typer.Option("--resolve", help="This is what holds, whatever the annotators said.")
+        bool,
+        typer.Option("--resolve", help="Record this as the adjudicated label, overriding the annotators."),
     ] = False,
     include_package: Packages = None,
 ) -> None:
-    """Label a post. When the command ends, the label is on the disk."""
+    """Label a post; the label is on disk when the command returns."""
     said: Any = _SHORT.get(value, value)
     with _open(folder, include_package) as session:
         if resolve:
@@ -113,7 +118,7 @@ def label(
 
 @app.command()
 def undo(folder: Folder, annotator: Annotator = None, include_package: Packages = None) -> None:
-    """Take back your last label; repeat for those before."""
+    """Take back your last label; repeat to take back earlier ones."""
     with _open(folder, include_package) as session:
         post = session.undo(_who(annotator))
     if post is None:
@@ -123,7 +128,7 @@ def undo(folder: Folder, annotator: Annotator = None, include_package: Packages 
 
 @app.command()
 def status(folder: Folder, as_json: AsJson = False, include_package: Packages = None) -> None:
-    """Show how far a session is, how many relevant posts may be left, and whether to stop."""
+    """Show the labels so far, an estimate of the relevant posts left, and whether to stop."""
     from dataclasses import asdict
 
     from linker.cli.annotate_screen import status_text
@@ -136,14 +141,18 @@ def status(folder: Folder, as_json: AsJson = False, include_package: Packages = 
 @app.command()
 def export(
     folder: Folder,
-    out: Annotated[Path, typer.Option("--out", help="The file to write.")],
+    out: Annotated[Path, typer.Option("--out", help="File for the labels.")],
     format_: Format = None,
     resolved: Annotated[
-        bool, typer.Option("--resolved", help="One label for each post: the one that holds.")
+        bool,
+        typer.Option(
+            "--resolved",
+            help="Write one label per post (adjudicated, or the majority), not one per annotator.",
+        ),
     ] = False,
     include_package: Packages = None,
 ) -> None:
-    """Write posts and labels to a file, for other programs or to import them elsewhere."""
+    """Write posts and labels to a file, for other programs or another session."""
     from linker.annotation.formats import write
     from linker.files import check_writable
 
@@ -159,14 +168,14 @@ def export(
 @app.command("import")
 def import_(
     folder: Folder,
-    file: Annotated[Path, typer.Argument(help="The file with the labels.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="File with the labels.", show_default=False)],
     format_: Format = None,
     annotator: Annotated[
-        str | None, typer.Option("--annotator", help="Who labelled, where the file does not say.")
+        str | None, typer.Option("--annotator", help="Annotator of labels for which the file names none.")
     ] = None,
     include_package: Packages = None,
 ) -> None:
-    """Take over labels from a file, all or none; those that are there already are passed over."""
+    """Import labels from a file, all or none; labels that the session already has are skipped."""
     from linker.annotation.formats import read
 
     name = _format(file, format_)
@@ -178,7 +187,7 @@ def import_(
 
 @app.command()
 def agreement(folder: Folder, as_json: AsJson = False, include_package: Packages = None) -> None:
-    """Show how far annotators agree (Cohen's κ, Krippendorff's α), and where they do not."""
+    """Show inter-annotator agreement (Cohen's κ, Krippendorff's α) and the disagreements."""
     from linker.cli.annotate_screen import agreement_record, agreement_text
 
     with _open(folder, include_package) as session:

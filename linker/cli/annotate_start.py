@@ -9,31 +9,35 @@ from typing import Annotated, Any
 
 import typer
 
+from linker.cli.articles import Articles, Force, read_articles
 from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
-from linker.errors import LinkerError
+from linker.errors import Faults, LinkerError
+from linker.models.shipped import BEST
 
 
 def start(
-    folder: Annotated[Path, typer.Argument(help="The new folder of the session.", show_default=False)],
-    article: Annotated[
-        list[str],
-        typer.Option(
-            "--article",
-            help="Address, file (HTML, text, JSON) or - (standard input); several make one query.",
-        ),
-    ],
+    folder: Annotated[Path, typer.Argument(help="Folder to create for the session.", show_default=False)],
+    article: Articles,
     posts: Annotated[
         list[str],
-        typer.Option("--posts", help="Posts: JSON lines, CSV, TSV, Parquet, text, or -; repeatable."),
+        typer.Option(
+            "--posts",
+            help="Posts to label: a JSON Lines, CSV, TSV, Parquet or text file, or - (standard input); repeatable.",
+        ),
     ],
     model: Annotated[
-        str, typer.Option("--model", help="A model folder, best, distilled, bm25 or tfidf.")
-    ] = "bm25",
+        str | None,
+        typer.Option(
+            "--model",
+            help="Model that scores the posts: a folder, or one of best, distilled, bm25, tfidf.",
+            show_default=BEST,
+        ),
+    ] = None,
     strategy: Annotated[
         str | None,
         typer.Option(
             "--strategy",
-            help="What orders the posts: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
+            help="Strategy that orders the posts: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
             show_default="learning",
         ),
     ] = None,
@@ -41,42 +45,49 @@ def start(
         str | None,
         typer.Option(
             "--stop",
-            help="When to stop: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
+            help="Rule that says when to stop labeling: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
             show_default="recall",
         ),
     ] = None,
     guidelines: Annotated[
-        Path | None, typer.Option("--guidelines", help="What the annotators are told: Markdown or text.")
+        Path | None,
+        typer.Option("--guidelines", help="Guidelines to show to annotators: a Markdown or text file."),
     ] = None,
     overlap: Annotated[
-        float, typer.Option("--overlap", help="The share of posts that two annotators label.")
+        float, typer.Option("--overlap", help="Share of the posts that two annotators label, 0 to 1.")
     ] = 0.0,
-    seed: Annotated[int, typer.Option("--seed", help="Of all that is drawn.", min=0)] = 13,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Random seed of samples and of the order of tied posts.", min=0)
+    ] = 13,
     column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
+    force: Force = False,
 ) -> None:
-    """Begin a session: a folder with the articles, the posts and, from then on, every label."""
+    """Create a session: a folder with the articles, the posts and all labels."""
     from linker.annotation.folder import check_new
     from linker.annotation.session import RULE, STRATEGY, Session
-    from linker.cli.posts import check_files, post_columns, told_articles, with_option
+    from linker.cli.posts import check_files, post_columns, with_option
     from linker.data.records import read_posts
     from linker.ranking.linker import find_model
 
     # What can be wrong is found out before the work begins: names first, the model last.
     include_packages(include_package)
     check_new(folder)
-    check_files(article, posts, None)
+    faults = Faults()
+    check_files(article, posts, None, faults)
     columns = post_columns(column)
-    find_model(model)
+    find_model(model or BEST)
     ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
     told = _guidelines(guidelines)
-    articles = told_articles(article)
+    articles = read_articles(article, force, faults)
     with with_option():
         candidates = read_posts(posts, columns, on_error, str(errors_dir))
+    if model is None:
+        _say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
     session = Session.create(
-        folder, articles, candidates, model, ordering, rule, told, seed, overlap, background=False
+        folder, articles, candidates, model or BEST, ordering, rule, told, seed, overlap, background=False
     )
     copies = len(candidates) - len(session.pool)
     _say(f"{len(session.pool):,} posts to label, and {copies:,} near-duplicates of them")

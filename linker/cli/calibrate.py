@@ -1,4 +1,4 @@
-"""`linker calibrate`: what a model's scores mean, from articles and posts whose links are known."""
+"""`linker calibrate`: probabilities of relevance for a model's scores, from articles with known posts."""
 
 from __future__ import annotations
 
@@ -11,28 +11,41 @@ import typer
 from linker.cli.options import ErrorsDir, OnError, Packages, PassagesOption, include_packages
 from linker.cli.thresholds import identity, print_thresholds, say
 from linker.errors import DataError, LinkerError
+from linker.models.shipped import BEST
 
 
 def calibrate(
-    model: Annotated[
-        str, typer.Option("--model", help="A model folder, .jsonnet config, best, distilled, bm25 or tfidf.")
+    articles: Annotated[
+        Path, typer.Option("--articles", help="File of articles that the model was not trained on.")
     ],
-    articles: Annotated[Path, typer.Option("--articles", help="Articles that the model did not learn from.")],
-    posts: Annotated[Path, typer.Option("--posts", help="Posts with `article_id` or `article_ids`.")],
-    out: Annotated[Path, typer.Option("--out", help="The calibration to write, JSON.")],
+    posts: Annotated[
+        Path,
+        typer.Option(
+            "--posts", help="File of posts that name their articles in `article_id` or `article_ids`."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="JSON file for the calibration.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            help="Model to calibrate: a folder, a .jsonnet config, or one of best, distilled, bm25, tfidf.",
+        ),
+    ] = BEST,
     split: Annotated[
-        str | None, typer.Option("--split", help="Only articles and posts of this split.", show_default="all")
+        str | None,
+        typer.Option("--split", help="Use only articles and posts of this split.", show_default="all"),
     ] = None,
     passages: PassagesOption = "whole",
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", help="Draw the reliability diagram, too: .svg, .png or .pdf."),
+        typer.Option("--plot", help="File for the reliability diagram: .svg, .png or .pdf."),
     ] = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
-    """Learn what a model's scores mean: the probability of relevance, what thresholds keep and find."""
+    """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
     from linker.files import check_writable
     from linker.ranking.linker import find_model
 

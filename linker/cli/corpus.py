@@ -16,17 +16,18 @@ from linker.cli.options import (
     engine_of,
     include_packages,
 )
+from linker.models.shipped import BEST
 
 if TYPE_CHECKING:
     from linker.corpus.building import Added
 
-app = typer.Typer(help="Encode posts once, and rank them for any article.", no_args_is_help=True)
+app = typer.Typer(help="Encode posts once and rank them for any article.", no_args_is_help=True)
 
-Folder = Annotated[Path, typer.Argument(help="The corpus.", show_default=False)]
+Folder = Annotated[Path, typer.Argument(help="Folder of the corpus.", show_default=False)]
 Posts = Annotated[
     list[str],
     typer.Argument(
-        help="Files of posts, folders, patterns or addresses (s3://, gs://, https://); or -.",
+        help="Files of posts, folders, patterns, addresses (s3://, gs://, https://), or - (standard input).",
         show_default=False,
     ),
 ]
@@ -35,7 +36,7 @@ OnError = Annotated[
     Literal["strict", "skip"],
     typer.Option(
         "--on-error",
-        help="Bad lines: end there, what was added before stays; or set them aside and go on.",
+        help="What bad lines of posts do: end the command (posts added so far stay), or be set aside.",
     ),
 ]
 
@@ -43,8 +44,11 @@ OnError = Annotated[
 @app.command()
 def build(
     posts: Posts,
-    model: Annotated[str, typer.Option("--model", help="The model folder.")],
-    out: Annotated[Path, typer.Option("--out", help="The folder of the corpus.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder that the corpus is written to.")],
+    model: Annotated[
+        str,
+        typer.Option("--model", help="Model that encodes the posts: best, distilled, or a model folder."),
+    ] = BEST,
     column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
@@ -52,7 +56,7 @@ def build(
     address: Address = None,
     include_package: Packages = None,
 ) -> None:
-    """Encode posts into a corpus. A build that was cut off goes on when the command is given again."""
+    """Encode posts into a corpus; run the command again to resume an interrupted build."""
     from linker.cli.posts import post_columns, with_option
     from linker.corpus.making import build_corpus
 
@@ -68,7 +72,12 @@ def add(
     corpus: Folder,
     posts: Posts,
     model: Annotated[
-        str | None, typer.Option("--model", help="Where the corpus's model lies now, if it was moved.")
+        str | None,
+        typer.Option(
+            "--model",
+            help="The model that encoded the corpus, if its folder was moved.",
+            show_default="as when the corpus was built",
+        ),
     ] = None,
     column: PostColumnNames = None,
     on_error: OnError = "strict",
@@ -77,7 +86,7 @@ def add(
     address: Address = None,
     include_package: Packages = None,
 ) -> None:
-    """Encode posts that are not yet in a corpus, and add them."""
+    """Add posts to a corpus; those that it holds already are skipped."""
     from linker.cli.posts import post_columns, with_option
     from linker.corpus.making import add_to_corpus
 
@@ -90,7 +99,7 @@ def add(
 
 @app.command()
 def info(corpus: Folder) -> None:
-    """Say what a corpus holds."""
+    """Show the number, times and languages of the posts of a corpus, and its model."""
     from linker.corpus.store import Store
     from linker.corpus.summary import summary
 
@@ -103,14 +112,22 @@ def index(
     corpus: Folder,
     articles: Annotated[
         str | None,
-        typer.Option("--articles", help="Articles to measure the recall with, besides posts of the corpus."),
+        typer.Option(
+            "--articles",
+            help="File of articles to measure recall with, besides posts of the corpus.",
+        ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="Where the corpus's model lies now, if it was moved.")
+        str | None,
+        typer.Option(
+            "--model",
+            help="The model that encoded the corpus, if its folder was moved.",
+            show_default="as when the corpus was built",
+        ),
     ] = None,
     include_package: Packages = None,
 ) -> None:
-    """Make the index for approximate search, or bring it up to date, and measure how much it finds."""
+    """Build or update the index for approximate search, and measure its recall."""
     from linker.corpus.approximate import WANTED
     from linker.corpus.corpus import Corpus
     from linker.ranking.articles import load_articles
@@ -123,7 +140,7 @@ def index(
 
 @app.command()
 def verify(corpus: Folder) -> None:
-    """Read all of a corpus and name what is damaged; exit code 2 if anything is."""
+    """Check every file of a corpus for damage; exit code 2 if there is any."""
     from linker.corpus.store import Store
     from linker.corpus.verifying import faults
     from linker.errors import DataError

@@ -23,9 +23,11 @@ from linker.cli import (
     rank,
     serve,
     simulate,
+    status,
     train,
     vectors,
 )
+from linker.cli.several_values import SeveralValues
 from linker.errors import LinkerError
 from linker.files import NO_ROOM
 from linker.version import __version__
@@ -42,7 +44,7 @@ app = typer.Typer(
 app.command("train")(train.train)
 app.command("distil")(distil.distil)
 app.command("evaluate")(evaluate.evaluate)
-app.command("rank")(rank.rank)
+app.command("rank", cls=SeveralValues)(rank.rank)
 app.command("calibrate")(calibrate.calibrate)
 app.command("serve")(serve.serve)
 app.command("simulate")(simulate.simulate)
@@ -83,6 +85,7 @@ def main() -> None:
         try:
             app()
         finally:
+            status.end()
             sys.stdout.flush()
     except LinkerError as error:
         print(f"error: {error}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`linker mine`: training data out of archives of tweet objects, and out of labelled texts."""
+"""`linker mine`: training data from archives of tweet objects and from labeled texts."""
 
 from __future__ import annotations
 
@@ -15,32 +15,45 @@ if TYPE_CHECKING:
     from linker.mining.cleaning import TweetFilter
     from linker.mining.report import Report
 
-app = typer.Typer(help="Find pairs of tweets in archives of tweet objects.", no_args_is_help=True)
+app = typer.Typer(
+    help="Extract training pairs and benchmarks from archives of tweet objects.", no_args_is_help=True
+)
 
 Archives = Annotated[
     list[Path],
     typer.Argument(
-        help="Files and folders: JSON lines, .gz, .bz2, .xz, .zst, .tar, .zip.", show_default=False
+        help="Archives of tweet objects: folders or files of JSON Lines, plain or in .gz, .bz2, .xz, .zst, .tar "
+        "or .zip.",
+        show_default=False,
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, help="Processes.", show_default="one for each core")
+    int | None,
+    typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
 ]
 MinLength = Annotated[
-    int, typer.Option("--min-length", min=1, help="Characters that a cleaned text must have.")
+    int,
+    typer.Option("--min-length", min=1, help="Minimum length of a tweet's cleaned text, in characters."),
 ]
 Languages = Annotated[
     list[str],
-    typer.Option("--lang", help="Language by Twitter's guess; repeatable; any: all of them."),
+    typer.Option(
+        "--lang", help="Language of the tweets (their `lang` field), or any for all languages; repeatable."
+    ),
 ]
-KeepCut = Annotated[bool, typer.Option("--keep-cut", help="Take texts that are cut off, too.")]
+KeepCut = Annotated[bool, typer.Option("--keep-cut", help="Include tweets whose text is truncated.")]
 Texts = Annotated[
     Literal["cleaned", "original"],
-    typer.Option("--texts", help="Write texts cleaned, or as they were posted."),
+    typer.Option(
+        "--texts",
+        help="Write texts in lower case without links and mentions (cleaned), or as posted (original).",
+    ),
 ]
 OnError = Annotated[
     Literal["strict", "skip"],
-    typer.Option("--on-error", help="A damaged archive: stop, or use what comes before the damage."),
+    typer.Option(
+        "--on-error", help="On a damaged archive: stop (strict), or use the part before the damage (skip)."
+    ),
 ]
 
 
@@ -48,10 +61,16 @@ def _command(name: str, help_: str) -> None:
     @app.command(name, help=help_)
     def mine(
         archives: Archives,
-        out: Annotated[Path, typer.Option("--out", help="The file to write, such as pairs.jsonl.gz.")],
+        out: Annotated[Path, typer.Option("--out", help="File for the pairs, such as pairs.jsonl.gz.")],
         max_pairs: Annotated[
             int | None,
-            typer.Option("--max-pairs", min=1, help="A random sample of so many.", show_default="all"),
+            typer.Option(
+                "--max-pairs",
+                min=1,
+                metavar="N",
+                help="Write a random sample of N pairs.",
+                show_default="all",
+            ),
         ] = None,
         min_length: MinLength = 20,
         lang: Languages = ["en"],  # noqa: B006  (typer copies it)
@@ -73,10 +92,10 @@ def _command(name: str, help_: str) -> None:
 
 
 for _name, _help in {
-    "quotes": "Pair tweets with quotes of them.",
-    "replies": "Pair tweets with replies to them, where the archives hold both.",
-    "coquotes": "Pair two quotes of the same tweet.",
-    "coreplies": "Pair two replies to the same tweet.",
+    "quotes": "Pair tweets with tweets that quote them.",
+    "replies": "Pair tweets with replies to them, if the archives contain both.",
+    "coquotes": "Pair tweets that quote the same tweet.",
+    "coreplies": "Pair tweets that reply to the same tweet.",
 }.items():
     _command(_name, _help)
 
@@ -84,18 +103,24 @@ for _name, _help in {
 @app.command()
 def benchmarks(
     archives: Archives,
-    out: Annotated[Path, typer.Option("--out", help="The folder to write to.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder for the benchmarks and training sets.")],
     train: Annotated[
         list[Path] | None,
         typer.Option(
             "--train",
-            help="Training pairs, written again without the tweets of the benchmarks; repeatable.",
+            help="File of training pairs to copy without the tweets of the benchmarks; repeatable.",
             show_default=False,
         ),
     ] = None,
-    queries: Annotated[int, typer.Option("--queries", min=1, help="Queries of each set, at most.")] = 5000,
-    positives: Annotated[int, typer.Option("--positives", min=1, help="Relevant candidates.")] = 5,
-    negatives: Annotated[int, typer.Option("--negatives", min=1, help="Other candidates.")] = 25,
+    queries: Annotated[
+        int, typer.Option("--queries", min=1, help="Maximum number of queries in each benchmark.")
+    ] = 5000,
+    positives: Annotated[
+        int, typer.Option("--positives", min=1, help="Number of relevant candidates per query.")
+    ] = 5,
+    negatives: Annotated[
+        int, typer.Option("--negatives", min=1, help="Number of other candidates per query.")
+    ] = 25,
     min_length: MinLength = 20,
     lang: Languages = ["en"],  # noqa: B006
     keep_cut: KeepCut = False,
@@ -103,7 +128,7 @@ def benchmarks(
     workers: Workers = None,
     on_error: OnError = "strict",
 ) -> None:
-    """Build the reranking sets DQ, DR, CQ, CR, and training sets without their tweets."""
+    """Build the reranking benchmarks DQ, DR, CQ and CR, and training sets that exclude their tweets."""
     from linker.mining.benchmarks import mine_benchmarks
 
     filter = _filter(min_length, lang, keep_cut, texts)
@@ -117,33 +142,48 @@ def benchmarks(
 @app.command()
 def augmented(
     labels: Annotated[
-        Path, typer.Argument(help="File with tweet_id, topic, class, and text.", show_default=False)
+        Path,
+        typer.Argument(
+            help="File of labeled texts with columns tweet_id, topic, class and, optionally, text.",
+            show_default=False,
+        ),
     ],
     model: Annotated[
         str,
-        typer.Option("--model", help="Folder or name of a Hugging Face model with its masked-LM head."),
+        typer.Option(
+            "--model", help="Masked language model that replaces words: a Hugging Face folder or name."
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The file to write, such as augmented.jsonl.")],
+    out: Annotated[
+        Path, typer.Option("--out", help="File for the augmented texts, such as augmented.jsonl.")
+    ],
     texts: Annotated[
         Path | None,
         typer.Option(
-            "--texts", help="File with id and text, if the labels' file has none.", show_default=False
+            "--texts",
+            help="File with columns id and text, if the file of labels has no texts.",
+            show_default=False,
         ),
     ] = None,
     keep_topic: Annotated[
         list[str] | None,
-        typer.Option("--keep-topic", help="Leave its texts as they are; repeatable.", show_default=False),
+        typer.Option(
+            "--keep-topic", help="Topic whose texts are left unchanged; repeatable.", show_default=False
+        ),
     ] = None,
     share: Annotated[
-        float, typer.Option("--share", min=0, max=1, help="Of the words, how many are guessed anew.")
+        float,
+        typer.Option("--share", min=0, max=1, help="Share of the words that the model replaces, 0 to 1."),
     ] = 0.1,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, other words.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed for the choice of words.")] = 0,
     on_error: Annotated[
         Literal["strict", "skip"],
-        typer.Option("--on-error", help="Bad lines and labels without text: stop, or set them aside."),
+        typer.Option(
+            "--on-error", help="On invalid lines and labels without text: stop (strict), or skip them (skip)."
+        ),
     ] = "strict",
 ) -> None:
-    """Write labelled texts anew with other topics' words and names, and some words guessed by a model."""
+    """Augment labeled texts: swap in topic words and names of other topics, and replace words by a model."""
     from linker.data.readers.labelled_texts import LabelledTexts
     from linker.files import check_writable
     from linker.models.augmenting import augment

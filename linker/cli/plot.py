@@ -224,7 +224,7 @@ def words(
     article: Annotated[
         str,
         typer.Option(
-            "--article", help="Article: an address, a file (HTML, text, JSON) or - for standard input."
+            "--article", help="Article: an address, a file, text in quotes, or - for standard input."
         ),
     ],
     model: ModelFolder,

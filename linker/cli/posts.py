@@ -1,18 +1,18 @@
-"""What a command line says of files of posts."""
+"""Files of posts as a command line names them."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from linker.errors import DataError, LinkerError
+from linker.errors import DataError, Faults, LinkerError
 
 if TYPE_CHECKING:
     from linker.data.columns import PostColumns
-    from linker.data.types import Article
 
 
 def post_columns(given: list[str] | None) -> PostColumns:
@@ -35,48 +35,59 @@ def post_columns(given: list[str] | None) -> PostColumns:
     return build(PostColumns, config)
 
 
-def check_files(articles: list[str], posts: list[str], out: Path | None) -> None:
-    """Are the articles and posts there, and may the output be written? Found out before any work.
+def check_files(
+    articles: list[str], posts: list[str], out: Path | None, faults: Faults | None = None
+) -> None:
+    """Find out before any work whether posts are there and the output can be written; articles are not looked at.
+
+    Args:
+        articles: what the output must not overwrite, and what may take standard input.
+        posts: files, folders, patterns, addresses, `-`.
+        out: the file to write.
+        faults: collects what is wrong, to be reported with other faults; None: report it here.
 
     Raises:
-        LinkerError: no.
+        LinkerError: something is wrong.
     """
     from linker.data.inputs import check_inputs
     from linker.files import check_writable
-    from linker.ranking.articles import check_source
 
+    found, files = faults or Faults(), []
     if (articles + posts).count("-") > 1:
-        raise LinkerError("-: standard input can be read once only; give files for the others")
-    for source in articles:
-        check_source(source)
-    files = check_inputs(posts)
+        with found:
+            raise LinkerError("-: standard input can be read once only; give files for the others")
+    for one in dict.fromkeys(posts):
+        with found:
+            files += check_inputs([one])
     if out is not None:
-        check_writable(out, articles + files)
-
-
-def told_articles(sources: list[str]) -> list[Article]:
-    """The articles of some addresses and files, each told on standard error: is it the whole of it?
-
-    Raises:
-        LinkerError: one cannot be fetched or read.
-    """
-    from linker.ranking.articles import load_articles
-
-    articles = [one for source in sources for one in load_articles(source)]
-    for one in articles:
-        title = one.title or one.text[:60]
-        print(f"article: {title!r}, {len(one.full_text.split())} words", file=sys.stderr)
-    return articles
+        with found:
+            check_writable(out, articles + files)
+    if faults is None:
+        found.raise_if_any()
 
 
 @contextmanager
 def with_option() -> Iterator[None]:
-    """A complaint about columns is told with how they are named on this command line."""
+    """End a complaint about missing columns with the command line that would name them."""
+    from linker.data.columns import MissingColumnsError
+
     try:
         yield
-    except DataError as error:
-        if "`columns`" not in str(error):
-            raise
-        raise DataError(
-            f"{error}\nHere: --column text=NAME; --column id= where posts have no ids."
-        ) from error
+    except MissingColumnsError as error:
+        raise DataError(f"{error}\nType: {corrected(sys.argv[1:], error.remedy)}") from error
+
+
+def corrected(arguments: list[str], remedy: dict[str, str | None]) -> str:
+    """A command line of linker that names the columns: our name → theirs, `NAME` to be filled in where it is None."""
+    kept: list[str] = []
+    given = iter(arguments)
+    for argument in given:
+        if argument == "--column":
+            value = next(given, "")
+            if value.partition("=")[0] not in remedy:
+                kept += [argument, value]
+        elif not argument.startswith("--column=") or argument.split("=")[1] not in remedy:
+            kept.append(argument)
+    for ours, theirs in remedy.items():
+        kept += ["--column", f"{ours}={theirs or 'NAME'}"]
+    return shlex.join(["linker", *kept])

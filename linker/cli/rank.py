@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli import status
+from linker.cli.articles import Articles, Force, read_articles
+from linker.cli.default_posts import find_posts
 from linker.cli.options import (
     Address,
     EngineName,
@@ -21,38 +24,24 @@ from linker.cli.options import (
     engine_of,
     include_packages,
 )
-from linker.cli.posts import check_files, told_articles
+from linker.cli.posts import check_files
 from linker.cli.rankers import Asked, CorpusRanker, PostsRanker
 from linker.cli.thresholds import check_wishes, chosen, read_evidence, say
-from linker.errors import LinkerError
+from linker.errors import Faults, LinkerError
 
 if TYPE_CHECKING:
-    from linker.corpus.filters import Filter
+    from linker.data.filter import Filter
     from linker.ranking.ranked import RankedPost
-
-_TABLE_ROWS = 20
-_ENDINGS: dict[str, Literal["csv", "jsonl", "trec"]] = {
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".trec": "trec",
-    ".run": "trec",
-}
 
 
 def rank(
-    article: Annotated[
-        list[str],
-        typer.Option(
-            "--article",
-            help="Address, file (HTML, text, JSON) or - (standard input); several make one query.",
-        ),
-    ],
+    article: Articles,
     posts: Annotated[
         list[str] | None,
         typer.Option(
             "--posts",
-            help="File of posts, folder, pattern or address, or -; repeatable.",
-            show_default=False,
+            help="Posts: files, folders, patterns or addresses, several in a row, or - for standard input.",
+            show_default="a corpus or posts.* in this folder or data/, else standard input",
         ),
     ] = None,
     corpus: Annotated[
@@ -69,24 +58,33 @@ def rank(
     top: Annotated[
         int | None,
         typer.Option(
-            "--top", min=1, help="How many posts.", show_default=f"{_TABLE_ROWS} in tables, else all"
+            "--top", min=1, help="How many posts.", show_default="20 in tables, 1,000 in HTML, else all"
         ),
     ] = None,
     offset: Annotated[
-        int, typer.Option("--offset", min=0, help="With --corpus: leave out so many of the best.")
+        int,
+        typer.Option("--offset", min=0, help="Start behind this many of the best posts, as on a later page."),
     ] = 0,
     since: Annotated[
-        str | None, typer.Option("--since", help="With --corpus: posts of this day or time and later.")
+        str | None,
+        typer.Option(
+            "--since", help="Show only posts from this day or time on (2014-08-01, 2014-08-01T18:00Z)."
+        ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--until", help="With --corpus: posts before this day or time.")
+        str | None, typer.Option("--until", help="Show only posts from before this day or time.")
     ] = None,
     lang: Annotated[
         list[str] | None,
-        typer.Option("--lang", help="With --corpus: posts in this language; repeatable.", show_default=False),
+        typer.Option(
+            "--lang",
+            help="Show only posts in this language, as the posts spell it (en); repeatable.",
+            show_default=False,
+        ),
     ] = None,
     where: Annotated[
-        str | None, typer.Option("--where", help="With --corpus: an SQL condition on the posts' fields.")
+        str | None,
+        typer.Option("--where", help="Show only posts that meet this SQL condition; needs --corpus."),
     ] = None,
     passages: PassagesOption = "whole",
     threshold: Annotated[
@@ -108,28 +106,41 @@ def rank(
         Path | None, typer.Option("--calibration", help="What `linker calibrate` wrote for this model.")
     ] = None,
     copies: Annotated[
-        bool, typer.Option("--copies", help="With --corpus: list near-duplicates one by one.")
+        bool,
+        typer.Option("--copies", help="List near-duplicates one by one instead of the best of each group."),
     ] = False,
     fusion: Annotated[
         Literal["none", "zscore"] | None,
         typer.Option(
             "--fusion",
-            help="With --corpus: vectors and words together, or vectors alone.",
-            show_default="zscore; none with --calibration",
+            help="With --corpus: the model's own scores (none), or with BM25 scores added (zscore).",
+            show_default="none",
         ),
     ] = None,
     approximate: Annotated[
         bool,
-        typer.Option("--approximate", help="With --corpus: search with the index of `linker corpus index`."),
+        typer.Option(
+            "--approximate",
+            help="With --corpus: search faster, by the index that `linker corpus index` made.",
+        ),
     ] = False,
     engine: EngineName = "local",
     address: Address = None,
     format_: Annotated[
-        Literal["table", "csv", "jsonl", "trec"] | None,
-        typer.Option("--format", help="What to write.", show_default="by the ending of --out, else table"),
+        Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
+        typer.Option(
+            "--format",
+            help="The format of the ranking, also on standard output.",
+            show_default="by the ending of --out, else table",
+        ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The file to write.", show_default="standard output")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The file to write the ranking to; its ending tells the format: .csv, .xlsx, .html, .jsonl, …",
+            show_default="standard output",
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show which words of article and posts carried the score.")
@@ -138,10 +149,12 @@ def rank(
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
+    force: Force = False,
 ) -> None:
     """Rank posts by how much they talk about an article, best first."""
+    status.begin(status.reading_articles(article))
     from linker.ranking.linker import check_explaining
-    from linker.ranking.output import write_ranking
+    from linker.ranking.output import USUAL_TOP, format_of, write_ranking
     from linker.ranking.relevance import with_probabilities
 
     # What can be wrong is found out before the work begins: names first, the model last.
@@ -149,13 +162,23 @@ def rank(
     if threshold is not None and math.isnan(threshold):
         raise LinkerError("--threshold nan: no score can be compared with it; give a number")
     check_explaining(explain, passages)
-    check_files(article, posts or [], out)
+    format_ = format_of(out, format_)
+    found, faults = None, Faults()
+    if corpus is None and not posts:
+        with faults:
+            found = find_posts(article, model, corpora=not column)
+        if found is None:
+            read_articles(article, force, faults)  # raises: articles and posts are reported together
+        else:
+            corpus, posts = found.corpus, found.files
+    check_files(article, posts or [], out, faults)
     evidence = read_evidence(labels, calibration)
     check_wishes(precision, recall, threshold, evidence)
-    format_ = format_ or (_ENDINGS.get(out.suffix.lower()) if out else None) or "table"
-    if top is None and format_ == "table":
-        top = _TABLE_ROWS
-    asked = Asked(top, explain, passages, evidence)
+    if top is None:
+        top = USUAL_TOP.get(format_)
+    conditions = _conditions(since, until, lang, where)
+    # A run is evaluated against labels of single posts.
+    asked = Asked(top, explain, passages, evidence, offset, conditions, copies or format_ == "trec")
     ranker: PostsRanker | CorpusRanker
     if corpus is not None:
         if posts or column:
@@ -165,28 +188,28 @@ def rank(
         if approximate and evidence is not None:
             raise LinkerError("--approximate: leaves posts out that labels tell of; leave it out, too")
         place = engine_of(engine, address)
-        conditions = _conditions(since, until, lang, where)
-        ranker = CorpusRanker(corpus, model, place, offset, conditions, copies, fusion, approximate, asked)
+        ranker = CorpusRanker(corpus, model, place, fusion, approximate, asked)
     else:
-        _only_with_corpus(since=since, until=until, lang=lang, where=where, offset=offset, copies=copies)
         _only_with_corpus(fusion=fusion, approximate=approximate)
         _only_with_corpus(engine=engine if engine != "local" else None, address=address)
-        if not posts:
-            raise LinkerError("give --posts FILE, or --corpus FOLDER")
+        assert posts  # named or found above
         ranker = PostsRanker(posts, model, column, on_error, errors_dir, asked)
-    articles = told_articles(article)
+    articles = read_articles(article, force, faults)
+    if found is not None:
+        say(found.line)
     thresholds = ranker.thresholds(articles)
     threshold = chosen(thresholds, precision, recall, threshold)
     ranking = ranker.ranking(articles, threshold)
     _report(ranking, threshold, explain, ranker.name)
     if thresholds is not None:
         ranking = with_probabilities(ranking, thresholds)
+    status.end()
     query = articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
-    write_ranking(out, ranking, format_, query=query, tag=ranker.name)
+    write_ranking(out, ranking, format_, query=query, tag=ranker.name, articles=articles)
 
 
 def _conditions(since: str | None, until: str | None, lang: list[str] | None, where: str | None) -> Filter:
-    from linker.corpus.filters import Filter
+    from linker.data.filter import Filter
 
     return Filter(_date("--since", since), _date("--until", until), tuple(lang or ()), where)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from linker.cli import status
 from linker.cli.posts import post_columns, with_option
 from linker.cli.thresholds import identity, say
 from linker.errors import LinkerError
@@ -16,14 +16,15 @@ from linker.models.shipped import BEST
 
 if TYPE_CHECKING:
     from linker.corpus.engines.engine import Engine
-    from linker.corpus.filters import Filter
     from linker.corpus.fusion import Fusion
+    from linker.data.filter import Filter
     from linker.data.types import Article, Post
     from linker.evaluation.dev_calibration import Calibration
     from linker.evaluation.thresholds import Thresholds
     from linker.models.passages import Passages
     from linker.ranking.linker import Linker
     from linker.ranking.ranked import RankedPost
+    from linker.ranking.scored import ScoredPosts
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Asked:
     Attributes:
         top: how many posts at most.
         explain: explain them.
+        offset: how many of the best are left out before.
+        conditions: which posts may be shown.
+        copies: list near-duplicates one by one.
         passages: how articles are read.
         evidence: what is known of relevance.
     """
@@ -41,6 +45,9 @@ class Asked:
     explain: bool
     passages: Passages
     evidence: Mapping[str, bool] | Calibration | None
+    offset: int
+    conditions: Filter
+    copies: bool
 
     def check_model(self, fingerprint: str) -> None:
         """See that a calibration is of this model, and of articles read so.
@@ -82,35 +89,35 @@ class PostsRanker:
         self.name = self._found.contender.file_name
         self._files, self._on_error, self._errors_dir = posts, on_error, errors_dir
         self._asked, self._unnamed = asked, model is None
-        self._all: list[RankedPost] | None = None
+        self._scored: ScoredPosts | None = None
         asked.check_model(identity(self._found.contender))
+        asked.conditions.left_out([])  # are they such that posts of files can be asked?
 
     def thresholds(self, articles: list[Article]) -> Thresholds | None:
         """What thresholds keep and find; None where nothing is known of relevance."""
-        if self._asked.evidence is None:
+        asked = self._asked
+        if asked.evidence is None:
             return None
-        import numpy as np
-
-        from linker.ranking.relevance import thresholds_of
-
-        self._all = ranking = self._ranked(articles, None, None, False)
-        scores = np.array([ranked.score for ranked in ranking])
-        ids = [ranked.post.id for ranked in ranking]
-        return thresholds_of(scores, ids, self._asked.evidence, self._asked.passages)
+        return self._with_scores(articles).thresholds(asked.evidence, asked.passages, asked.conditions)
 
     def ranking(self, articles: list[Article], threshold: float | None) -> Sequence[RankedPost]:
         """The posts, best first."""
         asked = self._asked
-        if self._all is None or asked.explain:
-            return self._ranked(articles, asked.top, threshold, asked.explain)
-        kept = (ranked for ranked in self._all if threshold is None or ranked.score >= threshold)
-        return list(islice(kept, asked.top))
+        return self._with_scores(articles).ranking(
+            asked.top, threshold, asked.explain, asked.offset, asked.conditions, asked.copies
+        )
 
-    def _ranked(
-        self, articles: list[Article], top: int | None, threshold: float | None, explain: bool
-    ) -> list[RankedPost]:
-        posts = self._posts  # before the model is loaded: most mistakes are in files
-        return self._linker.rank(articles, posts, top, threshold, explain, self._asked.passages)
+    def _with_scores(self, articles: list[Article]) -> ScoredPosts:
+        if self._scored is None:
+            status.step("reading the posts")
+            posts = self._posts  # before the model is loaded: most mistakes are in files
+            for sentence in self._asked.conditions.left_out(posts):
+                say(sentence)
+            status.step(f"loading {self.name}")
+            linker = self._linker
+            status.step(f"scoring {len(posts):,} posts")
+            self._scored = linker.scored(articles, posts, self._asked.passages)
+        return self._scored
 
     @cached_property
     def _posts(self) -> list[Post]:
@@ -138,9 +145,6 @@ class CorpusRanker:
         folder: Path,
         model: str | None,
         engine: Engine,
-        offset: int,
-        conditions: Filter,
-        copies: bool,
         fusion: Fusion | None,
         approximate: bool,
         asked: Asked,
@@ -150,8 +154,7 @@ class CorpusRanker:
 
         self._corpus = Corpus.open(folder, model, engine)
         self.name = self._corpus.name
-        self._offset, self._conditions, self._copies = offset, conditions, copies
-        self._fusion: Fusion = fusion or ("none" if asked.calibrated else "zscore")
+        self._fusion: Fusion = fusion or "none"
         self._approximate, self._asked = approximate, asked
         asked.check_model(self._corpus.store.facts.fingerprint)
         if asked.calibrated and self._fusion != "none":
@@ -172,20 +175,24 @@ class CorpusRanker:
         if asked.evidence is None:
             return None
         return self._corpus.thresholds(
-            articles, asked.evidence, self._conditions, asked.passages, self._fusion
+            articles, asked.evidence, asked.conditions, asked.passages, self._fusion
         )
 
     def ranking(self, articles: list[Article], threshold: float | None) -> Sequence[RankedPost]:
         """The posts, best first."""
+        asked = self._asked
+        for sentence in self._corpus.left_out(asked.conditions):
+            say(sentence)
+        status.step("searching the corpus")
         return self._corpus.ranking(
             articles,
-            self._asked.top,
-            self._offset,
+            asked.top,
+            asked.offset,
             threshold,
-            self._conditions,
-            self._asked.explain,
-            self._copies,
-            self._asked.passages,
+            asked.conditions,
+            asked.explain,
+            asked.copies,
+            asked.passages,
             self._fusion,
             self._approximate,
         )

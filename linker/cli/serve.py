@@ -1,4 +1,4 @@
-"""`linker serve`: the page for labelling, and for trying a ranking."""
+"""`linker serve`: the web page for labeling and for trying out rankings."""
 
 from __future__ import annotations
 
@@ -13,38 +13,45 @@ import typer
 from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
 from linker.cli.posts import post_columns, with_option
 from linker.errors import LinkerError
+from linker.models.shipped import BEST
 
 
 def serve(
     sessions: Annotated[
         list[Path] | None,
-        typer.Argument(help="Folders made by `linker annotate start`.", show_default=False),
+        typer.Argument(help="Folders of sessions created by `linker annotate start`.", show_default=False),
     ] = None,
     host: Annotated[
-        str, typer.Option("--host", help="The address to listen on; others than loopback need a token.")
+        str,
+        typer.Option(
+            "--host",
+            help="Network address to listen on; any but loopback (127.0.0.1, localhost) needs a token.",
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any free one.")] = 8123,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 chooses any free port.")
+    ] = 8123,
     token: Annotated[
         str | None,
         typer.Option(
             "--token",
             envvar="LINKER_TOKEN",
-            help="What every client must know.",
-            show_default="none on loopback, elsewhere a new one",
+            help="Password for the page, 16 or more letters, digits, - and _.",
+            show_default="none on loopback, otherwise a new one",
         ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
             "--model",
-            help="For trying a ranking: a model folder, best, distilled, bm25 or tfidf.",
-            show_default="the session's own, or bm25",
+            help="Model for trying out rankings: a folder, or one of best, distilled, bm25, tfidf.",
+            show_default=f"the session's own, or {BEST}",
         ),
     ] = None,
     posts: Annotated[
         list[str] | None,
         typer.Option(
-            "--posts", help="For trying a ranking: a file of posts; repeatable.", show_default=False
+            "--posts", help="File of posts for trying out rankings; repeatable.", show_default=False
         ),
     ] = None,
     column: PostColumnNames = None,
@@ -52,7 +59,7 @@ def serve(
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
-    """Start the page for labelling sessions and for trying a ranking; Ctrl-C ends it."""
+    """Serve the web page for labeling sessions and trying out rankings; Ctrl-C stops it."""
     if not (sessions or model or posts):
         raise LinkerError("give the folder of a session; or --posts or --model to try rankings only")
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:

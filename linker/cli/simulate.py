@@ -1,4 +1,4 @@
-"""`linker simulate`: what labelling would have cost, with each strategy and stopping rule."""
+"""`linker simulate`: the cost of labeling with each strategy and stopping rule, on posts with known labels."""
 
 from __future__ import annotations
 
@@ -9,80 +9,106 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from linker.cli.options import Packages, PostColumnNames, include_packages
+from linker.models.shipped import BEST
 
 if TYPE_CHECKING:
     from linker.annotation.simulation import Task
     from linker.annotation.tasks import Planned
+    from linker.models.model import Model
 
 _STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
 
 
 def simulate(
     articles: Annotated[
-        Path, typer.Option("--articles", help="The seed articles, in any format linker reads.")
+        Path, typer.Option("--articles", help="Seed articles: a file in any format that linker reads.")
     ],
     posts: Annotated[
         list[str],
-        typer.Option("--posts", help="Posts with known labels: JSON lines, CSV, TSV, Parquet; repeatable."),
+        typer.Option(
+            "--posts", help="Posts with known labels: a JSON Lines, CSV, TSV or Parquet file; repeatable."
+        ),
     ],
     relevant: Annotated[
         str | None,
         typer.Option(
             "--relevant",
-            help="The column that says which posts are relevant.",
-            show_default="linked to the articles",
+            help="Column with the label of each post: yes or no, 1 or 0, or a grade.",
+            show_default="posts linked to the articles are relevant",
         ),
     ] = None,
     task: Annotated[
         str | None,
         typer.Option(
-            "--task", help="With --relevant: the column of the topic or event.", show_default="one task"
+            "--task",
+            help="Column with the topic or event of each post (requires --relevant).",
+            show_default="one task",
         ),
     ] = None,
     model: Annotated[
-        str, typer.Option("--model", help="A model folder, best, distilled, bm25 or tfidf.")
-    ] = "bm25",
+        str,
+        typer.Option(
+            "--model", help="Model that scores the posts: a folder, or one of best, distilled, bm25, tfidf."
+        ),
+    ] = BEST,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
             "--strategy",
-            help="NAME, NAME,KEY=VALUE,…, or a Jsonnet file; repeatable.",
-            show_default="all of linker's",
+            help="Strategy to simulate: NAME, NAME,KEY=VALUE,…, or a Jsonnet file; repeatable.",
+            show_default="all built-in strategies",
         ),
     ] = None,
     stop: Annotated[
         list[str] | None,
         typer.Option(
-            "--stop", help="A stopping rule to try, written likewise; repeatable.", show_default="none"
+            "--stop",
+            help="Stopping rule to simulate: NAME, NAME,KEY=VALUE,…, or a Jsonnet file; repeatable.",
+            show_default="none",
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option("--seeds", min=1, help="Runs of each, with other random numbers.")
+        int,
+        typer.Option("--seeds", min=1, help="Number of runs per task and strategy, each with its own seed."),
     ] = 5,
     first: Annotated[
         int,
         typer.Option(
-            "--first", min=1, help="Tell the labels to so many relevant posts, and their precision."
+            "--first",
+            min=1,
+            help="Report the labels needed to find N relevant posts, and the precision of the first N labels.",
+            metavar="N",
         ),
     ] = 100,
     recall: Annotated[
         float,
-        typer.Option("--recall", help="A rule without a target of its own fails below this.", min=0, max=1),
+        typer.Option(
+            "--recall",
+            help="Recall below which a rule without its own target counts as having stopped too early.",
+            min=0,
+            max=1,
+        ),
     ] = 0.95,
     growth: Annotated[
-        float, typer.Option("--growth", min=0, help="A new order whenever there are so many more labels.")
+        float,
+        typer.Option(
+            "--growth",
+            min=0,
+            help="Share of new labels after which a learning strategy is retrained; 0: after every label.",
+        ),
     ] = 0.05,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="The folder for tables, curves and plots.", show_default="none"),
+        typer.Option("--out", help="Folder for the tables, curves and plot.", show_default="none"),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes.", show_default="one for each core")
+        int | None,
+        typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
     ] = None,
     column: PostColumnNames = None,
     include_package: Packages = None,
 ) -> None:
-    """Label posts whose labels are known, as annotators would have: labels spent, recall, and where rules stop."""
+    """Simulate labeling posts whose labels are known: the labels needed, the recall, and where rules stop."""
     from linker.annotation.ordering import OrderingStrategy
     from linker.annotation.stopping import StoppingRule
     from linker.annotation.studies import Plan, study
@@ -98,10 +124,10 @@ def simulate(
 
     include_packages(include_package)
     if task and not relevant:
-        raise LinkerError("--task: goes with --relevant, the column that says which posts are relevant")
+        raise LinkerError("--task: requires --relevant, the column with the label of each post")
     for path in (str(articles), *posts):
         if not Path(path).is_file():
-            raise LinkerError(f"{path}: there is no such file")
+            raise LinkerError(f"{path}: file not found")
     plan = Plan(
         {name: build(OrderingStrategy, _component("--strategy", name)) for name in strategy or _STRATEGIES},
         {name: build(StoppingRule, _component("--stop", name)) for name in stop or ()},
@@ -134,16 +160,21 @@ def _planned(articles: list, posts: list, relevant: str | None, task: str | None
     return labelled_tasks(articles, posts, relevant, task) if relevant else linked_tasks(articles, posts)
 
 
-def _tasks(planned: list[Planned], model: object) -> list[Task]:
+def _tasks(planned: list[Planned], model: Model) -> list[Task]:
+    from linker.annotation.encoding import encoded_once
     from linker.annotation.tasks import made
     from linker.progress import stderr, track
 
     tasks = []
-    for one in track(made(planned, model), "preparing", len(planned)):  # type: ignore[arg-type]
-        if isinstance(one, str):
-            stderr.print(f"{one}: no relevant post; left out", highlight=False, markup=False, soft_wrap=True)
-        else:
-            tasks.append(one)
+    # Tasks often share their posts. The first step takes the time and has a progress bar of its own.
+    with encoded_once(model, [post for _, _, posts, relevant in planned if relevant for post in posts]):
+        for one in track(made(planned, model), "preparing", len(planned)):
+            if isinstance(one, str):
+                stderr.print(
+                    f"{one}: no relevant post; left out", highlight=False, markup=False, soft_wrap=True
+                )
+            else:
+                tasks.append(one)
     return tasks
 
 

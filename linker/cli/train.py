@@ -95,8 +95,9 @@ def train(
         )
     loaded = read_config(config, override, ext_var, include_package)
     out = out or _default_out(config)
-    # Before anything that takes long to import.
-    say(f"training {config}; the model will be in {out}")
+    # Before anything that takes long to import; of several processes the first one says it.
+    if place is not None or (devices or 1) == 1:
+        say(f"training {config}; the model will be in {out}")
 
     from linker.training.sources import settle_vectors, use_data, use_vectors
 

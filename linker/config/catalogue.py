@@ -23,7 +23,7 @@ class Catalogue:
         self._sources: Sources | None = None
         self._inspector = Inspector()
         self._specs: dict[str, ClassSpec | None] = {}
-        self._registrations: dict[str, dict[str, list[str]]] | None = None
+        self._registered: dict[str, dict[str, list[str]]] = {}
 
     @property
     def sources(self) -> Sources:
@@ -42,7 +42,7 @@ class Catalogue:
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
         self.sources.include(package)
-        self._specs, self._registrations = {}, None
+        self._specs, self._registered = {}, {}
 
     def remember(self, met: type) -> str:
         """The reference `module:Class` of a live class, known from now on."""
@@ -68,9 +68,10 @@ class Catalogue:
         Raises:
             ConfigError: two classes share a name.
         """
-        if self._registrations is None:
-            self._registrations = static.registrations(self.sources)
-        found = {name: list(classes) for name, classes in self._registrations.get(family, {}).items()}
+        if family not in self._registered:
+            registrations = static.registrations(self.sources, short(family))
+            self._registered[family] = registrations.get(family, {})
+        found = {name: list(classes) for name, classes in self._registered[family].items()}
         for base, components in Registrable._registry.items():
             if f"{base.__module__}:{base.__qualname__}" == family:
                 for name, component in components.items():
@@ -101,10 +102,8 @@ class Catalogue:
 
     def families(self) -> list[str]:
         """The references of all families that have components."""
-        if self._registrations is None:
-            self._registrations = static.registrations(self.sources)
         live = [self.remember(base) for base in Registrable._registry]
-        return sorted({*self._registrations, *live})
+        return sorted({*static.registrations(self.sources), *live})
 
     def named(self, name: str) -> str:
         """The reference of what a person calls `Encoder` (a family) or `Encoder.gru` (a component).

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from linker.errors import ConfigError
+
+_REGISTERS = re.compile(rb"^[ \t]*@(?:\w+\s*\.\s*)*(\w+)\s*\.\s*register\(", re.MULTILINE)
 
 
 @dataclass
@@ -53,6 +56,7 @@ class Sources:
 
     def __init__(self) -> None:
         self.files: dict[str, Path] = {}
+        self._texts: dict[str, bytes] = {}
         self._modules: dict[str, Module] = {}
 
     def include(self, package: str) -> None:
@@ -63,11 +67,37 @@ class Sources:
         """
         self.files.update(_files_of(package))
 
-    def mentioning(self, text: bytes) -> Iterator[Module]:
-        """The modules whose source holds `text`, in the order of their names."""
+    def registering(self, family: str | None = None) -> Iterator[Module]:
+        """The modules with a decorator `@Family.register(...)`, in the order of their names.
+
+        Parsing all of them takes longer than most of what configs are read for; so the others are told from these in
+        their text.
+
+        Args:
+            family: the name of the class; those under which modules import it count as well. None: any family.
+        """
+        names = None if family is None else self._aliases(family)
         for name in sorted(self.files):
-            if name in self._modules or text in _read(self.files[name]):
+            text = self._text(name)
+            found = {match[1] for match in _REGISTERS.finditer(text)} if b".register(" in text else set()
+            if found and (names is None or found & names):
                 yield self.module(name)
+
+    def _aliases(self, family: str) -> set[bytes]:
+        """The name and all that imports make of it anywhere: `import Name as Other`."""
+        names: set[bytes] = set()
+        new = {family.encode()}
+        while new:
+            names |= new
+            renames = [re.compile(rb"%s\s+as\s+(\w+)" % name) for name in new]
+            texts = [self._text(name) for name in self.files]
+            new = {match[1] for one in renames for text in texts for match in one.finditer(text)} - names
+        return names
+
+    def _text(self, name: str) -> bytes:
+        if name not in self._texts:
+            self._texts[name] = _read(self.files[name])
+        return self._texts[name]
 
     def module(self, name: str) -> Module:
         """The parsed module.
@@ -78,7 +108,7 @@ class Sources:
         if name not in self._modules:
             path = self.files[name]
             try:
-                tree = ast.parse(_read(path), filename=str(path))
+                tree = ast.parse(self._text(name), filename=str(path))
             except (SyntaxError, ValueError) as error:
                 line = getattr(error, "lineno", None) or 1
                 raise ConfigError(f"{path}:{line}: not valid Python ({error})") from error

@@ -22,10 +22,15 @@ from linker.config.sources import Definition, Found, Module, Sources
 TRANSPARENT = {"abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object"}
 
 
-def registrations(sources: Sources) -> dict[str, dict[str, list[str]]]:
-    """Family reference → component name → the classes registered under it with `@Family.register("name")`."""
+def registrations(sources: Sources, family_name: str | None = None) -> dict[str, dict[str, list[str]]]:
+    """Family reference → component name → the classes registered under it with `@Family.register("name")`.
+
+    Args:
+        sources: where they are looked for.
+        family_name: the class name of the family that is asked for: then others may lack components. None: all.
+    """
     found: dict[str, dict[str, list[str]]] = {}
-    for module in sources.mentioning(b".register("):
+    for module in sources.registering(family_name):
         for class_name, definition in module.classes.items():
             for decorator in definition.decorator_list:
                 match decorator:

@@ -11,14 +11,17 @@ import numpy as np
 from linker.corpus.approximate import Facts, Index, Search
 from linker.corpus.choosing import Scored, best, best_of_groups, others
 from linker.corpus.engines.engine import Engine
-from linker.corpus.filters import Filter
+from linker.corpus.explaining import CorpusPile
+from linker.corpus.filters import Filter, left_out
+from linker.corpus.filters import places as places_of
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.fusion import Fused, Fusion, sample
 from linker.corpus.grouping import Groups
 from linker.corpus.indexing import make_index
-from linker.corpus.lexical import Lexical, Postings
 from linker.corpus.matrix import Matrix
-from linker.corpus.ranking import Ranking
+from linker.corpus.part_scores import pieces_of, scores_of_parts, with_other_parts
+from linker.corpus.parts import Parts
+from linker.corpus.ranking import Ranking as StoredRanking
 from linker.corpus.scoring import Query, exact_scores
 from linker.corpus.store import Store
 from linker.data.types import Article, Post
@@ -26,12 +29,12 @@ from linker.errors import DataError, ModelError
 from linker.evaluation.dev_calibration import Calibration
 from linker.evaluation.labelled_thresholds import LabelledThresholds
 from linker.evaluation.thresholds import Thresholds
-from linker.models.model import Model, part_with_vectors
-from linker.models.passages import Passages, split_articles
+from linker.models.model import Model
+from linker.models.passages import Passages
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
-from linker.ranking.linker import AnyArticle, as_articles, check_explaining, find_model
-from linker.ranking.ranked import RankedPost
+from linker.ranking.linker import AnyArticles, as_articles, check_explaining, find_model
+from linker.ranking.ranking import Ranking
 from linker.ranking.relevance import thresholds_of
 
 
@@ -53,8 +56,8 @@ class Corpus:
             raise DataError(f"{store.folder}: holds no posts yet; go on with `linker corpus add`")
         self._dataset = dataset
         self._vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
+        self._parts = Parts(store.folder, dataset, model, self._vectors)
         self._groups: np.ndarray | None = None
-        self._words: Postings | None = None
         self._index: Index | None = None
 
     @classmethod
@@ -87,16 +90,14 @@ class Corpus:
                 f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
                 "Give the right one, or build the corpus again"
             )
-        loaded = part_with_vectors(found.load().model)
-        assert loaded is not None  # the fingerprint says that it has vectors
-        return cls(store, loaded, found.contender.file_name, engine)
+        return cls(store, found.load().model, found.contender.file_name, engine)
 
     def __len__(self) -> int:
         return len(self._vectors)
 
     def rank(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         top: int | None = 20,
         offset: int = 0,
         threshold: float | None = None,
@@ -104,9 +105,9 @@ class Corpus:
         explain: bool = False,
         copies: bool = False,
         passages: Passages = "whole",
-        fusion: Fusion = "zscore",
+        fusion: Fusion = "none",
         approximate: bool = False,
-    ) -> list[RankedPost]:
+    ) -> Ranking:
         """The posts, best first; equal scores in descending order of ids.
 
         Of near-duplicates the best is given, with how many others there are.
@@ -120,22 +121,22 @@ class Corpus:
             explain: fill `explanation`, as far as the model can tell.
             copies: give near-duplicates one by one, not only the best of each group and how many there are.
             passages: as for `Linker.rank`.
-            fusion: `zscore`: vectors and words, both scores standardised and added, see `Fused`; passages are of no
-                account to words. `none`: by vectors alone, as the model does without a corpus.
+            fusion: `none`: the model's own scores, as without a corpus. `zscore`: BM25 scores added, both
+                standardized, see `Fused`; passages are of no account to words.
             approximate: search with the index that `linker corpus index` makes; see `index`.
 
         Raises:
             LinkerError: an article that cannot be fetched or read, a filter that cannot be understood, or no index.
         """
-        return list(
-            self.ranking(
-                article, top, offset, threshold, filter, explain, copies, passages, fusion, approximate
-            )
+        queries = as_articles(article)
+        ranked = self.ranking(
+            queries, top, offset, threshold, filter, explain, copies, passages, fusion, approximate
         )
+        return Ranking(list(ranked), queries, self.name)
 
     def ranking(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         top: int | None = 20,
         offset: int = 0,
         threshold: float | None = None,
@@ -143,13 +144,13 @@ class Corpus:
         explain: bool = False,
         copies: bool = False,
         passages: Passages = "whole",
-        fusion: Fusion = "zscore",
+        fusion: Fusion = "none",
         approximate: bool = False,
-    ) -> Ranking:
+    ) -> StoredRanking:
         """`rank`, of which posts are read only when they are looked at: for more than memory holds."""
         check_explaining(explain, passages)
         queries = as_articles(article)
-        places = filter.places(self._dataset) if filter else None
+        places = places_of(filter, self._dataset) if filter else None
         wanted = (len(self) if places is None else len(places)) if top is None else top + offset
         # Approximate search looks at so little that this process does it alone.
         with Engine() if approximate else self._engine:
@@ -163,18 +164,20 @@ class Corpus:
                 more = others(groups, at, places)
         at, found, more = at[offset:], found[offset:], more[offset:]
 
-        def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
-            return explanations(self.model, queries, posts, range(len(posts)))
+        pile = CorpusPile(self._parts, queries)
 
-        return Ranking(self._dataset, at, found, more, offset + 1, explained if explain else None)
+        def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
+            return explanations(self.model, queries, posts, range(len(posts)), pile)
+
+        return StoredRanking(self._dataset, at, found, more, offset + 1, explained if explain else None)
 
     def thresholds(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         evidence: Mapping[str, bool] | Calibration,
         filter: Filter | None = None,
         passages: Passages = "whole",
-        fusion: Fusion | None = None,
+        fusion: Fusion = "none",
     ) -> Thresholds:
         """What thresholds on the scores of all posts that pass keep and find; near-duplicates count one by one.
 
@@ -183,23 +186,30 @@ class Corpus:
             evidence: as for `Linker.thresholds`.
             filter: as for `rank`.
             passages: as for `rank`.
-            fusion: as for `rank`; with a calibration, which knows the model's own scores, `none` if left out.
+            fusion: as for `rank`; a calibration knows the model's own scores, `none`.
 
         Raises:
             LinkerError: as `rank` and `Linker.thresholds`.
         """
-        fusion = fusion or ("none" if isinstance(evidence, Calibration) else "zscore")
         scores = self.scores(as_articles(article), passages, fusion)
-        places = filter.places(self._dataset) if filter else None
+        places = places_of(filter, self._dataset) if filter else None
         if isinstance(evidence, Calibration):
             return thresholds_of(scores if places is None else scores[places], [], evidence, passages)
         ids = ", ".join("'" + i.replace("'", "''") + "'" for i in evidence)
-        labelled = Filter(where=f"id IN ({ids})").places(self._dataset)
+        labelled = places_of(Filter(where=f"id IN ({ids})"), self._dataset)
         assert labelled is not None  # there is a condition
         if places is not None:
             labelled = labelled[np.isin(labelled, places)]
         found = dict(zip(self._ids(labelled), scores[labelled].tolist()))
         return LabelledThresholds.by_scores(scores if places is None else scores[places], found, evidence)
+
+    def left_out(self, filter: Filter) -> list[str]:
+        """How many posts are left out because they lack a field: one sentence for each field that some lack.
+
+        Raises:
+            DataError: a condition on a field that no post has.
+        """
+        return left_out(filter, self._dataset)
 
     def _ids(self, places: np.ndarray) -> list[str]:
         taken = self._dataset.take(places, columns=["id"]) if len(places) else None
@@ -209,9 +219,11 @@ class Corpus:
         self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
     ) -> np.ndarray:
         """The mean score of every post over the articles: float32, one per post in the order of the store."""
-        query = self._query(articles, passages)
         with self._engine:
-            scores = self._engine.scores(self._vectors, query)
+            if self._parts.plain:
+                scores = self._engine.scores(self._vectors, self._query(articles, passages))
+            else:
+                scores = scores_of_parts(self._parts, articles, passages, self._engine)
         if fusion == "none":
             return scores
         return self._fused(articles, [scores[run] for run in sample(len(self))])(scores)
@@ -227,7 +239,7 @@ class Corpus:
             self._index = Index.open(self.store.folder)
         return self._index
 
-    def make_index(self, articles: AnyArticle | Sequence[AnyArticle] | None = None) -> Facts:
+    def make_index(self, articles: AnyArticles | None = None) -> Facts:
         """Make the index for approximate search, or make it anew with the posts added since; measure its recall.
 
         Args:
@@ -237,7 +249,7 @@ class Corpus:
         Raises:
             LinkerError: an article that cannot be read, or the folder cannot be written to, or another process does.
         """
-        given = None if articles is None else self.model.article_vectors(as_articles(articles))
+        given = None if articles is None else self._parts.first.article_vectors(as_articles(articles))
         self._index = None
         with self.store.writing():
             return make_index(self.store.folder, self._vectors, self.store.facts.similarity, given)
@@ -245,7 +257,7 @@ class Corpus:
     def _all(
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
-        if fusion == "none":
+        if fusion == "none" and self._parts.plain:
             return self._engine.scored(self._vectors, self._query(articles, passages), places)
         scores = self.scores(articles, passages, fusion)
         if places is not None:
@@ -256,26 +268,27 @@ class Corpus:
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
         index, query = self.index, self._query(articles, passages)
-        fuse = None
+        own = with_other_parts(self._parts, articles, passages)
+        fuse = own
         if fusion != "none":
             runs = sample(len(self))
-            some = [exact_scores(self._vectors, query, run.start, run.stop) for run in runs]
-            fuse = self._fused(articles, some)
+            some = [own(exact_scores(self._vectors, query, run.start, run.stop), run) for run in runs]
+            fused = self._fused(articles, some)
+
+            def fuse(scores: np.ndarray, places: np.ndarray | slice) -> np.ndarray:
+                return fused(own(scores, places), places)
+
         if places is None and index.facts.rows > len(self):  # made by somebody who sees more posts
             places = np.arange(len(self))
         return Search(index, self._vectors, query, places, fuse).best
 
     def _fused(self, articles: Sequence[Article], sampled: Sequence[np.ndarray]) -> Fused:
-        if self._words is None:
-            self._words = Lexical(self.store.folder).complete(self._dataset)
-        return Fused(self._words.scores(articles), np.concatenate(sampled))
+        words = self._parts.postings("english").scores(articles)
+        return Fused(words, np.concatenate(sampled))
 
     def _query(self, articles: Sequence[Article], passages: Passages) -> Query:
-        if passages == "whole":
-            pieces, starts = list(articles), np.arange(len(articles))
-        else:
-            pieces, starts = split_articles(articles)
-        vectors = self.model.article_vectors(pieces)
+        pieces, starts = pieces_of(articles, passages)
+        vectors = self._parts.first.article_vectors(pieces)
         assert vectors is not None  # the fingerprint says that it has vectors
         how: Literal["best", "mean"] = "mean" if passages == "mean" else "best"
         return Query(np.split(vectors, starts[1:]), self.store.facts.similarity, how)

@@ -2,82 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.data.filter import Filter, in_utc
 from linker.errors import DataError
 
 if TYPE_CHECKING:
     import lance
 
+__all__ = ["Filter", "left_out", "places", "sql"]
 
-@dataclass(frozen=True)
-class Filter:
-    """Conditions that all must hold; a post without the field in question is left out.
 
-    Attributes:
-        since: posted then or later.
-        until: posted before then.
-        languages: one of these.
-        where: an SQL condition over id, text, created_at, lang and extra, such as
-            `json_get_int(extra, 'likes') > 5`.
+def sql(conditions: Filter) -> str | None:
+    """All conditions as one in SQL; None where there is none."""
+    found = []
+    if conditions.since is not None:
+        found.append(f"created_at >= {_timestamp(conditions.since)}")
+    if conditions.until is not None:
+        found.append(f"created_at < {_timestamp(conditions.until)}")
+    if conditions.languages:
+        names = ", ".join("'" + name.replace("'", "''") + "'" for name in conditions.languages)
+        found.append(f"lang IN ({names})")
+    if conditions.where:
+        found.append(f"({conditions.where})")
+    return " AND ".join(found) or None
+
+
+def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None:
+    """int64, ascending: the places of the posts that pass; None: all do.
+
+    Raises:
+        DataError: `where` cannot be understood.
     """
+    condition = sql(conditions)
+    if condition is None:
+        return None
+    starts = {}
+    count = 0
+    for fragment in dataset.get_fragments():
+        starts[fragment.fragment_id] = count
+        count += fragment.count_rows()
+    try:
+        scanner = dataset.scanner(columns=[], filter=condition, with_row_address=True)
+        addresses = scanner.to_table().column("_rowaddr").to_numpy().astype(np.uint64)
+    except (ValueError, OSError) as error:
+        if conditions.where:
+            raise DataError(
+                f"--where {conditions.where}: cannot be understood ({_first_line(error)})"
+            ) from error
+        raise
+    fragments = (addresses >> np.uint64(32)).astype(np.int64)
+    offsets = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    begin = np.zeros(max(starts, default=0) + 1, dtype=np.int64)
+    begin[list(starts)] = list(starts.values())
+    return np.sort(begin[fragments] + offsets)
 
-    since: datetime | None = None
-    until: datetime | None = None
-    languages: tuple[str, ...] = ()
-    where: str | None = None
 
-    def sql(self) -> str | None:
-        """All conditions as one; None where there is none."""
-        conditions = []
-        if self.since is not None:
-            conditions.append(f"created_at >= {_timestamp(self.since)}")
-        if self.until is not None:
-            conditions.append(f"created_at < {_timestamp(self.until)}")
-        if self.languages:
-            names = ", ".join("'" + name.replace("'", "''") + "'" for name in self.languages)
-            conditions.append(f"lang IN ({names})")
-        if self.where:
-            conditions.append(f"({self.where})")
-        return " AND ".join(conditions) or None
+def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:
+    """`Filter.left_out` of the posts of a corpus.
 
-    def places(self, dataset: lance.LanceDataset) -> np.ndarray | None:
-        """int64, ascending: the places of the posts that pass; None: all do.
-
-        Raises:
-            DataError: `where` cannot be understood.
-        """
-        sql = self.sql()
-        if sql is None:
-            return None
-        starts = {}
-        count = 0
-        for fragment in dataset.get_fragments():
-            starts[fragment.fragment_id] = count
-            count += fragment.count_rows()
-        try:
-            scanner = dataset.scanner(columns=[], filter=sql, with_row_address=True)
-            addresses = scanner.to_table().column("_rowaddr").to_numpy().astype(np.uint64)
-        except (ValueError, OSError) as error:
-            if self.where:
-                raise DataError(
-                    f"--where {self.where}: cannot be understood ({_first_line(error)})"
-                ) from error
-            raise
-        fragments = (addresses >> np.uint64(32)).astype(np.int64)
-        offsets = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
-        begin = np.zeros(max(starts, default=0) + 1, dtype=np.int64)
-        begin[list(starts)] = list(starts.values())
-        return np.sort(begin[fragments] + offsets)
+    Raises:
+        DataError: a condition on a field that no post has.
+    """
+    timeless = dataset.count_rows("created_at IS NULL") if conditions.by_time else 0
+    mute = dataset.count_rows("lang IS NULL") if conditions.languages else 0
+    return conditions.sentences(dataset.count_rows(), timeless, mute)
 
 
 def _timestamp(at: datetime) -> str:
-    at = at.replace(tzinfo=timezone.utc) if at.tzinfo is None else at.astimezone(timezone.utc)
-    return f"timestamp '{at:%Y-%m-%d %H:%M:%S.%f}+00:00'"
+    return f"timestamp '{in_utc(at):%Y-%m-%d %H:%M:%S.%f}+00:00'"
 
 
 def _first_line(error: Exception) -> str:

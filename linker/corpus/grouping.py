@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.corpus.derived import RowFile
-from linker.corpus.reading import ROWS_AT_ONCE, batches
-from linker.data.duplicates import BAND, BANDS, SIGNATURE, band_keys, signatures
+from linker.corpus.reading import batches
+from linker.data.duplicates import SIGNATURE, linked_groups, signatures
 from linker.errors import LinkerError
 from linker.files import atomic_write
 
@@ -18,15 +18,12 @@ if TYPE_CHECKING:
     import lance
 
 SIGNATURES, GROUPS = "signatures.u32", "groups.i64"
-LIKE = 0.8
-"""The least Jaccard index of near-duplicates, as MinHash estimates it (48 hash functions, ± 0.06)."""
 
 
 class Groups:
     """For each post the place of the first one that says the same; what new posts need is made up for on opening.
 
-    Unlike `duplicate_groups`, which compares texts, this compares signatures, 192 bytes a post on disk, band by band:
-    some 50 bytes a post in memory. Groups are linked through: a is in the group of c if it is like b and b like c.
+    See `linked_groups`. The signatures are kept, 192 bytes a post on disk; some 70 bytes a post are needed in memory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -47,7 +44,7 @@ class Groups:
             for batch in batches(dataset, ["text"], have):
                 yield signatures(batch.column("text").to_pylist())
 
-        groups = _groups_of(self.signatures.complete(rows, signed))
+        groups = linked_groups(self.signatures.complete(rows, signed))
         try:
             with atomic_write(self._groups, "wb") as file:
                 file.write(groups.tobytes())
@@ -58,32 +55,8 @@ class Groups:
     def fits(self, signed: np.ndarray) -> bool:
         """Are the groups that were kept, if they were, those of the signatures of all posts?"""
         return not self._there(len(signed)) or np.array_equal(
-            np.fromfile(self._groups, dtype=np.int64), _groups_of(signed)
+            np.fromfile(self._groups, dtype=np.int64), linked_groups(signed)
         )
 
     def _there(self, rows: int) -> bool:
         return self._groups.is_file() and self._groups.stat().st_size == rows * 8
-
-
-def _groups_of(signed: np.ndarray) -> np.ndarray:
-    """The first post that each is like, through as many steps as it takes."""
-    first = np.arange(len(signed), dtype=np.int64)
-    for number in range(BANDS):
-        band = np.concatenate(
-            [
-                band_keys(signed[i : i + ROWS_AT_ONCE, BAND * number : BAND * (number + 1)])[:, 0]
-                for i in range(0, len(signed), ROWS_AT_ONCE)
-            ]
-        )
-        order = np.argsort(band)
-        band = band[order]
-        starts = np.flatnonzero(np.concatenate([[True], band[1:] != band[:-1]]))
-        leaders = np.repeat(np.minimum.reduceat(order, starts), np.diff(np.append(starts, len(order))))
-        pairs = np.flatnonzero(leaders < first[order])
-        for i in range(0, len(pairs), ROWS_AT_ONCE):
-            some, others = order[pairs[i : i + ROWS_AT_ONCE]], leaders[pairs[i : i + ROWS_AT_ONCE]]
-            alike = (signed[some] == signed[others]).mean(axis=1) >= LIKE
-            first[some[alike]] = others[alike]
-    while not np.array_equal(again := first[first], first):
-        first = again
-    return first

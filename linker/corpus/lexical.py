@@ -1,25 +1,24 @@
-"""BM25 over the posts of a corpus: which words stand in which posts, kept beside the store and mapped into memory."""
+"""Which words stand in which posts of a corpus: kept beside the store and mapped into memory."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linker.corpus.derived import READ_ONLY
 from linker.corpus.keys import keys_of
+from linker.corpus.postings import Postings, Segment, segment_of
 from linker.corpus.reading import batches
-from linker.data.types import Article
 from linker.errors import DataError, LinkerError
 from linker.files import atomic_write
-from linker.models.lexical import lexical_words
+from linker.models.lexical import StopWords, lexical_words
 from linker.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -27,46 +26,13 @@ if TYPE_CHECKING:
 
 # The number goes up when `lexical_words` or the layout of the files changes.
 LEXICAL = "words.1"
+WITH_STOP_WORDS = "all-words.1"
 SEGMENT = 131_072
 """Posts in one file."""
-K1, B = 1.5, 0.75
 _NAME = re.compile(r"(\d+)-(\d+)-([0-9a-f]{16})\.safetensors")
 _DTYPES = {"U64": np.uint64, "I64": np.int64, "I32": np.int32}
 # A file that was listed may be gone when it is opened: another process put a longer one in its place.
 _TRIES = 20
-
-
-class Segment(NamedTuple):
-    """The words of some posts that follow each other.
-
-    Attributes:
-        words: a key for each word, ascending: uint64.
-        ends: where each word's postings end: int64.
-        places: for each word the posts with it, ascending, counted from the first of the segment: int32.
-        counts: how often it stands there: int32.
-        lengths: how many words each post has: int32.
-    """
-
-    words: np.ndarray
-    ends: np.ndarray
-    places: np.ndarray
-    counts: np.ndarray
-    lengths: np.ndarray
-
-    def cut(self, posts: int) -> Segment:
-        """The same of its first posts."""
-        keys, inside = np.repeat(self.words, np.diff(self.ends, prepend=0)), self.places < posts
-        return _segment(keys[inside], self.places[inside], self.counts[inside], self.lengths[:posts])
-
-    def joined(self, other: Segment) -> Segment:
-        """Its posts and those of another behind them."""
-        both = (self, other)
-        keys = np.concatenate([np.repeat(one.words, np.diff(one.ends, prepend=0)) for one in both])
-        order = np.argsort(keys, kind="stable")
-        places = np.concatenate([self.places, other.places + np.int32(len(self.lengths))])
-        counts = np.concatenate([one.counts for one in both])
-        lengths = np.concatenate([one.lengths for one in both])
-        return _segment(keys[order], places[order], counts[order], lengths)
 
 
 class Lexical:
@@ -75,10 +41,15 @@ class Lexical:
     Per word and post 8 bytes on disk, some 100 bytes a post. Nothing of it stays in memory. Words are told by 64 bits
     of a hash. How rare words are and how long posts are on average is counted anew for each query, so scores are those
     of `BM25Model` over all the posts that are there.
+
+    Args:
+        folder: the corpus.
+        stop_words: as for `BM25Model`.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / LEXICAL
+    def __init__(self, folder: Path, stop_words: StopWords = "english") -> None:
+        self._stop_words: StopWords = stop_words
+        self.folder = folder / (LEXICAL if stop_words == "english" else WITH_STOP_WORDS)
 
     def complete(self, dataset: lance.LanceDataset) -> Postings:
         """The words of all posts.
@@ -88,7 +59,7 @@ class Lexical:
         """
         for _ in range(_TRIES):
             try:
-                return Postings(self._segments(dataset, dataset.count_rows()))
+                return Postings(self._segments(dataset, dataset.count_rows()), self._stop_words)
             except FileNotFoundError:
                 continue
         raise DataError(f"{self.folder}: its files come and go; is another process deleting them? Try again")
@@ -141,7 +112,7 @@ class Lexical:
                 progress.advance(bar, len(texts))
                 while texts:
                     room = SEGMENT - (len(current.lengths) if current else 0)
-                    new = _read(texts[:room])
+                    new = _read(texts[:room], self._stop_words)
                     current = current.joined(new) if current else new
                     texts = texts[room:]
                     if len(current.lengths) == SEGMENT:
@@ -165,76 +136,12 @@ class Lexical:
         return _mapped(self.folder / name)
 
 
-class Postings:
-    """The words of all posts of a corpus, to be asked for BM25 scores."""
-
-    def __init__(self, segments: Sequence[Segment]) -> None:
-        self._segments = segments
-        self._posts = sum(len(segment.lengths) for segment in segments)
-        total = sum(int(segment.lengths.sum(dtype=np.int64)) for segment in segments)
-        self._mean_length = total / self._posts if total else 1.0
-
-    def scores(self, articles: Sequence[Article]) -> np.ndarray:
-        """The mean over the articles of their BM25 scores: float32, one per post; see `BM25Model`."""
-        counts = [Counter(lexical_words(article.full_text)) for article in articles]
-        # In the order of the alphabet for every post, so that equal posts get equal sums.
-        words = sorted(set().union(*counts))
-        if not words:
-            return np.zeros(self._posts, dtype=np.float32)
-        keys = keys_of(words)[:, 0]
-        spans = [_spans(segment, keys) for segment in self._segments]
-        containing = sum(
-            (ends - starts for starts, ends in spans), start=np.zeros(len(words), dtype=np.int64)
-        )
-        idf = np.log1p((self._posts - containing + 0.5) / (containing + 0.5))
-        idf[containing == 0] = 0
-        weights = idf * _query(counts, words, idf)
-        parts = [
-            _part(segment, *span, weights, self._mean_length) for segment, span in zip(self._segments, spans)
-        ]
-        return np.concatenate(parts)
-
-
-def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray) -> np.ndarray:
-    """What each word weighs, the mean over the articles: 1 + ln n, by the root of the sum of weights × idf."""
-    total = np.zeros(len(words))
-    for count in counts:
-        weights = np.array([1 + np.log(count[word]) if word in count else 0.0 for word in words])
-        scale = np.sqrt(weights @ idf)
-        total += weights / (scale or 1)
-    return total / len(counts)
-
-
-def _spans(segment: Segment, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the postings of words begin and end; nowhere, twice, for a word that is not there."""
-    places = np.searchsorted(segment.words, keys)
-    found = places < len(segment.words)
-    found[found] = segment.words[places[found]] == keys[found]
-    starts, ends = np.zeros((2, len(keys)), dtype=np.int64)
-    ends[found] = segment.ends[places[found]]
-    later = found & (places > 0)
-    starts[later] = segment.ends[places[later] - 1]
-    return starts, ends
-
-
-def _part(
-    segment: Segment, starts: np.ndarray, ends: np.ndarray, weights: np.ndarray, mean_length: float
-) -> np.ndarray:
-    """The scores of a segment's posts, summed in float64."""
-    spans = list(zip(starts.tolist(), ends.tolist()))
-    places = np.concatenate([segment.places[start:end] for start, end in spans])
-    counts = np.concatenate([segment.counts[start:end] for start, end in spans])
-    norms = K1 * ((1 - B) + B * segment.lengths / mean_length)
-    shares = np.repeat(weights, ends - starts) * (counts / (norms[places] + counts))
-    return np.bincount(places, shares, minlength=len(segment.lengths)).astype(np.float32)
-
-
-def _read(texts: Sequence[str]) -> Segment:
+def _read(texts: Sequence[str], stop_words: StopWords) -> Segment:
     ids: dict[str, int] = {}
     flat: list[int] = []
     lengths = np.empty(len(texts), dtype=np.int32)
     for i, text in enumerate(texts):
-        words = lexical_words(text)
+        words = lexical_words(text, stop_words)
         lengths[i] = len(words)
         flat.extend([ids.setdefault(word, len(ids)) for word in words])
     keys = keys_of(list(ids))[:, 0]
@@ -244,14 +151,7 @@ def _read(texts: Sequence[str]) -> Segment:
     pairs = rank[flat] * len(texts) + np.repeat(np.arange(len(texts)), lengths) if flat else np.zeros(0, int)
     pairs, counts = np.unique(pairs, return_counts=True)
     words_, places = np.divmod(pairs, max(len(texts), 1))
-    return _segment(keys[order][words_], places.astype(np.int32), counts.astype(np.int32), lengths)
-
-
-def _segment(keys: np.ndarray, places: np.ndarray, counts: np.ndarray, lengths: np.ndarray) -> Segment:
-    """From postings with the keys of their words, in order of the words."""
-    last = np.ones(len(keys), dtype=bool)
-    last[:-1] = keys[1:] != keys[:-1]
-    return Segment(keys[last], np.flatnonzero(last) + 1, places, counts, lengths)
+    return segment_of(keys[order][words_], places.astype(np.int32), counts.astype(np.int32), lengths)
 
 
 def _mapped(path: Path) -> Segment:

@@ -8,12 +8,14 @@ from pathlib import Path
 from linker.corpus.building import Added, add_posts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
+from linker.corpus.matrix import Matrix
+from linker.corpus.parts import Parts, check_parts
 from linker.corpus.store import FACTS, Facts, Store, check_local
 from linker.data.columns import PostColumns
 from linker.data.formats.bad_lines import OnError
 from linker.data.inputs import check_inputs
 from linker.errors import LinkerError, ModelError
-from linker.models.model import part_with_vectors
+from linker.models.shipped import FOLDERS
 from linker.ranking.linker import find_model
 
 
@@ -31,8 +33,8 @@ def build_corpus(
     Args:
         folder: the corpus.
         posts: files, folders, patterns, addresses (see `input_files`), or `-`, standard input.
-        model: a model folder, or the config of a model that needs no training. Of a model made of others, the part
-            that has vectors encodes and compares.
+        model: a model folder, `best` or `distilled`, or the config of a model that needs no training. Of a model made
+            of others, the first part that has vectors encodes; the others score as they do without a corpus.
         columns: what the columns are called.
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
@@ -52,16 +54,25 @@ def build_corpus(
             raise LinkerError(
                 f"{folder}: is a corpus that another model encoded ({store.facts.model}); give another folder"
             )
-    loaded = part_with_vectors(found.load().model)
-    if loaded is None:
-        raise ModelError(f"{model}: gives no vectors that a corpus could keep; give a trained model folder")
+    whole = found.load().model
+    try:
+        loaded = check_parts(whole)
+    except ModelError as error:
+        raise ModelError(f"{model}: {error}") from error
     if store is None:
         vectors = loaded.post_vectors([])
         assert vectors is not None
-        place = str(Path(found.contender.given).resolve())
+        shipped = {str(path): name for name, path in FOLDERS.items()}
+        given = found.contender.given
+        place = shipped.get(given) or str(Path(given).resolve())
         facts = Facts(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
         store = Store.create(folder, facts)
-    return add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
+    added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
+    dataset = store.dataset()
+    if dataset is not None:  # else whoever asks first would wait for it
+        vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
+        Parts(store.folder, dataset, whole, vectors).complete()
+    return added
 
 
 def add_to_corpus(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import timezone
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from linker.data.filter import in_utc, language_of
 from linker.data.types import Post
-
-# Fields of many files that deserve a column of their own, and what they are called there.
-LANGUAGE = ("lang", "language")
 
 
 def schema(dim: int) -> pa.Schema:
@@ -37,8 +35,8 @@ def table_of(posts: Sequence[Post], vectors: np.ndarray) -> pa.Table:
     columns = [
         pa.array([post.id for post in posts], pa.string()),
         pa.array([post.text for post in posts], pa.string()),
-        pa.array([_utc(post) for post in posts], pa.timestamp("us", tz="UTC")),
-        pa.array([_language(post) for post in posts], pa.string()),
+        pa.array([_utc(post.created_at) for post in posts], pa.timestamp("us", tz="UTC")),
+        pa.array([language_of(post) for post in posts], pa.string()),
         pa.ExtensionArray.from_storage(pa.json_(), pa.array([_extra(post) for post in posts], pa.string())),
         pa.FixedSizeListArray.from_arrays(flat, dim),
     ]
@@ -52,18 +50,8 @@ def post_from(row: dict[str, Any]) -> Post:
     return Post(row["id"], row["text"], tuple(article_ids), row["created_at"], split, extra)
 
 
-def _utc(post: Post) -> Any:
-    at = post.created_at
-    if at is None:
-        return None
-    return at.replace(tzinfo=timezone.utc) if at.tzinfo is None else at.astimezone(timezone.utc)
-
-
-def _language(post: Post) -> str | None:
-    for name in LANGUAGE:
-        if isinstance(value := post.extra.get(name), str):
-            return value
-    return None
+def _utc(at: datetime | None) -> datetime | None:
+    return None if at is None else in_utc(at)
 
 
 def _extra(post: Post) -> str:

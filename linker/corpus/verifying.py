@@ -50,7 +50,7 @@ def faults(store: Store) -> Iterator[Fault]:
     for name in sorted(set(checksums.known) - set(present)):
         damaged = True
         yield Fault(name, f"is missing; {MEND}")
-    for path in Lexical(store.folder).damaged():
+    for path in [*Lexical(store.folder).damaged(), *Lexical(store.folder, "none").damaged()]:
         yield Fault(path.relative_to(store.folder).as_posix(), f"{CHANGED}; {_AGAIN}")
     if index := damaged_index(store.folder):
         yield Fault(index, f"{CHANGED}; make it again with `linker corpus index`")

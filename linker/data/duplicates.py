@@ -6,7 +6,7 @@ import html
 import re
 import string
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -22,6 +22,8 @@ _SHINGLE = 5
 BANDS, BAND = 12, 4
 SIGNATURE = BANDS * BAND
 _TEXTS_AT_ONCE = 10_000
+LIKE = 0.8
+"""The least Jaccard index of near-duplicates, as MinHash estimates it (48 hash functions, ± 0.06)."""
 # So few that all runs of their characters stay in the cache.
 _BLOCK = 1_000
 
@@ -61,6 +63,55 @@ def _signed(texts: Sequence[str]) -> np.ndarray:
             hashed[across] = np.iinfo(np.uint32).max
             signed[long, number] = np.minimum.reduceat(hashed, ends - lengths[long])
     return signed
+
+
+def linked_groups(signed: np.ndarray) -> np.ndarray:
+    """For each text the place of the first one in its group of near-duplicates; from signatures alone.
+
+    Unlike `duplicate_groups`, which compares texts, this compares signatures band by band, so that millions of texts
+    need little memory. In each band a text is compared with one of those that share its numbers. Groups are linked:
+    a is in the group of c if it is like b and b like c. Which texts are in one group does not depend on their order.
+
+    Args:
+        signed: what `signatures` gives, uint32, texts × 48; may be mapped from a file.
+
+    Returns:
+        int64, one per text: its own place where no earlier text is in its group.
+    """
+    # In an order that the signatures alone decide, so that the leader of a band does not depend on the texts' order.
+    ordered = np.argsort(_in_blocks(signed, slice(None), _row_keys), kind="stable")
+    first = np.arange(len(signed), dtype=np.int64)
+    for number in range(BANDS):
+        columns = slice(BAND * number, BAND * (number + 1))
+        band = _in_blocks(signed, columns, lambda some: band_keys(some)[:, 0])[ordered]
+        order = np.argsort(band, kind="stable")
+        band = band[order]
+        starts = np.flatnonzero(np.concatenate([[True], band[1:] != band[:-1]])) if len(band) else order
+        leaders = np.repeat(order[starts], np.diff(np.append(starts, len(order))))
+        pairs = np.flatnonzero(leaders < first[order])
+        for i in range(0, len(pairs), _TEXTS_AT_ONCE):
+            some, others = order[pairs[i : i + _TEXTS_AT_ONCE]], leaders[pairs[i : i + _TEXTS_AT_ONCE]]
+            alike = (signed[ordered[some]] == signed[ordered[others]]).mean(axis=1) >= LIKE
+            first[some[alike]] = others[alike]
+    while not np.array_equal(again := first[first], first):
+        first = again
+    groups = np.empty_like(first)
+    groups[ordered] = ordered[first]
+    earliest = np.full(len(groups), len(groups), dtype=np.int64)
+    np.minimum.at(earliest, groups, np.arange(len(groups)))
+    return earliest[groups]
+
+
+def _in_blocks(signed: np.ndarray, columns: slice, keys: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    parts = [keys(signed[i : i + _TEXTS_AT_ONCE, columns]) for i in range(0, len(signed), _TEXTS_AT_ONCE)]
+    return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
+
+
+def _row_keys(signed: np.ndarray) -> np.ndarray:
+    keys = np.zeros(len(signed), dtype=np.uint64)
+    for key in band_keys(signed).T:
+        keys = _mixed(keys * np.uint64(0x100000001B3) + key)
+    return keys
 
 
 def duplicate_groups(texts: Sequence[str], threshold: float = 0.8) -> np.ndarray:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
 from typing import Any
 
 from linker.data.columns import Columns, missing_column
+from linker.data.date_style import DateStyle
 from linker.data.dates import parse_date
 from linker.data.formats.bad_lines import LineError
 
 Values = dict[str, Any]
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_STRICT = DateStyle()
 _JOIN, _SEPARATOR = "\n\n", "|"
 
 
@@ -82,7 +85,7 @@ def label_of(values: Values, columns: Columns, ours: str) -> str | None:
 
 
 def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
-    """A list of ids; in CSV and TSV `a|b`.
+    """A list of ids; in CSV and TSV `a|b` or `["a", "b"]`.
 
     Raises:
         LineError: it is something else.
@@ -92,25 +95,51 @@ def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
         if isinstance(value, list):
             return [_label(name, item) for item in value]
         if not is_missing(value):
-            if not isinstance(value, str) or value.lstrip().startswith("["):
+            items = _listed(value) if isinstance(value, str) else None
+            if items is None:
                 raise _wrong_type(name, value, "a list of ids (in CSV and TSV: a|b)")
-            return [_label(name, item) for item in value.split(_SEPARATOR)]
+            return [_label(name, item) for item in items]
     return []
 
 
+def first_of(values: Values, columns: Columns, ours: str) -> str | None:
+    """A string, or the first of a list of strings; None where there is none."""
+    for name in columns.names(ours):
+        value = values.get(name)
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(first, str) and not is_missing(first):
+            return first
+    return None
+
+
 def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
-    """A date; None where there is none.
+    """A date; None where there is none, or where the column's dates are left out, which is counted there.
 
     Raises:
         LineError: there is something that is no date.
     """
     for name in columns.names(ours):
         if not is_missing(values.get(name)):
+            style = columns.date_styles.get(ours, _STRICT)
             try:
-                return parse_date(values[name])
+                return parse_date(values[name], style.day_first)
             except ValueError as error:
+                if style.leaves_out(error):
+                    style.leave_out(values[name])
+                    return None
                 raise LineError("unreadable date", f'"{name}": {error}') from error
     return None
+
+
+def _listed(value: str) -> list[Any] | None:
+    """The items of `a|b` or `["a", "b"]`; None where it begins like the latter and is something else."""
+    if not value.lstrip().startswith("["):
+        return value.split(_SEPARATOR)
+    try:
+        items = json.loads(value)
+    except ValueError:
+        return None
+    return items if isinstance(items, list) else None
 
 
 def _label(name: str, value: Any) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from linker.data.columns import ArticleColumns, Columns, PostColumns
-from linker.data.fields import Values, date_of, id_of, label_of, labels_of, required_text
+from linker.data.fields import Values, date_of, first_of, id_of, label_of, labels_of, required_text
+from linker.data.file_columns import columns_of, left_out_notes, sniffed_names
 from linker.data.formats.bad_lines import BadLines, InputFile, LineError, OnError
 from linker.data.formats.opening import shown_name
 from linker.data.formats.rows import Row
 from linker.data.formats.tables import open_table
+from linker.data.html_text import plain_text
 from linker.data.inputs import input_files
 from linker.data.types import Article, Post
 from linker.errors import DataError
@@ -131,13 +133,24 @@ def post_of(values: Values, columns: Columns, number: str) -> Post:
     article_ids = [article_id] if article_id else []
     article_ids += labels_of(values, columns, "article_ids")
     taken = columns.all_names()
+    extra = {name: value for name, value in values.items() if name not in taken}
+    if columns.names("lang") not in ([], ["lang"]):
+        language = first_of(values, columns, "lang")
+        for name in columns.names("lang"):
+            if "." in name:  # put there by its path
+                extra.pop(name, None)
+        if language is not None:
+            extra.setdefault("lang", language)
+    text = plain_text(required_text(values, columns)["text"])
+    if not text:
+        raise LineError("empty text", "HTML without a word")
     return Post(
         id=id_of(values, columns) if columns.names("id") else number,
-        **required_text(values, columns),
+        text=text,
         article_ids=tuple(dict.fromkeys(article_ids)),
         created_at=date_of(values, columns, "created_at"),
         split=label_of(values, columns, "split"),
-        extra={name: value for name, value in values.items() if name not in taken},
+        extra=extra,
     )
 
 
@@ -149,18 +162,21 @@ def rows_of(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tuple[
     """
     file = bad_lines.file(path)
     shown = shown_name(path)
-    with open_table(file, columns.all_names()) as table:
+    with open_table(file, sniffed_names(columns)) as table:
         if table.format == "txt":
             columns = columns.plain_text(shown)
+        found = columns_of(columns, table, path)
         if table.columns is not None:
-            columns.check(table.columns, shown)
+            found.columns.check(found.present, shown, found.likely)
+        bad_lines.note(shown, [*table.notes, *found.notes])
         seen: dict[str, None] = {}
-        for row in table.rows:
-            if table.columns is None:
+        for row in found.rows:
+            if table.columns is None and not row.values.keys() <= seen.keys():
                 seen.update(dict.fromkeys(row.values))
-            yield file, columns, row
+            yield file, found.columns, row
         if seen:
-            columns.check(list(seen), shown)
+            found.columns.check(list(seen), shown, found.likely)
+        bad_lines.note(shown, left_out_notes(found.columns))
 
 
 def as_list(paths: str | Sequence[str]) -> list[str]:

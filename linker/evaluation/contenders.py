@@ -39,7 +39,7 @@ class Contender:
             ModelError: a damaged model folder.
         """
         if self.kind == "folder":
-            return load_model(self.given)
+            return load_model(self.given, for_scoring=True)
         return build(Model, self.given if self.kind == "baseline" else load_config(self.given))
 
 

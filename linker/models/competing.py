@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit, logsumexp
 
 from linker.bounds import above, at_least
 from linker.data.types import Article, LinkedPosts, Post
@@ -64,18 +63,22 @@ class CompetingModel(Model):
         odds[best] = own - self._against(scores)[0]
         if self.kinship and len(odds) > 1:
             with np.errstate(divide="ignore"):  # no chance at all: ln 0 adds nothing
-                odds = np.logaddexp(odds, np.log(self.kinship * _chances_of_kin(expit(odds))))
+                chances = np.exp(-np.logaddexp(0, -odds))
+                odds = np.logaddexp(odds, np.log(self.kinship * _chances_of_kin(chances)))
         return odds.astype(np.float32)
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """The same against "none of them" only: float32, articles × posts."""
-        scores = self._scaled(self.model.score_alone(articles, posts))
-        return (scores - self.none / self.temperature).astype(np.float32)
+        return self.against_none(self.model.score_alone(articles, posts))
+
+    def against_none(self, scores: np.ndarray) -> np.ndarray:
+        """`score_alone` from the scores of the model whose scores compete: float32, of the same shape."""
+        return (self._scaled(scores) - self.none / self.temperature).astype(np.float32)
 
     def _against(self, scores: np.ndarray) -> np.ndarray:
         """ln of what stands in a softmax's denominator: 1 × posts."""
         total: np.ndarray = np.logaddexp(
-            logsumexp(scores, axis=0, keepdims=True), self.none / self.temperature
+            np.logaddexp.reduce(scores, axis=0, keepdims=True), self.none / self.temperature
         )
         return total
 

@@ -9,6 +9,7 @@ from typing import Any
 from linker.config import build
 from linker.errors import ConfigError, ModelError
 from linker.files import atomic_write
+from linker.models.for_scoring import for_scoring as lighter
 from linker.models.model import Model
 from linker.version import __version__
 
@@ -64,8 +65,13 @@ def read_config(path: str | Path) -> dict[str, Any]:
     return config
 
 
-def load_model(path: str | Path) -> Model:
+def load_model(path: str | Path, for_scoring: bool = False) -> Model:
     """Load a model folder.
+
+    Args:
+        path: the folder.
+        for_scoring: components that need torch are replaced by ones that give the same scores without it, where there
+            are such; for callers who will not train the model or look into its modules.
 
     Raises:
         ModelError: the folder is missing, incomplete, damaged, or written by a newer version.
@@ -73,7 +79,7 @@ def load_model(path: str | Path) -> Model:
     folder = Path(path)
     config = read_config(folder)
     try:
-        model = build(Model, config["model"])
+        model = build(Model, lighter(config["model"]) if for_scoring else config["model"])
     except ConfigError as error:
         raise ModelError(f"{folder / CONFIG}: {error}") from error
     model.load_state(folder)

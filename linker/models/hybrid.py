@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from scipy.stats import rankdata
 
 from linker.data.types import Article, LinkedPosts, Post
 from linker.errors import ConfigError
@@ -62,9 +61,12 @@ class HybridModel(Model):
 
     def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """As `score`, every article scored by itself by all parts: float32, articles × posts."""
+        return self.fused_alone([part.score_alone(articles, posts) for part in self._parts])
+
+    def fused_alone(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        """Fuse the scores of all parts, each articles × posts, every article by itself: float32, articles × posts."""
         # Over the posts of one article `zscore_all` is `zscore`.
-        alone = _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion]
-        return self._fused([part.score_alone(articles, posts) for part in self._parts], alone)
+        return self._fused(scores, _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion])
 
     def _fused(
         self, scores: Sequence[np.ndarray], comparable: Callable[[np.ndarray], np.ndarray]
@@ -106,6 +108,8 @@ def _standardise(scores: np.ndarray, axis: int | None) -> np.ndarray:
 
 
 def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:
+    from scipy.stats import rankdata  # half a second, for this fusion only
+
     return (1.0 / (_RRF_CONSTANT + rankdata(-scores, axis=1))).astype(np.float32)
 
 

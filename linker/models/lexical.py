@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
-import bm25s
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from linker.bounds import at_least, between
 from linker.data.types import Article, Post
@@ -46,7 +45,7 @@ def _parts(tag: str) -> list[str]:
     return parts if len(parts) > 1 else []
 
 
-class _Vectors(NamedTuple):
+class Vectors(NamedTuple):
     """Vectors whose products are the scores: articles × words, posts × words, and the words."""
 
     articles: sparse.csr_matrix
@@ -54,9 +53,9 @@ class _Vectors(NamedTuple):
     words: list[str]
 
 
-def _no_vectors(articles: int, posts: int) -> _Vectors:
+def _no_vectors(articles: int, posts: int) -> Vectors:
     empty = sparse.csr_matrix((articles + posts, 1), dtype=np.float32)
-    return _Vectors(empty[:articles], empty[articles:], [""])
+    return Vectors(empty[:articles], empty[articles:], [""])
 
 
 def _shared_terms(
@@ -84,11 +83,7 @@ class LexicalModel(Model):
         """For each chosen post (by index): shared word → its part of the mean score for the articles."""
         return _shared_terms(*self._vectors(articles, posts), chosen)
 
-    def post_words(self, post: Post) -> list[str]:
-        """All words of a post, in order."""
-        return lexical_words(post.text, "none")
-
-    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
         raise NotImplementedError
 
 
@@ -114,20 +109,43 @@ class TfidfModel(LexicalModel):
             [lexical_words(post.text, self.stop_words) for post in posts],
         )
 
-    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
-        texts = [article.full_text for article in articles] + [post.text for post in posts]
-        words = [lexical_words(text, self.stop_words) for text in texts]
-        seen = Counter(word for text in words for word in set(text))
-        shared = sorted(word for word, texts_with in seen.items() if texts_with > 1)
-        if not shared:
-            return _no_vectors(len(articles), len(posts))
-        vectorizer = TfidfVectorizer(analyzer=_itself, vocabulary=shared, sublinear_tf=True, dtype=np.float32)
-        vectors = vectorizer.fit_transform(words)
-        return _Vectors(vectors[: len(articles)], vectors[len(articles) :], shared)
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
+        return tfidf_vectors(articles, posts, self.stop_words)
 
 
-def _itself(words: list[str]) -> list[str]:
-    return words
+def tfidf_vectors(
+    articles: Sequence[Article], posts: Sequence[Post], stop_words: StopWords = "english"
+) -> Vectors:
+    """Sublinear TF-IDF of articles and posts, over the words that stand in at least two of them."""
+    texts = [article.full_text for article in articles] + [post.text for post in posts]
+    words = [lexical_words(text, stop_words) for text in texts]
+    seen = Counter(word for text in words for word in set(text))
+    shared = sorted(word for word, texts_with in seen.items() if texts_with > 1)
+    if not shared:
+        return _no_vectors(len(articles), len(posts))
+    vectors = _tfidf(words, shared)
+    return Vectors(vectors[: len(articles)], vectors[len(articles) :], shared)
+
+
+def _tfidf(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> sparse.csr_matrix:
+    """Rows of unit length, (1 + ln n) · (ln((1 + texts) / (1 + texts with the word)) + 1): float32, texts × vocabulary.
+
+    As `TfidfVectorizer(sublinear_tf=True)` of scikit-learn, whose import takes longer than this (decision 140).
+    """
+    column = {word: i for i, word in enumerate(vocabulary)}
+    columns = [[column[word] for word in text if word in column] for text in texts]
+    rows = np.repeat(np.arange(len(texts)), [len(own) for own in columns])
+    ones = np.ones(len(rows), dtype=np.float32)
+    places = np.fromiter(chain.from_iterable(columns), dtype=np.int64, count=len(rows))
+    # Words that occur several times in a text are summed up, and columns of a row sorted.
+    vectors = sparse.csr_matrix((ones, (rows, places)), shape=(len(texts), len(vocabulary)))
+    containing = np.bincount(vectors.indices, minlength=len(vocabulary)).astype(np.float32)
+    idf = np.log((1 + len(texts)) / (1 + containing)) + 1
+    weights = (1 + np.log(vectors.data)) * idf[vectors.indices]
+    row = np.repeat(np.arange(len(texts)), np.diff(vectors.indptr))
+    lengths = np.sqrt(np.bincount(row, np.square(weights, dtype=np.float64), minlength=len(texts)))
+    vectors.data = (weights / lengths[row]).astype(np.float32)
+    return vectors
 
 
 @Model.register("bm25")
@@ -151,7 +169,9 @@ class BM25Model(LexicalModel):
         self.b = b
         self.stop_words: StopWords = stop_words
 
-    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> _Vectors:
+    def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
+        import bm25s  # numba with it, where that is installed: seconds that TF-IDF need not wait
+
         documents = [lexical_words(post.text, self.stop_words) for post in posts]
         if not any(documents):
             return _no_vectors(len(articles), len(posts))
@@ -170,7 +190,7 @@ class BM25Model(LexicalModel):
         )
         scale = np.sqrt(queries @ _idf(parts))
         scale[scale == 0] = 1  # no word of the article is in any post
-        return _Vectors(sparse.diags(1 / scale) @ queries, parts.tocsr(), words)
+        return Vectors(sparse.diags(1 / scale) @ queries, parts.tocsr(), words)
 
 
 def _queries(

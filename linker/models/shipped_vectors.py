@@ -21,6 +21,9 @@ class ShippedVectorsModel(Model):
 
     Whole words beside the word pieces of a transformer, names above all, at the cost of a lookup (decision 135).
     Nothing of it is trained, and a model folder takes a copy, so that it does not change with linker.
+
+    Attributes:
+        vectors: what makes and compares the vectors.
     """
 
     def __init__(self) -> None:
@@ -28,7 +31,7 @@ class ShippedVectorsModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """float32, articles × posts, −1 to 1."""
-        return self._vectors.score(articles, posts)
+        return self.vectors.score(articles, posts)
 
     def save_state(self, folder: Path) -> None:
         """A copy of the model folder `distilled`.
@@ -48,7 +51,7 @@ class ShippedVectorsModel(Model):
         self._read(folder / DISTILLED)
 
     def _read(self, folder: Path) -> None:
-        part = part_with_vectors(load_model(folder))
+        part = part_with_vectors(load_model(folder, for_scoring=True))
         if part is None:
             raise ModelError(f"{folder}: gives no vectors; copy the model folder anew")
-        self._folder, self._vectors = folder, part
+        self._folder, self.vectors = folder, part

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -13,11 +12,9 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from linker.ahead import ahead
-from linker.bounds import at_least, between
-from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.files import atomic_write
-from linker.models.model import Model, places
+from linker.models.text_vectors import TextVectorModel
 from linker.progress import progress_bar
 
 # Few enough for the caches, enough for the matrix products to be fast.
@@ -26,7 +23,7 @@ TOKENS_TOGETHER = 8_192
 TOKENS_PER_CHUNK = 200_000
 
 
-class SiameseModel(nn.Module, Model):
+class SiameseModel(nn.Module, TextVectorModel):
     """What `linker train` trains: texts become token ids, token ids vectors, the same way for articles and posts.
 
     Attributes:
@@ -35,7 +32,10 @@ class SiameseModel(nn.Module, Model):
         similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative
             distance of the vectors as they are.
         title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
+        tokens_per_chunk: how many tokens are encoded between two steps of the progress display.
     """
+
+    tokens_per_chunk: ClassVar[int] = TOKENS_PER_CHUNK
 
     def __init__(
         self,
@@ -44,11 +44,8 @@ class SiameseModel(nn.Module, Model):
         similarity: Literal["cosine", "euclidean"],
         title_share: float = 0.0,
     ) -> None:
-        at_least(1, max_article_tokens=max_article_tokens, max_post_tokens=max_post_tokens)
-        between(0, 1, title_share=title_share)
         super().__init__()
-        self.max_article_tokens, self.max_post_tokens = max_article_tokens, max_post_tokens
-        self.similarity, self.title_share = similarity, title_share
+        self._set_reading(max_article_tokens, max_post_tokens, similarity, title_share)
 
     @property
     def output_dim(self) -> int:
@@ -63,14 +60,6 @@ class SiameseModel(nn.Module, Model):
     @property
     def reading(self) -> str:
         """How it reads texts, in some words for people: how many words it knows, say."""
-        raise NotImplementedError
-
-    def article_tokens(self, article: Article) -> EncodedText:
-        """Ids of title and text, cut at `max_article_tokens`."""
-        raise NotImplementedError
-
-    def post_tokens(self, post: Post) -> EncodedText:
-        """Ids of the post, cut at `max_post_tokens`."""
         raise NotImplementedError
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
@@ -114,47 +103,16 @@ class SiameseModel(nn.Module, Model):
         vectors = [np.zeros((0, self.output_dim), dtype=np.float32)]
         with progress_bar() as progress:
             bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
-            for laid_out in ahead(map(self._laid_out, _chunks(texts))):
+            for laid_out in ahead(map(self._laid_out, _chunks(texts, self.tokens_per_chunk))):
                 vectors.append(self._vectors(laid_out, TOKENS_TOGETHER).float().cpu().numpy())
                 progress.advance(bar, len(vectors[-1]))
         self.train(training)
         return np.concatenate(vectors)
 
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Cosines or negative distances: float32, articles × posts."""
-        return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
-
-    def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Cosines or negative distances: float32, one a pair."""
-        rows, columns = places(articles), places(posts)
-        left = self.article_vectors(list(rows))[[rows[one] for one in articles]]
-        right = self.post_vectors(list(columns))[[columns[one] for one in posts]]
-        if self.similarity == "cosine":
-            return np.einsum("ij,ij->i", left, right)
-        return -np.linalg.norm(left - right, axis=1)
-
-    def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
-        """Of unit length for cosines: float32, articles × output_dim."""
-        wholes = self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
-        titled = [
-            i for i, article in enumerate(articles) if self.title_share and article.title and article.text
-        ]
-        if titled:
-            titles = self.encode(
-                [self.article_tokens(replace(articles[i], text="")) for i in titled], "titles"
-            )
-            mixed = (1 - self.title_share) * wholes[titled] + self.title_share * titles
-            wholes[titled] = self._scaled(torch.from_numpy(mixed)).numpy()
-        return wholes
-
-    def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
-        """Of unit length for cosines: float32, posts × output_dim."""
-        return self.encode(map(self.post_tokens, posts), "encoding posts", len(posts))
-
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
         """Scores from what `encode` gave: float32, articles × posts."""
         if self.similarity == "cosine":
-            return articles @ posts.T
+            return super().similarities(articles, posts)
         return -torch.cdist(torch.from_numpy(articles), torch.from_numpy(posts)).numpy()
 
     def _scaled(self, vectors: Tensor) -> Tensor:
@@ -169,14 +127,14 @@ def save_weights(module: nn.Module, path: Path) -> None:
         file.write(save(state))
 
 
-def _chunks(texts: Iterable[EncodedText]) -> Iterator[list[EncodedText]]:
-    """Texts whose words are embedded together."""
+def _chunks(texts: Iterable[EncodedText], most: int) -> Iterator[list[EncodedText]]:
+    """Texts that are encoded before the progress display moves on: up to `most` tokens and the rest of a text."""
     chunk: list[EncodedText] = []
     tokens = 0
     for text in texts:
         chunk.append(text)
         tokens += len(text.ids)
-        if tokens >= TOKENS_PER_CHUNK:
+        if tokens >= most:
             yield chunk
             chunk, tokens = [], 0
     if chunk:

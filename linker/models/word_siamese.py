@@ -25,11 +25,11 @@ from linker.data.word_vectors import WordVectors
 from linker.errors import ConfigError, ModelError
 from linker.models.model import Model
 from linker.models.siamese import TOKENS_TOGETHER, SiameseModel, length_buckets, save_weights
+from linker.models.word_means import VOCABULARY, WEIGHTS
 from linker.modules.embedder import Embedder
 from linker.modules.encoder import Encoder
 from linker.modules.kernels.dropout import drawing, masks_in_force
 
-WEIGHTS, VOCABULARY = "model.safetensors", "vocabulary.txt"
 # The parts of the model that draw what they drop out, each by itself.
 EMBEDDING, ENCODING = 1, 2
 

@@ -13,7 +13,8 @@ from linker.data.types import Article
 from linker.errors import LinkerError, ModelError
 from linker.files import atomic_write, check_writable
 from linker.models.model import Model
-from linker.ranking.explanation import WeighsTokens, align
+from linker.ranking.alignment import align
+from linker.ranking.explanation import WeighsTokens
 
 _HEAVIEST = 20
 # What could break the page, or turn the direction of what comes after it.

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import ssl
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import httpcore
 import httpx
 
 from linker.errors import FetchError
 from linker.ranking.charset import decode
-from linker.ranking.network import Deadline, GuardedTransport, PageError
+from linker.ranking.network import Deadline, GuardedTransport
+from linker.ranking.page import SAVE_IT, Page, PageError, looks_like_html
+from linker.ranking.pdf import MAGIC, is_pdf, text_of_pdf
 from linker.version import __version__
 
 DEADLINE = 20.0
@@ -23,29 +22,16 @@ MAX_BYTES = 10 << 20
 MAX_REDIRECTS = 5
 USER_AGENT = f"linker/{__version__} (article-linker; fetches single pages on a reader's request)"
 
-SAVE_IT = "open it in your browser, save it as HTML, and give the saved file instead of the address"
-PDF = "is a PDF; copy the article's text into a .txt file and give that"
-
 _HEADERS = {
     "User-Agent": USER_AGENT,
-    "Accept": "text/html, application/xhtml+xml, text/plain;q=0.8",
+    "Accept": "text/html, application/xhtml+xml, text/plain;q=0.8, application/pdf;q=0.8",
     "Accept-Language": "*",
     "Accept-Encoding": "gzip",
 }
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
+# How servers send PDFs; only what begins as one is taken as such.
+_PDF_TYPES = ("application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream")
 _REDIRECTS = (301, 302, 303, 307, 308)
-_LOOKS_LIKE_HTML = re.compile(
-    r"(?:<\?xml[^>]*>|<!--(?:(?!-->).)*-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """A fetched page: its final address, its characters, and whether they are HTML or plain text."""
-
-    url: str
-    content: str
-    kind: Literal["html", "text"]
 
 
 def fetch(
@@ -79,11 +65,6 @@ def fetch(
         raise FetchError(
             f"{url}: not a valid address, or it redirects to one that is not ({error})"
         ) from error
-
-
-def looks_like_html(text: str) -> bool:
-    """Does a text begin as an HTML page does?"""
-    return _LOOKS_LIKE_HTML.match(text[:4096]) is not None
 
 
 def _fetch(url: str, transport: GuardedTransport, max_bytes: int) -> Page:
@@ -125,13 +106,14 @@ def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
     _check_status(response.status_code)
     header = response.headers.get("content-type", "")
     type_, charset = header.partition(";")[0].strip().lower(), response.charset_encoding
-    if type_ == "application/pdf":
-        raise PageError(PDF)
-    if type_ and type_ not in (*_HTML_TYPES, "text/plain"):
+    if type_ and type_ not in (*_HTML_TYPES, *_PDF_TYPES, "text/plain"):
         raise PageError(f"is not a web page but {type_[:60]}")
     body = b"".join(_body(response, max_bytes))
-    if body.startswith(b"%PDF-"):
-        raise PageError(PDF)
+    if is_pdf(body) if type_ in _PDF_TYPES else body.startswith(MAGIC):
+        title, text = text_of_pdf(body)
+        return Page(str(url), text, "pdf", title)
+    if type_ in _PDF_TYPES:
+        raise PageError(f"is not a web page but {type_[:60]}")
     if not body.strip():
         raise PageError("the page is empty")
     content = decode(body, charset)

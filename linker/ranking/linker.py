@@ -5,32 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Literal, cast
 
 import numpy as np
+import numpy.typing as npt
 
-from linker.data.columns import PostColumns
-from linker.data.formats.bad_lines import LineError
-from linker.data.records import post_of, read_posts
+from linker.data.filter import Filter
 from linker.data.types import Article, Post
-from linker.errors import DataError, LinkerError, ModelError
+from linker.errors import LinkerError, ModelError
 from linker.evaluation.contenders import Contender, contenders
 from linker.evaluation.dev_calibration import Calibration
-from linker.evaluation.per_article import rank_posts
 from linker.evaluation.thresholds import Thresholds
-from linker.models.model import Model
+from linker.models.model import Model, part_with_vectors
 from linker.models.passages import Passages, reading
-from linker.ranking.articles import check_source, is_url, load_articles
-from linker.ranking.explanation import Explanation, explain
-from linker.ranking.extraction import article_from_text
-from linker.ranking.ranked import RankedPost
-from linker.ranking.relevance import thresholds_of
-
-AnyArticle: TypeAlias = "str | Path | Article"
-AnyPosts: TypeAlias = "str | Path | Sequence[str | Path | Post | Mapping[str, Any]]"
-
-_ENDINGS = (".html", ".htm", ".txt", ".md", ".json", ".jsonl", ".pdf")
-_LONGEST_PATH = 1024
+from linker.ranking.frames import frame_of
+from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles
+from linker.ranking.post_inputs import as_posts
+from linker.ranking.ranking import Ranking
+from linker.ranking.scored import ScoredPosts
 
 
 class Linker:
@@ -50,48 +42,63 @@ class Linker:
 
     def rank(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         posts: AnyPosts,
         top: int | None = None,
         threshold: float | None = None,
         explain: bool = False,
         passages: Passages = "whole",
-    ) -> list[RankedPost]:
+        offset: int = 0,
+        filter: Filter | None = None,
+        copies: bool = False,
+        columns: AnyColumns | None = None,
+    ) -> Ranking:
         """The posts, best first; equal scores in descending order of ids, as everywhere in retrieval.
 
+        Of near-duplicates (retweets, copies that differ in a link or a word) the best is given, with how many others
+        there are.
+
         Args:
-            article: an address, the path of a file, a text, or an Article; a list of these is one query, in
-                which a post's score is the mean of its scores for the single articles.
-            posts: the path of a file, or a list of texts, Posts, dicts (with `text`; `id` and others if there
-                are any) or Path objects.
+            article: a web address, the path of a file, a text, an Article, or a dict (with `title`, `text` or both); a
+                list or data frame of these is one query, in which a post's score is the mean of its scores for
+                the single articles.
+            posts: the path of a file; a list, or any other iterable, of texts, Posts, dicts (with `text`; `id`,
+                `created_at` and others if there are any) or Path objects; one Post or dict; or a data frame, or a
+                Series of texts, of pandas, polars or PyArrow.
             top: how many to return at most.
             threshold: leave out posts with a lower score.
             explain: fill `explanation`, as far as the model can tell; of whole articles only.
             passages: how articles are read: `whole`; or cut into passages, a post's score being that of the `best`
                 of them, or their `mean`.
+            offset: how many of the best to leave out before.
+            filter: which posts to give; one without the field in question is left out. Scores stay as they are.
+            copies: give near-duplicates one by one; of several hundred thousand posts, finding them takes a while.
+            columns: what the columns or keys are called that hold the posts, such as `{"text": "body"}`.
+
+        Returns:
+            A sequence of RankedPost, which notebooks show as a table; see `Ranking`.
 
         Raises:
-            LinkerError: an article that cannot be fetched or read, or posts that cannot be.
+            LinkerError: an article that cannot be fetched or read, or posts that cannot be; a condition on a field
+                that no post has.
         """
         check_explaining(explain, passages)
-        queries, candidates = as_articles(article), as_posts(posts)
-        scores = self._one_score_each(queries, candidates, passages)
-        order = rank_posts(scores[None], [post.id for post in candidates])[0]
-        if threshold is not None:
-            order = order[scores[order] >= threshold]
-        chosen = [int(i) for i in order[:top]]
-        explanations = self._explain(queries, candidates, chosen) if explain else [None] * len(chosen)
-        return [
-            RankedPost(rank, float(str(scores[i])), candidates[i], explanation)
-            for rank, (i, explanation) in enumerate(zip(chosen, explanations), start=1)
-        ]
+        queries, frame = as_articles(article), frame_of(posts)
+        candidates = as_posts(posts if frame is None else frame, columns)
+        ranked = self.scored(queries, candidates, passages).ranking(
+            top, threshold, explain, offset, filter, copies
+        )
+        ids = [post.id for post in candidates] if frame is not None else []
+        return Ranking(ranked, queries, self.name, frame, ids)
 
     def thresholds(
         self,
-        article: AnyArticle | Sequence[AnyArticle],
+        article: AnyArticles,
         posts: AnyPosts,
         evidence: Mapping[str, bool] | Calibration,
         passages: Passages = "whole",
+        filter: Filter | None = None,
+        columns: AnyColumns | None = None,
     ) -> Thresholds:
         """What thresholds on the scores keep and find, as far as labels tell.
 
@@ -101,44 +108,88 @@ class Linker:
             evidence: labels of some of these very posts, id → is it relevant; or what `linker calibrate` learned from
                 other articles and posts.
             passages: as for `rank`.
+            filter: as for `rank`; near-duplicates count one by one.
+            columns: as for `rank`.
 
         Raises:
             LinkerError: as `rank`; labels of other posts only, or of one kind; a calibration with other passages.
         """
-        queries, candidates = as_articles(article), as_posts(posts)
-        scores = self._one_score_each(queries, candidates, passages)
-        return thresholds_of(scores, [post.id for post in candidates], evidence, passages)
+        queries, candidates = as_articles(article), as_posts(posts, columns)
+        return self.scored(queries, candidates, passages).thresholds(evidence, passages, filter)
 
     def score(
         self,
-        articles: AnyArticle | Sequence[AnyArticle],
+        articles: AnyArticles,
         posts: AnyPosts,
         passages: Passages = "whole",
-    ) -> np.ndarray:
-        """Scores of all pairs: float32, articles × posts; all may be given as for `rank`.
+        columns: AnyColumns | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """Scores of all pairs: float32, articles × posts, in the order given; all may be given as for `rank`.
 
         Raises:
             ModelError: the model gave scores that are no numbers.
             LinkerError: as `rank`.
         """
-        return self._finite(reading(self.model, passages).score(as_articles(articles), as_posts(posts)))
+        return self._finite(
+            reading(self.model, passages).score(as_articles(articles), as_posts(posts, columns))
+        )
 
-    def _one_score_each(
-        self, queries: Sequence[Article], posts: Sequence[Post], passages: Passages
-    ) -> np.ndarray:
-        """The mean over the articles, float32. A seed article is no rival of the others."""
-        of_each = self._finite(reading(self.model, passages).score_alone(queries, posts))
-        return of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
+    def encode(
+        self,
+        texts: AnyPosts | AnyArticles,
+        kind: Literal["post", "article"] = "post",
+        columns: AnyColumns | None = None,
+    ) -> npt.NDArray[np.float32]:
+        """Embeddings of texts, as the model compares them: one row a text, in the order given.
+
+        Of a model that is made of parts, such as `best`, they are those of its outermost part that has embeddings; the
+        model's own scores count other things, too.
+
+        Args:
+            texts: a list of texts, or whatever else `rank` takes as posts or articles; a single text is a list of one.
+            kind: whether the texts are posts or articles; models may read the two differently.
+            columns: as for `rank`.
+
+        Returns:
+            float32, texts × dimensions; of unit length where the model compares by cosine, so that products are
+            cosines.
+
+        Raises:
+            ModelError: the model has no embeddings, as `bm25` and `tfidf`.
+            LinkerError: texts that cannot be read.
+        """
+        if kind not in ("post", "article"):
+            raise LinkerError(f'kind is {kind!r}; choose "post" or "article"')
+        if isinstance(texts, str):
+            raise LinkerError("texts is a single text; give a list: [text]")
+        part = part_with_vectors(self.model)
+        if part is None:
+            raise ModelError(
+                f"{self.name}: compares words and has no embeddings; encode with best, distilled or a trained model"
+            )
+        if kind == "post":
+            vectors = part.post_vectors(as_posts(cast(AnyPosts, texts), columns))
+        else:
+            vectors = part.article_vectors(as_articles(cast(AnyArticles, texts)))
+        assert vectors is not None  # the part has vectors
+        return np.asarray(vectors, dtype=np.float32)
+
+    def scored(
+        self, articles: Sequence[Article], posts: Sequence[Post], passages: Passages = "whole"
+    ) -> ScoredPosts:
+        """The posts with their scores: the mean over the articles. A seed article does not compete with the others.
+
+        Raises:
+            ModelError: the model gave scores that are no numbers.
+        """
+        of_each = self._finite(reading(self.model, passages).score_alone(articles, posts))
+        scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
+        return ScoredPosts(self.model, articles, posts, scores)
 
     def _finite(self, scores: np.ndarray) -> np.ndarray:
         if not np.isfinite(scores).all():
             raise ModelError(f"{self.name}: gives scores that are not finite numbers; train it again")
         return scores
-
-    def _explain(
-        self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
-    ) -> Sequence[Explanation | None]:
-        return explain(self.model, articles, posts, chosen) or [None] * len(chosen)
 
 
 def check_explaining(explain: bool, passages: Passages) -> None:
@@ -186,73 +237,3 @@ def find_model(path: str | Path) -> FoundModel:
         ConfigError: a wrong config.
     """
     return FoundModel(contenders([str(path)])[0])
-
-
-def as_articles(given: AnyArticle | Sequence[AnyArticle]) -> list[Article]:
-    """Articles from whatever `Linker.rank` takes as such.
-
-    Raises:
-        LinkerError: one cannot be fetched or read, is empty, or the list is.
-    """
-    items = [given] if isinstance(given, (str, Path, Article)) else list(given)
-    articles = [article for number, item in enumerate(items, 1) for article in _articles(item, number)]
-    if not articles:
-        raise DataError("no article was given")
-    return articles
-
-
-def _articles(item: AnyArticle, number: int) -> list[Article]:
-    if isinstance(item, Article):
-        return [item]
-    if isinstance(item, Path) or is_url(item) or _is_path(item):
-        return load_articles(item)
-    if not item.strip():
-        raise DataError("the article is empty")
-    return [article_from_text(item, f"article-{number}")]
-
-
-def _is_path(text: str) -> bool:
-    """Is it the path of a file, not a text? What ends like a file's name is, even if the file is missing."""
-    if "\n" in text or len(text) > _LONGEST_PATH or not text.strip():
-        return False
-    if text.lower().endswith(_ENDINGS) and " " not in text.strip():
-        check_source(text)
-        return True
-    return Path(text).is_file()
-
-
-def as_posts(given: AnyPosts) -> list[Post]:
-    """Posts from whatever `Linker.rank` takes as such.
-
-    Raises:
-        DataError: a file cannot be read, a post has no text, two have the same id, or there is none.
-    """
-    if isinstance(given, (str, Path)):
-        return read_posts(str(given))
-    items = list(given)
-    paths = [str(item) for item in items if isinstance(item, Path)]
-    if paths and len(paths) == len(items):
-        return read_posts(paths)
-    posts = [_post(item, number) for number, item in enumerate(items, start=1)]
-    first: dict[str, int] = {}
-    for number, post in enumerate(posts, start=1):
-        if (before := first.setdefault(post.id, number)) != number:
-            raise DataError(f"posts {before} and {number} have the same id {post.id!r}; ids must differ")
-    if not posts:
-        raise DataError("no post was given")
-    return posts
-
-
-def _post(item: str | Path | Post | Mapping[str, Any], number: int) -> Post:
-    if isinstance(item, Post):
-        return item
-    if isinstance(item, str):
-        item = {"text": item}
-    if not isinstance(item, Mapping):
-        raise DataError(
-            f"post {number} is {type(item).__name__}; give texts, Posts, dicts, or nothing but Paths"
-        )
-    try:
-        return post_of(dict(item), PostColumns(id="id" if "id" in item else None), str(number))
-    except LineError as error:
-        raise DataError(f"post {number}: {error}") from error

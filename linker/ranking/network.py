@@ -15,6 +15,8 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
+from linker.ranking.page import PageError
+
 _ONE_ADDRESS = 6.0
 """Seconds after which the next address of a host is tried (a broken IPv6 route must not eat the deadline)."""
 
@@ -26,10 +28,6 @@ _NEVER = (
     ipaddress.IPv4Network("192.88.99.0/24"),
     ipaddress.IPv4Network("192.0.0.0/24"),
 )
-
-
-class PageError(Exception):
-    """Why a page cannot be had, in words; whoever knows the address puts it before them."""
 
 
 class Deadline:

@@ -1,123 +1,124 @@
-"""A ranking as CSV, JSON lines, a TREC run, or a table to read."""
+"""A ranking as a file of any format, or as a table to read."""
 
 from __future__ import annotations
 
-import csv
-import json
 import re
 import sys
-import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Literal, get_args
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from linker.data.types import Article
 from linker.errors import LinkerError
 from linker.files import atomic_write
+from linker.ranking.explanation import Explanation
+from linker.ranking.formats.delimited import write_csv, write_tsv
+from linker.ranking.formats.json_files import write_json, write_json_lines
+from linker.ranking.formats.page import TOP as PAGE_TOP
+from linker.ranking.formats.page import write_page
+from linker.ranking.formats.trec import write_trec
 from linker.ranking.ranked import RankedPost
 
-Format = Literal["table", "csv", "jsonl", "trec"]
+Format = Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"]
+#: What is written by the ending of the file's name.
+ENDINGS: dict[str, Format] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".xlsx": "xlsx",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".html": "html",
+    ".htm": "html",
+    ".trec": "trec",
+    ".run": "trec",
+    ".txt": "table",
+}
+#: How many posts are written where nobody says: what is read by people ends somewhere.
+USUAL_TOP: dict[Format, int] = {"table": 20, "html": PAGE_TOP}
+_BINARY = ("xlsx", "parquet")
 
 # Posts come from strangers: none of their escape sequences, line breaks, changes of direction gets through.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MARKED = "bold underline"
+# Without it Excel takes UTF-8 for something else.
+_BOM = "\ufeff"
 _WIDTH = 110
 """Columns of a table that does not go to a terminal."""
 
 
+def format_of(path: Path | None, asked: Format | None) -> Format:
+    """What to write: what was asked for, else by the ending of the file's name; a table on standard output.
+
+    Raises:
+        LinkerError: the ending tells nothing, or a workbook or Parquet would go to a terminal.
+    """
+    if asked is None and path is not None and not _is_no_file(path):
+        found = ENDINGS.get(path.suffix.lower())
+        if found is None:
+            raise LinkerError(
+                f"--out {path}: what to write is told by the ending, one of {', '.join(ENDINGS)}; "
+                f"rename it, or add --format ({', '.join(get_args(Format))})"
+            )
+        return found
+    if asked in _BINARY and path is None and sys.stdout.isatty():
+        raise LinkerError(f"--format {asked}: is not for terminals; give --out FILE.{asked}")
+    return asked or "table"
+
+
 def write_ranking(
-    path: Path | None, ranking: Sequence[RankedPost], format_: Format, *, query: str, tag: str
+    path: Path | None,
+    ranking: Sequence[RankedPost],
+    format_: Format,
+    *,
+    query: str,
+    tag: str,
+    articles: Sequence[Article] = (),
 ) -> None:
     """Write a ranking to a file, whole or not at all, or to standard output.
 
     Args:
         path: the file; None: standard output.
-        format_: `table`, `csv`, `jsonl` or `trec`.
+        ranking: the posts, best first.
+        format_: what to write.
         query: the article's id in a TREC run.
-        tag: the run's name there.
+        tag: the model's name in a TREC run and on an HTML page.
+        articles: what the posts were ranked for; an HTML page shows them.
 
     Raises:
-        LinkerError: the file cannot be written, or ids that a TREC run cannot hold.
+        LinkerError: the file cannot be written, or the format cannot hold the ranking.
     """
+    if format_ in _BINARY:
+        from linker.ranking.formats.parquet import write_parquet
+        from linker.ranking.formats.spreadsheet import write_spreadsheet
+
+        with atomic_write(path, "wb") if path else nullcontext(sys.stdout.buffer) as file:
+            (write_spreadsheet if format_ == "xlsx" else write_parquet)(file, ranking)
+        return
     with atomic_write(path) if path else nullcontext(sys.stdout) as file:
         if format_ == "table":
             print_table(file, ranking)
         elif format_ == "trec":
-            _write_trec(file, ranking, query, tag)
-        elif format_ == "csv":
-            _write_csv(file, ranking)
+            write_trec(file, ranking, query, tag)
+        elif format_ == "html":
+            write_page(file, ranking, articles, tag)
+        elif format_ in ("csv", "tsv"):
+            if path is not None and format_ == "csv":
+                file.write(_BOM)
+            (write_csv if format_ == "csv" else write_tsv)(file, ranking)
         else:
-            file.writelines(map(_json_line, ranking))
+            (write_json if format_ == "json" else write_json_lines)(file, ranking)
 
 
-def record(ranked: RankedPost) -> dict[str, Any]:
-    """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
-
-    An extra field whose name is taken gets `post_` before it. `probability` is there where it is known, `copies`
-    where a post has near-duplicates, `article_words` and `post_words` if explanations were asked for, as
-    [word, weight] pairs.
-    """
-    post, explanation = ranked.post, ranked.explanation
-    values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
-    if ranked.probability is not None:
-        values["probability"] = float(f"{ranked.probability:.6g}")
-    if post.created_at is not None:
-        values["created_at"] = post.created_at.isoformat()
-    if post.article_ids:
-        values["article_ids"] = list(post.article_ids)
-    if post.split is not None:
-        values["split"] = post.split
-    if ranked.copies:
-        values["copies"] = ranked.copies
-    if explanation is not None:
-        values["article_words"] = [_pair(pair) for pair in explanation.article_words]
-        values["post_words"] = [_pair(pair) for pair in explanation.post_words]
-    for name, value in post.extra.items():
-        values[f"post_{name}" if name in values else name] = value
-    return values
-
-
-def _pair(pair: tuple[str, float]) -> list[Any]:
-    return [pair[0], float(f"{pair[1]:.6g}")]
-
-
-def _json_line(ranked: RankedPost) -> str:
-    return json.dumps(record(ranked), ensure_ascii=False, default=str) + "\n"
-
-
-def _write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
-    """Only the last post tells the last column; so the posts go into a temporary file before."""
-    columns = dict.fromkeys(["rank", "score", "id", "text"])
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogatepass") as lines:
-        for ranked in ranking:
-            values = record(ranked)
-            columns.update(dict.fromkeys(values))
-            lines.write(json.dumps(values, default=str) + "\n")
-        lines.seek(0)
-        writer = csv.DictWriter(file, list(columns), lineterminator="\n")
-        writer.writeheader()
-        for line in lines:
-            writer.writerow({name: _cell(value) for name, value in json.loads(line).items()})
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (list, dict)) else value
-
-
-def _write_trec(file: IO[str], ranking: Iterable[RankedPost], query: str, tag: str) -> None:
-    query = "_".join(query.split())
-    for ranked in ranking:
-        if re.search(r"\s", ranked.post.id):
-            raise LinkerError(
-                f"post id {ranked.post.id!r} holds white space, which separates the columns of a TREC run; "
-                "rename it, or choose --format jsonl"
-            )
-        file.write(f"{query} Q0 {ranked.post.id} {ranked.rank} {ranked.score:.9g} {tag}\n")
+def _is_no_file(path: Path) -> bool:
+    return path.exists() and not path.is_file()
 
 
 def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
@@ -129,7 +130,7 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
     if not console.is_terminal:
         console = Console(file=file, highlight=False, width=_WIDTH)
     if ranking and ranking[0].explanation is not None:
-        console.print(_article_words(ranking), soft_wrap=True)
+        console.print(_article_words(ranking[0].explanation), soft_wrap=True)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("score", justify="right")
@@ -150,15 +151,11 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
     file.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
-def _article_words(ranking: Sequence[RankedPost]) -> Text:
-    """The words of the article that weighed most over the posts shown."""
-    totals: dict[str, float] = {}
-    for ranked in ranking:
-        for word, weight in ranked.explanation.article_words if ranked.explanation else []:
-            totals[word] = totals.get(word, 0.0) + weight / len(ranking)
-    heaviest = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:20]
+def _article_words(explanation: Explanation) -> Text:
+    """The words of the article that posts are searched for; the same for all posts."""
     text = Text("words of the article that count most: ")
-    return text.append(", ".join(printable(f"{word} {weight:.3f}") for word, weight in heaviest) or "none")
+    words = (f"{word} {weight:.3f}" for word, weight in explanation.article_words)
+    return text.append(printable(", ".join(words)) or "none")
 
 
 def marked_text(text: str, spans: Sequence[tuple[int, int]], terminal: bool) -> Text:

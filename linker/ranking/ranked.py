@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 from linker.data.types import Post
-from linker.ranking.explanation import Explanation
+
+if TYPE_CHECKING:
+    from linker.ranking.explanation import Explanation
 
 _AT_ONCE = 4_096
 
@@ -21,7 +23,7 @@ class RankedPost:
         score: as the model gave it.
         post: the post.
         explanation: what carried the score, if that was asked for.
-        copies: how many near-duplicates stand behind it; only a corpus tells.
+        copies: how many near-duplicates it stands for; 0 where these are given one by one.
         probability: that it is relevant, where labels or a calibration tell; see `with_probabilities`.
     """
 

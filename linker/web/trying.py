@@ -9,6 +9,7 @@ from typing import Any
 from linker.annotation.session import Session
 from linker.data.types import Article, Post
 from linker.errors import DataError, LinkerError
+from linker.models.shipped import BEST
 from linker.ranking.articles import is_url
 from linker.ranking.extraction import article_from_text, extract_article
 from linker.ranking.fetching import fetch
@@ -101,7 +102,7 @@ class Trying:
 
     def _model_of(self, source: str) -> str:
         session = self._sessions.get(source.removeprefix("session:"))
-        return self._model or (session.settings.model if session else "bm25")
+        return self._model or (session.settings.model if session else BEST)
 
     def _linker(self, model: str) -> Linker:
         if model not in self._linkers:

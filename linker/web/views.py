@@ -13,7 +13,7 @@ from linker.annotation.records import LabelledPost
 from linker.annotation.session import Suggestion
 from linker.annotation.status import Status
 from linker.data.types import Article, Post
-from linker.ranking.explanation import Span
+from linker.ranking.alignment import Span
 
 _CURVE_POINTS = 240
 _LANGUAGES = ("lang", "language")

@@ -20,6 +20,7 @@ _TOPICS = [
     "rain again, day {}",
 ]
 POSTS = [Post(f"p{i}", _TOPICS[i % 4].format(f"w{i}") + f" x{i * 7}") for i in range(40)]
+POSTS[0] = Post("p0", POSTS[0].text + " closed by the council")  # has the best score; others are tied
 POSTS.insert(5, Post("p0copy", POSTS[0].text + " http://t.example/1"))
 
 _kept: list[TemporaryDirectory[str]] = []
@@ -33,6 +34,7 @@ def _template(overlap: float, rule: str, strategy: str) -> Path:
         folder,
         [ARTICLE],
         POSTS,
+        "bm25",
         strategy=strategy,
         rule=rule,
         overlap=overlap,

@@ -46,7 +46,13 @@ def test_what_was_started_comes_back(tmp_path: Path) -> None:
         Post("2", "closed"),
     ]
     made = Session.create(
-        tmp_path / "job", [ARTICLE], posts, seed=7, guidelines="Be *kind*.", strategy="seed_similarity"
+        tmp_path / "job",
+        [ARTICLE],
+        posts,
+        "bm25",
+        seed=7,
+        guidelines="Be *kind*.",
+        strategy="seed_similarity",
     )
     session = Session.open(tmp_path / "job")
     assert session.posts == made.posts == posts
@@ -376,20 +382,20 @@ def test_wrong_names_and_posts(session: Session) -> None:
 
 def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Session) -> None:
     with pytest.raises(LinkerError, match="there is a session already"):
-        Session.create(session.folder, [ARTICLE], POSTS)
+        Session.create(session.folder, [ARTICLE], POSTS, "bm25")
     (tmp_path / "else").mkdir()
     (tmp_path / "else/thesis.txt").write_text("years of work")
     with pytest.raises(LinkerError, match=r"is not empty \(thesis\.txt\)"):
-        Session.create(tmp_path / "else", [ARTICLE], POSTS)
+        Session.create(tmp_path / "else", [ARTICLE], POSTS, "bm25")
     with pytest.raises(LinkerError, match="is a file"):
-        Session.create(tmp_path / "else/thesis.txt", [ARTICLE], POSTS)
+        Session.create(tmp_path / "else/thesis.txt", [ARTICLE], POSTS, "bm25")
     for wrong in ({"strategy": "lucky"}, {"rule": "never"}, {"rule": {"type": "recall", "target": 7}}):
         with pytest.raises((ConfigError, LinkerError)):
-            Session.create(tmp_path / "new", [ARTICLE], POSTS, **wrong)
+            Session.create(tmp_path / "new", [ARTICLE], POSTS, "bm25", **wrong)
     with pytest.raises(ModelError):
         Session.create(tmp_path / "new", [ARTICLE], POSTS, "no/such/model")
     with pytest.raises(LinkerError, match="overlap 2"):
-        Session.create(tmp_path / "new", [ARTICLE], POSTS, overlap=2)
+        Session.create(tmp_path / "new", [ARTICLE], POSTS, "bm25", overlap=2)
     assert not (tmp_path / "new").exists()
 
 
@@ -398,16 +404,16 @@ def test_a_start_that_was_killed_is_told_and_can_be_made_again(session: Session,
     with pytest.raises(DataError, match="its start was interrupted; start it again"):
         Session.open(session.folder)
     (session.folder / ".pool.npz.abc").touch()
-    again = Session.create(session.folder, [ARTICLE], POSTS, strategy="seed_similarity")
+    again = Session.create(session.folder, [ARTICLE], POSTS, "bm25", strategy="seed_similarity")
     assert again.next("kim")
     again.label("kim", "p0", "not")
     (session.folder / "session.json").unlink()
     with pytest.raises(LinkerError, match=r"holds labels but no session\.json"):
-        Session.create(session.folder, [ARTICLE], POSTS)
+        Session.create(session.folder, [ARTICLE], POSTS, "bm25")
 
 
 def test_folders_that_are_no_session(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="there is no such session"):
+    with pytest.raises(DataError, match="session not found; create one with `linker annotate start"):
         Session.open(tmp_path / "none")
     with pytest.raises(DataError, match=r"not a session, it has no session\.json"):
         Session.open(tmp_path)

@@ -13,8 +13,10 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from linker.annotation.folder import ORDER
 from linker.annotation.session import Session
 from linker.cli.annotate_screen import curve_picture
 from linker.cli.main import main
@@ -54,6 +56,8 @@ START = (
     "posts.jsonl",
     "--strategy",
     "seed_similarity",
+    "--model",
+    "bm25",
 )
 
 
@@ -64,7 +68,7 @@ def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
     )
     assert (code, out) == (0, "new\n")
     assert err.splitlines()[:2] == [
-        "article: 'Bridge closed', 11 words",
+        'article: "Bridge closed", 11 words, no date, article.txt',
         "40 posts to label, and 1 near-duplicates of them",
     ]
     session = Session.open("new")
@@ -182,8 +186,8 @@ def test_agreement(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("next", "nowhere"), "nowhere: there is no such session"),
-        (("status", "article.txt"), "article.txt: there is no such session"),
+        (("next", "nowhere"), "nowhere: session not found"),
+        (("status", "article.txt"), "article.txt: session not found"),
         (("label", "job", "p999", "y"), "there is no post 'p999'"),
         (("label", "job", "p1", "perhaps"), "label 'perhaps': is one of relevant, not, skip"),
         (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
@@ -201,7 +205,7 @@ def test_agreement(run: Run) -> None:
         ((*START, "--guidelines", "none.md"), "none.md: cannot be read"),
         ((*START, "--overlap", "3"), "overlap 3.0: is a share"),
         ((*START, "--model", "no/model"), "no/model"),
-        ((*START, "--column", "text=tweet"), "--column text=NAME"),
+        ((*START, "--column", "text=tweet"), "--column text=text"),
     ],
 )
 def test_what_goes_wrong_is_one_message(run: Run, arguments: tuple[str, ...], message: str) -> None:
@@ -272,25 +276,33 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     os.close(opened.ours)
 
 
+def ranked(folder: Path) -> list[str]:
+    """The ids of the posts in the order of a session in which nothing is labeled yet."""
+    session = Session.open(folder)
+    return [session.pool.posts[place].id for place in np.load(folder / ORDER)["places"]]
+
+
 def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> None:
+    first, second, third = ranked(tmp_path / "job")[:3]
+    assert first == "p0"
     assert "Relevant: about the *bridge*." in terminal.until("q quit")
     assert "0 labelled" in terminal.until("post p0 ")
     assert "1 near-duplicate" in terminal.until("\n")
     assert "\x1b[1;4mbridge\x1b[0m" in terminal.until("number")
     terminal.press("y")
-    assert "1 labelled · 1 relevant" in terminal.until("post p4 ")
+    assert "1 labelled · 1 relevant" in terminal.until(f"post {second} ")
     terminal.press("\x1b[A")  # an arrow key labels nothing
     terminal.press("x")  # nor does this
     terminal.until("q quit")
     terminal.press("n")
-    assert "2 labelled · 1 relevant" in terminal.until("post p8 ")
+    assert "2 labelled · 1 relevant" in terminal.until(f"post {third} ")
     terminal.press("u")
-    assert "1 labelled · 1 relevant" in terminal.until("post p4 ")
+    assert "1 labelled · 1 relevant" in terminal.until(f"post {second} ")
     terminal.press("e")
     terminal.until("note: ")
     terminal.press("which bridge?\n")
     terminal.press("s")
-    terminal.until("post p8 ")
+    terminal.until(f"post {third} ")
     terminal.press("yq")
     assert "2 relevant, 1 skipped" in terminal.until("2 labels")
     assert terminal.process.wait(20) == 0
@@ -298,8 +310,8 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     assert labels == {
         "p0": ("relevant", None),
         "p0copy": ("relevant", None),
-        "p4": ("skip", "which bridge?"),
-        "p8": ("relevant", None),
+        second: ("skip", "which bridge?"),
+        third: ("relevant", None),
     }
 
 
@@ -314,9 +326,10 @@ def test_keys_typed_ahead_are_all_taken_and_the_end_is_told(terminal: Terminal, 
 def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path) -> None:
     import termios
 
+    second = ranked(tmp_path / "job")[1]
     terminal.until("post p0 ")
     terminal.press("y")
-    terminal.until("post p4 ")
+    terminal.until(f"post {second} ")
     assert not termios.tcgetattr(terminal.ours)[3] & termios.ECHO
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.process.wait(20) == 130

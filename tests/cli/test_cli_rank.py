@@ -62,19 +62,20 @@ def test_two_options_are_enough(run: Run) -> None:
     assert code == 0
     lines = out.strip().splitlines()
     assert lines[0].split() == ["rank", "score", "post"]
-    assert [line.split()[0] for line in lines[2:]] == ["1", "2", "3", "4", "5"]
-    assert lines[2].endswith("cracks in the BRIDGE again, well done council")
+    assert [line.split()[0] for line in lines[2:]] == ["1", "2", "3", "4"]
+    assert lines[2].endswith("cracks in the BRIDGE again, well done council (+1 like it)")
     assert 'line one line "two"' in out
     assert err.splitlines() == [
-        "article: 'Bridge closed after cracks', 17 words",
+        "reading the article ...",
+        'article: "Bridge closed after cracks", 17 words, no date, article.txt',
         "no --model given: ranking by `best`, which linker brings along",
     ]
 
 
 def test_jsonl_keeps_all_fields_of_the_posts(run: Run) -> None:
-    code, out, _ = run(*BASIC, "--format", "jsonl", "--model", "bm25")
+    code, out, _ = run(*BASIC, "--format", "jsonl", "--model", "bm25", "--copies")
     records = [json.loads(line) for line in out.splitlines()]
-    expected = load("bm25").rank(ARTICLE, [Post(str(p["id"]), str(p["text"])) for p in POSTS])
+    expected = load("bm25").rank(ARTICLE, [Post(str(p["id"]), str(p["text"])) for p in POSTS], copies=True)
     assert code == 0
     assert [(r["rank"], r["score"], r["id"], r["text"]) for r in records] == [
         (e.rank, e.score, e.post.id, e.post.text) for e in expected
@@ -88,12 +89,12 @@ def test_jsonl_keeps_all_fields_of_the_posts(run: Run) -> None:
 
 
 def test_csv_comes_back_as_it_was(run: Run, tmp_path: Path) -> None:
-    assert run(*BASIC, "--out", "ranked.csv")[:2] == (0, "")
+    assert run(*BASIC, "--copies", "--out", "ranked.csv")[:2] == (0, "")
     rows = list(csv.DictReader((tmp_path / "ranked.csv").open(newline="", encoding="utf-8")))
     assert {row["id"]: row["text"] for row in rows} == {p["id"]: p["text"] for p in POSTS}
     assert next(row for row in rows if row["id"] == "p4")["tags"] == '["a", "b"]'
     # What was written can be ranked again.
-    code, out, _ = run("--article", "article.txt", "--posts", "ranked.csv", "--format", "jsonl")
+    code, out, _ = run("--article", "article.txt", "--posts", "ranked.csv", "--copies", "--format", "jsonl")
     assert code == 0
     assert [json.loads(line)["id"] for line in out.splitlines()] == [row["id"] for row in rows]
 
@@ -117,10 +118,98 @@ def test_top_and_threshold(run: Run) -> None:
 
 
 def test_a_table_has_twenty_rows_and_other_formats_have_all(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "many.txt").write_text("".join(f"bridge number {i}\n" for i in range(50)))
+    (tmp_path / "many.txt").write_text("".join(f"bridge {str(i) * 9} {i * 7919}\n" for i in range(50)))
     many = ("--article", "article.txt", "--posts", "many.txt")
     assert len(run(*many)[1].strip().splitlines()) == 22
     assert len(run(*many, "--format", "csv")[1].splitlines()) == 51
+
+
+def test_near_duplicates_are_shown_once(run: Run, tmp_path: Path) -> None:
+    texts = [
+        "The BRIDGE is closed after cracks in its pier",
+        "a goal!",
+        "trains are late today, as every day",
+    ]
+    posts = [
+        {"id": "a1", "text": texts[0]},
+        {"id": "b", "text": texts[1]},
+        {"id": "a2", "text": f"RT @kim: {texts[0]} https://t.co/x", "lang": "en"},
+        {"id": "a3", "text": f"{texts[0]}!!", "lang": "en"},
+        {"id": "c", "text": texts[2], "lang": "en"},
+    ]
+    (tmp_path / "posts.jsonl").write_text("".join(json.dumps(post) + "\n" for post in posts))
+    bm25 = (*BASIC, "--model", "bm25", "--format")
+    records = [json.loads(line) for line in run(*bm25, "jsonl")[1].splitlines()]
+    assert [(r["rank"], r["id"], r["copies"]) for r in records] == [(1, "a3", 2), (2, "c", 0), (3, "b", 0)]
+    records = [json.loads(line) for line in run(*bm25, "jsonl", "--copies")[1].splitlines()]
+    assert [(r["id"], r["copies"]) for r in records] == [("a3", 0), ("a1", 0), ("a2", 0), ("c", 0), ("b", 0)]
+    rows = list(csv.DictReader(io.StringIO(run(*bm25, "csv", "--lang", "en")[1])))
+    assert [(row["id"], row["copies"]) for row in rows] == [("a3", "1"), ("c", "0")]
+    assert [row["rank"] for row in csv.DictReader(io.StringIO(run(*bm25, "csv", "--offset", "1")[1]))] == [
+        "2",
+        "3",
+    ]
+    assert len(run(*bm25, "trec")[1].splitlines()) == 5, "a run holds all posts, to be evaluated"
+
+
+def test_labels_of_near_duplicates_count_one_by_one(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("id,label\np1,relevant\np5,relevant\np2,irrelevant\np4,irrelevant\n")
+    code, out, err = run(*BASIC, "--model", "bm25", "--labels", "labels.csv", "--format", "csv")
+    assert (code, len(list(csv.reader(io.StringIO(out))))) == (0, 5)
+    assert "by 4 labels (2 relevant)" in err
+
+
+CONDITIONS = [
+    {"id": "e1", "text": "the bridge has cracks", "lang": "en", "created_at": "2031-05-14T10:00:00Z"},
+    {"id": "e2", "text": "bridge closed today", "language": "en", "created_at": "2031-05-16T10:00:00"},
+    {"id": "d1", "text": "die Bridge ist zu", "lang": "de", "created_at": "2031-05-14T12:00:00+02:00"},
+    {"id": "n1", "text": "the council did it again", "lang": None},
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "kept", "told"),
+    [
+        (("--lang", "en"), ["e1", "e2"], "left out 1 of 4 posts: without a language (--lang)"),
+        (("--lang", "en", "--lang", "de"), ["e1", "e2", "d1"], "without a language"),
+        (("--since", "2031-05-15"), ["e2"], "left out 1 of 4 posts: without a time (--since, --until)"),
+        (("--until", "2031-05-14T10:00:00Z"), [], "no post fulfils the conditions"),
+        (("--since", "2031-05-14T10:00:00Z", "--until", "2031-05-16"), ["e1", "d1"], "without a time"),
+        (("--since", "2031-05-14", "--lang", "en", "--offset", "1"), ["e2"], "without a time"),
+    ],
+)
+def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, told) -> None:
+    (tmp_path / "posts.jsonl").write_text("".join(json.dumps(post) + "\n" for post in CONDITIONS))
+    everything = run(*BASIC, "--model", "bm25", "--format", "jsonl")[1].splitlines()
+    scores = {(post := json.loads(line))["id"]: post["score"] for line in everything}
+    code, out, err = run(*BASIC, "--model", "bm25", "--format", "jsonl", *options)
+    found = {(post := json.loads(line))["id"]: post["score"] for line in out.splitlines()}
+    assert code == 0
+    assert found == {name: scores[name] for name in kept}, "conditions change no score"
+    assert told in err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--lang", "en"), "--lang en: no post has a language"),
+        (("--since", "2031"), "--since: "),
+        (("--where", "likes > 2"), "--where likes > 2: SQL conditions need a corpus"),
+    ],
+)
+def test_conditions_that_cannot_be_asked(run: Run, options, told) -> None:
+    code, out, err = run(*BASIC, *options)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert "Traceback" not in err
+
+
+def test_a_condition_on_times_that_no_post_has(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "posts.txt").write_text("the bridge\ncracks\n")
+    code, _, err = run("--article", "article.txt", "--posts", "posts.txt", "--since", "2031-05-01")
+    assert code == 2
+    assert "no post has a time" in err
+    assert "--column created_at=NAME" in err
 
 
 def test_standard_input_for_articles_and_for_posts(run: Run) -> None:
@@ -143,10 +232,19 @@ def test_columns_of_other_names_and_none_for_ids(run: Run, tmp_path: Path) -> No
     assert code == 2
     assert "txt" in err
     assert "text" in err
-    code, _, err = run(*tweets)
+    code, out, err = run(*tweets)
+    assert code == 0
+    assert json.loads(out.splitlines()[0])["text"] == "the bridge has cracks"
+    assert 'tweets.csv: text from "body", ids are the line numbers' in err
+    (tmp_path / "tweets.csv").write_text("reach,words,fold\n3,the bridge has cracks,a\n")
+    code, _, err = run(*tweets, "--column", "split=part", "--top", "3")
     assert code == 2
-    assert 'tweets.csv: no column "id"' in err
-    assert "--column id=" in err
+    assert (
+        'no column "part"; no column "text", the likeliest is "words" (there are: reach, words, fold)' in err
+    )
+    words = f"linker rank {' '.join(tweets)} --top 3 --column split=NAME --column text=words"
+    assert err.splitlines()[-1] == f"Type: {words}"
+    assert run(*words.replace("--column split=NAME ", "").split()[2:])[0] == 0
 
 
 def test_bad_lines_stop_or_are_set_aside(run: Run, tmp_path: Path) -> None:
@@ -158,7 +256,7 @@ def test_bad_lines_stop_or_are_set_aside(run: Run, tmp_path: Path) -> None:
     code, out, err = run(
         *BASIC, "--format", "csv", "--on-error", "skip", "--errors-dir", str(tmp_path / "side")
     )
-    assert (code, len(list(csv.reader(io.StringIO(out))))) == (0, 6)
+    assert (code, len(list(csv.reader(io.StringIO(out))))) == (0, 5)
     assert "1 of 6 lines set aside" in err
     assert (tmp_path / "side/posts.jsonl.errors.jsonl").exists()
 
@@ -300,6 +398,7 @@ def test_an_address_and_a_file_as_one_query(run: Run, served: str, tmp_path: Pat
     )
     assert failed.returncode == 2
     assert failed.stderr == (
+        "fetching the article ...\n"
         f"error: {served}/gone.html: there is no such page (status 404); check the address\n"
     )
 

@@ -56,7 +56,7 @@ def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
         *("--articles", str(labelled / "articles.jsonl"), "--posts", str(labelled / "posts.csv")),
         *("--column", "id=", "--relevant", "label", "--task", "about", "--seeds", "2", "--growth", "0.3"),
         *("--strategy", "random", "--strategy", "learning,presumed=20", "--stop", "target,relevant=3"),
-        *("--first", "5", "--workers", "1", "--out", str(out)),
+        *("--model", "bm25", "--first", "5", "--workers", "1", "--out", str(out)),
     )
     assert result.returncode == 0, result.stderr
     for text in ("2 tasks", "random", "learning,presumed=20", "WSS@95", "target,relevant=3"):
@@ -83,7 +83,7 @@ def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
     [
         (["--relevant", "labels"], "nothing in column 'labels'"),
         (["--relevant", "about"], "yes or no were expected"),
-        (["--task", "about"], "--task: goes with --relevant"),
+        (["--task", "about"], "--task: requires --relevant"),
         (["--relevant", "label", "--task", "label"], "no article has this as its id or story"),
         (["--relevant", "label", "--strategy", "lerning"], "lerning"),
         (["--relevant", "label", "--stop", "recall,target"], "expected NAME,KEY=VALUE"),
@@ -103,6 +103,8 @@ def test_mistakes_are_told_in_one_message(
         str(labelled / "posts.csv"),
         "--column",
         "id=",
+        "--model",
+        "bm25",
     ]
     monkeypatch.setattr("sys.argv", ["linker", "simulate", *files, *arguments])
     with pytest.raises(SystemExit) as exit_:

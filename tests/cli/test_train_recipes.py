@@ -176,7 +176,7 @@ def test_runs_are_named_after_their_config(config: str, out: str) -> None:
 def glove() -> str:
     """A few words of "GloVe", 300 numbers each."""
     rng = np.random.default_rng(0)
-    words = "the a of and ferry wolf sourdough court island people said".split()
+    words = ["the", "a", "of", "and", "ferry", "wolf", "sourdough", "court", "island", "people", "said"]
     return "".join(f"{word} {' '.join(f'{x:.3f}' for x in rng.normal(size=300))}\n" for word in words)
 
 

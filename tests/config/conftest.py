@@ -39,7 +39,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
     yield write
     catalogue.sources.files = files_before
-    catalogue._specs, catalogue._registrations = {}, None
+    catalogue._specs, catalogue._registered = {}, {}
     for module in [name for name in sys.modules if name.startswith("example_package_")]:
         del sys.modules[module]
 

@@ -51,6 +51,16 @@ def test_a_name_that_is_not_registered_imports_nothing(package: Callable[..., st
     assert set(sys.modules) - before == set()
 
 
+def test_a_family_may_be_imported_under_other_names(package: Callable[..., str]) -> None:
+    name = package(
+        base=BASE,
+        middle="from PACKAGE.base import Shape as Form\n",
+        parts="from PACKAGE.middle import (\n    Form as\n    Figure,\n)\n\n"
+        "@Figure.register('square')\nclass Square(Figure):\n    pass\n",
+    )
+    assert load_base(name).available() == ["square"]
+
+
 def test_families_are_told_apart_by_what_register_is_called_on(package: Callable[..., str]) -> None:
     name = package(
         base=BASE + "class Colour(Registrable):\n    pass\n",

@@ -53,7 +53,7 @@ def ids(ranking):
 
 def test_ranks_as_without_a_corpus(built, tmp_path, model_folder):
     corpus = Corpus.open(built)
-    expected = linker.load(model_folder).rank([ARTICLE, "glacier1 w3"], tmp_path / "posts.jsonl")
+    expected = linker.load(model_folder).rank([ARTICLE, "glacier1 w3"], tmp_path / "posts.jsonl", copies=True)
     got = corpus.rank([ARTICLE, "glacier1 w3"], top=None, copies=True, fusion="none")
     np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-6)
     assert sorted(ids(got)) == sorted(ids(expected))
@@ -105,11 +105,11 @@ def test_wrong_condition_is_told(built):
 
 def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):
     encoded = []
-    from linker.models.siamese import SiameseModel
+    from linker.models.text_vectors import TextVectorModel
 
-    original = SiameseModel.post_vectors
+    original = TextVectorModel.post_vectors
     monkeypatch.setattr(
-        SiameseModel, "post_vectors", lambda self, posts: encoded.extend(posts) or original(self, posts)
+        TextVectorModel, "post_vectors", lambda self, posts: encoded.extend(posts) or original(self, posts)
     )
     more = some_posts(20, start=140)
     more.append({"id": "p00003", "text": "quite another text"})
@@ -160,7 +160,7 @@ def test_a_killed_build_goes_on_without_loss_or_doubling(tmp_path, model_folder)
     assert not list(faults(corpus.store))
     found = corpus.rank(ARTICLE, top=None, copies=True, fusion="none")
     assert sorted(ids(found)) == [post["id"] for post in some_posts(1_500)]
-    expected = linker.load(model_folder).rank(ARTICLE, Path(posts))
+    expected = linker.load(model_folder).rank(ARTICLE, Path(posts), copies=True)
     assert {r.post.id: pytest.approx(r.score, abs=1e-6) for r in found} == {
         r.post.id: r.score for r in expected
     }

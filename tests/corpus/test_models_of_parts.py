@@ -14,7 +14,7 @@ from linker.data.records import read_posts
 from linker.data.types import Article
 from linker.errors import ModelError
 from linker.models.folder import load_model, save_model
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model
 from linker.models.shipped import DISTILLED
 from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts
@@ -36,14 +36,12 @@ def folder(tmp_path):
     return tmp_path / "model"
 
 
-def test_a_corpus_keeps_and_compares_the_vectors_of_the_part(folder, tmp_path):
+def test_a_corpus_scores_as_the_whole_model(folder, tmp_path):
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(60))
     build_corpus(tmp_path / "corpus", [posts], str(folder), PostColumns())
-    got = Corpus.open(tmp_path / "corpus").rank(ARTICLE, top=None, copies=True, fusion="none")
-    part = part_with_vectors(load_model(folder))
-    assert part is not None
-    expected = part.score([Article("a", ARTICLE)], [ranked.post for ranked in got])[0]
-    np.testing.assert_allclose([ranked.score for ranked in got], expected, atol=1e-6)
+    got = Corpus.open(tmp_path / "corpus").rank(ARTICLE, top=None, copies=True)
+    expected = load_model(folder).score_alone([Article("a", ARTICLE)], [ranked.post for ranked in got])[0]
+    np.testing.assert_allclose([ranked.score for ranked in got], expected, atol=1e-5)
     assert [ranked.score for ranked in got] == sorted((ranked.score for ranked in got), reverse=True)
 
 

@@ -137,18 +137,18 @@ def test_bom_and_crlf(tmp_path: Path) -> None:
     [
         ("missing.csv", None, "cannot be read \\(No such file"),
         ("a.csv", "id,text\n1,x\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
-        ("a.csv", b"PK\x03\x04rest of it", "is a zip archive or a spreadsheet; unpack it, or save it as CSV"),
+        ("a.csv", b"PK\x03\x04rest of it", "is a zip archive; unpack it"),
         ("a.csv", b"", "is empty; a header line is expected"),
         ("a.tsv", b"\n1\tx\n", "is empty; a header line is expected"),
         ("a.csv", b"id,text,id\n1,x,1\n", "columns named twice: 'id'"),
         ("a.jsonl", b"", "not one post could be read"),
-        ("a.dat", b"just some words\n", "not JSON lines, and no known header"),
-        ("a.csv", b"id,tweet_text\n1,x\n", 'no column "text", the nearest is "tweet_text"'),
-        (
-            "a.jsonl",
-            b'[{"id": 1, "text": "x"}]',
-            "JSON as a list or over several lines, but one object a line is expected",
-        ),
+        ("a.dat", b"just some words\n", "neither JSON nor a known header"),
+        ("a.csv", b"id,reach\n1,x\n", 'no column "text" .there are: id, reach.'),
+        ("a.json", b'{"a": {"b": 1}}', 'no column "text"'),
+        ("a.json", b'{\n"a": 1}', "this object has a"),
+        ("a.json", b'{\n"a": [{"text": "x"}], "b": [{"text": "y"}]}', r"several lists of objects \(a, b\)"),
+        ("a.json", b'[{"text": "x"}, {"text": "y"]', "line 1: broken JSON"),
+        ("a.json", b'[{"text": "x"}] 3', "a list of objects, or an object that holds one such list"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:

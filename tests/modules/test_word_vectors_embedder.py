@@ -9,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from linker.data.batch import TokenBatch, collate, subword_hashes
+from linker.data.batch import TokenBatch, collate
+from linker.data.token_axis import subword_hashes
 from linker.data.vocabulary import Vocabulary
 from linker.errors import ConfigError
 from linker.modules.embedders import subwords

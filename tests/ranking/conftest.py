@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -72,8 +73,8 @@ class Site:
         return self.url + path
 
 
-@pytest.fixture
-def site() -> Iterator[Site]:
+@contextmanager
+def serving() -> Iterator[Site]:
     """A site on 127.0.0.1."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -93,10 +94,19 @@ def site() -> Iterator[Site]:
     site = Site(server.server_port)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
-    yield site
-    site.closed.set()
-    server.shutdown()
-    server.server_close()
+    try:
+        yield site
+    finally:
+        site.closed.set()
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A site on 127.0.0.1."""
+    with serving() as site:
+        yield site
 
 
 @pytest.fixture

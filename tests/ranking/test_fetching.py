@@ -123,9 +123,9 @@ def test_redirects_to_nowhere(site) -> None:
 @pytest.mark.parametrize(
     ("body", "type_", "words"),
     [
-        (b"%PDF-1.7 ...", "application/pdf", "is a PDF"),
-        (b"%PDF-1.7 ...", "text/html", "is a PDF"),
-        (b"%PDF-1.7 ...", None, "is a PDF"),
+        (b"%PDF-1.7 ...", "application/pdf", "damaged PDF"),
+        (b"%PDF-1.7 ...", "text/html", "damaged PDF"),
+        (b"%PDF-1.7 ...", None, "damaged PDF"),
         (b"\x89PNG", "image/png", "image/png"),
         (b"{}", "application/json", "application/json"),
         (b"MZ\0\0\x90", None, "binary"),

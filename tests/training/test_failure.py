@@ -62,7 +62,11 @@ def failing_run(folder, how, *more):
 
 def last_lines(told):
     """What was told besides the progress."""
-    return [line for line in told.splitlines() if not line.startswith(("train:", "vocabulary:", "epoch "))]
+    return [
+        line
+        for line in told.splitlines()
+        if not line.startswith(("training ", "train:", "vocabulary:", "epoch "))
+    ]
 
 
 @pytest.mark.parametrize(

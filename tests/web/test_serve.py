@@ -85,7 +85,7 @@ def test_what_is_wrong_is_told(
     posts.write_text(json.dumps({"id": "1", "text": "otters"}) + "\nnot json\n")
     free = ("--port", "0")
     assert "give the folder of a session" in run(monkeypatch, capsys)
-    assert "no such session" in run(monkeypatch, capsys, str(tmp_path / "gone"), *free)
+    assert "session not found" in run(monkeypatch, capsys, str(tmp_path / "gone"), *free)
     assert "given twice" in run(monkeypatch, capsys, folder, f"{folder}/.", *free)
     assert "--token" in run(monkeypatch, capsys, folder, "--token", "short", *free)
     assert "--host" in run(monkeypatch, capsys, folder, "--host", "203.0.113.9", *free)

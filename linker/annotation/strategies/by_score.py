@@ -16,8 +16,10 @@ def unlabelled(pool: Pool, labels: Labels) -> np.ndarray:
 
 
 def best_first(scores: np.ndarray, pool: Pool, labels: Labels) -> np.ndarray:
-    """int64: the places without a label, the highest score first, equal ones in the order of the pool."""
-    places = unlabelled(pool, labels)
+    """int64: the places without a label, the highest score first, equal scores in the order of `pool.shuffled`."""
+    free = np.ones(len(pool), dtype=bool)
+    free[labels.posts] = False
+    places = pool.shuffled[free[pool.shuffled]]
     return places[np.argsort(-scores[places], kind="stable")]
 
 

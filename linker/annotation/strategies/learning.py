@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
-from sklearn.svm import LinearSVC
 
 from linker.annotation.labels import Labels
 from linker.annotation.ordering import OrderingStrategy
 from linker.annotation.pool import Pool
 from linker.annotation.strategies.by_score import best_first, standardised, unlabelled
 from linker.bounds import above, at_least, between
+
+if TYPE_CHECKING:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.svm import LinearSVC
 
 
 @OrderingStrategy.register("learning")
@@ -87,9 +89,14 @@ class LearningOrder(OrderingStrategy):
         return np.asarray(scores + classifier.intercept_[0])
 
     def _made(self) -> LinearSVC | LogisticRegression:
+        # Imported with the first order, not with the name: who asks how far a session is should not wait a second.
         # More exact solutions take longer and order the posts no better.
         if self.classifier == "svm":
+            from sklearn.svm import LinearSVC
+
             return LinearSVC(C=self.cost, tol=1e-3, max_iter=300, random_state=0)
+        from sklearn.linear_model import LogisticRegression
+
         return LogisticRegression(C=self.cost, tol=1e-3, max_iter=100)
 
 

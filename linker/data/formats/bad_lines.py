@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -41,7 +42,7 @@ class InputFile:
     def bad(self, line: int, error: LineError, raw: str) -> None:
         """Take down that line number `line` was not understood."""
         self.reasons[error.reason] += 1
-        self._bad_lines.took(f"{shown_name(self.path)}, line {line}: {error}")
+        self._bad_lines.took(self, line, f"{shown_name(self.path)}, line {line}: {error}")
         if self._bad_lines.on_error == "strict":
             return
         if self._side_file is None:
@@ -69,7 +70,8 @@ class BadLines:
         self.on_error = on_error
         self._folder = Path(errors_dir)
         self._files: list[InputFile] = []
-        self._shown: list[str] = []
+        self._shown: list[tuple[int, int, str]] = []
+        self._noted = ""
         self._total = 0
         self._side_paths: set[Path] = set()
         self._stack = ExitStack()
@@ -84,11 +86,18 @@ class BadLines:
         self._files.append(InputFile(path, self))
         return self._files[-1]
 
-    def took(self, message: str) -> None:
+    def took(self, file: InputFile, line: int, message: str) -> None:
         """Count a bad line; the first few messages are kept."""
         self._total += 1
         if len(self._shown) < SHOWN:
-            self._shown.append(message)
+            self._shown.append((self._files.index(file), line, message))
+
+    def note(self, name: str, notes: Sequence[str]) -> None:
+        """Tell the user in one line what was taken from an input, unless the same was just told of another."""
+        said = ", ".join(notes)
+        if said and said != self._noted:
+            self._noted = said
+            stderr.print(f"{name}: {said}", highlight=False, markup=False, soft_wrap=True)
 
     def open_side_file(self, path: str) -> tuple[Path, IO[str]]:
         """Where the bad lines of an input go; the file appears when the block ends well."""
@@ -119,9 +128,10 @@ class BadLines:
     def _listing(self) -> str:
         many = f"{self._total} bad lines" if self._total > 1 else "one bad line"
         rest = self._total - len(self._shown)
-        shown = [f"  {message}" for message in self._shown] + ([f"  … and {rest} more"] if rest else [])
+        messages = [message for _, _, message in sorted(self._shown)]
+        shown = [f"  {message}" for message in messages] + ([f"  … and {rest} more"] if rest else [])
         remedy = 'mend them, or set them aside with --on-error skip (in a config: on_error: "skip")'
-        if any(message.endswith("invalid UTF-8") for message in self._shown):
+        if any(message.endswith("invalid UTF-8") for message in messages):
             remedy = f"save the file as UTF-8 (in Excel: CSV UTF-8), {remedy}"
         return "\n".join([f"{many}; {remedy}:", *shown])
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator
 
 from linker.data.formats.bad_lines import InputFile, LineError
+from linker.data.formats.guard import unguarded
 from linker.data.formats.opening import shown_name
 from linker.data.formats.rows import MAX_LINE, Line, Row, Table, not_utf8
 from linker.errors import DataError
 
+_QUOTED = re.compile(r'"[^"]*"')
 Record = tuple[int, list[str], str]
 
 
 def tsv_table(file: InputFile, lines: Iterator[Line]) -> Table:
     """Rows of a TSV file: no quoting, a tab always separates."""
     header = next(lines, None)
-    columns = _checked_header(header.text.split("\t") if header else [], file)
+    columns = checked_header(header.text.split("\t") if header else [], file)
     records = ((number, text.split("\t"), text) for number, text in lines)
     return Table("tsv", columns, _rows(records, columns, file))
 
@@ -24,14 +27,14 @@ def tsv_table(file: InputFile, lines: Iterator[Line]) -> Table:
 def csv_table(file: InputFile, lines: Iterator[Line]) -> Table:
     """Rows of a CSV file, whose quoted fields may hold line breaks.
 
-    `;` separates where the header has no comma.
+    The first of `,`, `;` and tab that the header has outside quotes separates.
     """
     csv.field_size_limit(MAX_LINE)
     taken: list[Line] = []
     first = next(lines, None)
     if first is None:
         raise DataError(f"{shown_name(file.path)}: is empty; a header line is expected")
-    delimiter = ";" if ";" in first.text and "," not in first.text else ","
+    delimiter = delimiter_of(first.text)
 
     def recorded() -> Iterator[str]:
         line: Line | None = first
@@ -42,10 +45,16 @@ def csv_table(file: InputFile, lines: Iterator[Line]) -> Table:
 
     reader = csv.reader(recorded(), delimiter=delimiter, strict=True)
     try:
-        columns = _checked_header(next(reader), file)
+        columns = checked_header(next(reader), file)
     except csv.Error as error:
         raise DataError(f"{shown_name(file.path)}, line 1: the header is not CSV ({error})") from error
     return Table("csv", columns, _rows(_csv_records(reader.__next__, taken, file), columns, file))
+
+
+def delimiter_of(header: str) -> str:
+    """What separates the names of a CSV header."""
+    unquoted = _QUOTED.sub("", header)
+    return next((one for one in ",;\t" if one in unquoted), ",")
 
 
 def _csv_records(advance: Callable[[], list[str]], taken: list[Line], file: InputFile) -> Iterator[Record]:
@@ -68,6 +77,8 @@ def _text(taken: list[Line]) -> str:
 
 
 def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Iterator[Row]:
+    # Only what linker wrote: in other files an apostrophe stands for itself.
+    ours = columns[:4] == ["rank", "score", "id", "text"]
     for number, fields, raw in records:
         if not raw.strip():
             file.bad(number, LineError("blank line"), raw)
@@ -77,10 +88,12 @@ def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Ite
             count = f"{len(fields)} where the header has {len(columns)}"
             file.bad(number, LineError("wrong number of fields", count), raw)
         else:
+            if ours:
+                fields = list(map(unguarded, fields))
             yield Row(number, dict(zip(columns, fields, strict=True)), raw)
 
 
-def _checked_header(names: list[str], file: InputFile) -> list[str]:
+def checked_header(names: list[str], file: InputFile) -> list[str]:
     """The names of the columns, stripped: non-empty, each once."""
     columns = [name.strip() for name in names]
     if not any(columns):

@@ -29,6 +29,10 @@ _MAGIC = {
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
 }
 _MAGIC_LENGTH = 10
+# Names of files in the archives that workbooks are: of Excel, and of LibreOffice.
+_WORKBOOK = re.compile(
+    rb"\[Content_Types\]\.xml|xl/|mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet"
+)
 
 
 class _Rejoined(io.RawIOBase):
@@ -48,6 +52,11 @@ class _Rejoined(io.RawIOBase):
         self._head = self._head[len(buffer) :]
         buffer[: len(chunk)] = chunk
         return len(chunk)
+
+
+def rejoined(head: bytes, rest: IO[bytes]) -> BinaryIO:
+    """A stream of which `head` was read, from its start again."""
+    return cast(BinaryIO, io.BufferedReader(_Rejoined(head, rest), _BUFFER))
 
 
 def packing_of(head: bytes) -> str | None:
@@ -77,22 +86,30 @@ def shown_name(path: str) -> str:
 
 
 @contextmanager
-def open_bytes(path: str) -> Iterator[BinaryIO]:
+def open_bytes(path: str, workbooks: bool = False) -> Iterator[BinaryIO]:
     """The unpacked bytes of a file, of what an address leads to, or of standard input (`-`).
 
     The packing is told from the content, not the name.
 
+    Args:
+        path: the file.
+        workbooks: whether zip archives that are workbooks of Excel or LibreOffice are given out, as they are.
+
     Raises:
-        DataError: the file cannot be opened, is damaged or cut short, is a zip archive or UTF-16.
+        DataError: the file cannot be opened, is damaged or cut short, is UTF-16, or a zip archive that is no workbook.
     """
     with ExitStack() as stack:
         try:
             raw = stack.enter_context(_opened(path))
             head = raw.read(_MAGIC_LENGTH)
+            if packing_of(head) == "zip":
+                head += raw.read(_BUFFER)
         except OSError as error:
             raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
-        stream = cast(BinaryIO, io.BufferedReader(_Rejoined(head, raw), _BUFFER))
+        stream = rejoined(head, raw)
         packing = packing_of(head)
+        if workbooks and packing == "zip" and _WORKBOOK.search(head):
+            packing = None
         try:
             yield stack.enter_context(_unpacked(stream, packing, path))
         except DAMAGE as error:
@@ -102,15 +119,15 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
 
 def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
     if path == STANDARD_INPUT:
+        if sys.stdin is None:  # `<&-`
+            raise DataError("standard input: is closed; give a file")
         return nullcontext(sys.stdin.buffer)
     return open_address(path) if is_address(path) else open(path, "rb")
 
 
 def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
     if packing == "zip":
-        raise DataError(
-            f"{shown_name(path)}: is a zip archive or a spreadsheet; unpack it, or save it as CSV"
-        )
+        raise DataError(f"{shown_name(path)}: is a zip archive; unpack it")
     if packing == "UTF-16":
         raise DataError(f"{shown_name(path)}: is UTF-16 text; save it as UTF-8")
     if packing is None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-Format = Literal["jsonl", "csv", "tsv", "parquet", "txt"]
+Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "xlsx", "txt"]
 MAX_LINE = 64 << 20
 
 
@@ -33,11 +33,13 @@ class Table:
         format: what it is.
         columns: its header; None where every row has its own (JSON lines).
         rows: the good rows; the bad ones are reported to the InputFile when the iterator moves past them.
+        notes: what to tell the user, such as which of several sheets is read.
     """
 
     format: Format
     columns: list[str] | None
     rows: Iterator[Row]
+    notes: tuple[str, ...] = ()
 
 
 def not_utf8(text: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from linker.data.batch import subword_hashes
+from linker.data.token_axis import subword_hashes
 
 MOST_WORDS = 30_000
 RIDGE = 1.0

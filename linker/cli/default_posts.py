@@ -1,0 +1,214 @@
+"""Posts for `linker rank` where none were named: a corpus or a file in the current folder, or standard input."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import select
+import shlex
+import stat
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from linker.errors import LinkerError
+
+PATIENCE = 10.0
+"""Seconds to wait for the first byte on standard input that nobody asked to read."""
+
+_FOLDERS = (".", "data")
+_SHOWN = 5
+_LONGEST_COMMAND = 120
+
+
+@dataclass(frozen=True)
+class FoundPosts:
+    """Where posts were found.
+
+    Attributes:
+        line: one line that says which were taken.
+        corpus: the folder of a corpus.
+        files: files of posts, or `-` for standard input; empty if there is a corpus.
+    """
+
+    line: str
+    corpus: Path | None = None
+    files: list[str] = field(default_factory=list)
+
+
+def find_posts(articles: list[str], model: str | None = None, corpora: bool = True) -> FoundPosts:
+    """Find the posts that a command ranks if neither --posts nor --corpus was given.
+
+    The first of these that exists: a corpus (the current folder or a folder in it), a file called `posts` with an
+    ending that linker reads (`posts.jsonl`, `posts.csv.gz`, ...), such a file in the folder `data`, standard input if
+    something is piped into it.
+
+    Args:
+        articles: what was given as --article; standard input is not read twice.
+        model: what was given as --model; a corpus that another model encoded is the last resort.
+        corpora: whether a corpus will do.
+
+    Raises:
+        LinkerError: there are several of a kind, or none of all; the message lists what to type.
+    """
+    found = _corpora() if corpora else []
+    fitting = [one for one in found if model is None or _encoded_by(model, one)]
+    tiers = [
+        ("--corpus", fitting),
+        *(("--posts", _files(folder)) for folder in _FOLDERS),
+        ("--corpus", [one for one in found if one not in fitting]),
+    ]
+    for number, (option, tier) in enumerate(tiers):
+        if len(tier) > 1:
+            raise LinkerError(_several(articles, option, tier))
+        if tier:
+            others = [f"{name} {shlex.quote(one)}" for name, later in tiers[number + 1 :] for one in later]
+            return _found(option, tier[0], others)
+    if "-" not in articles and _is_piped():
+        _wait_for_input(articles)
+        return FoundPosts("reading posts from standard input", files=["-"])
+    raise LinkerError(_nothing(articles))
+
+
+def _corpora() -> list[str]:
+    here = Path(".")
+    return ["."] if _is_corpus(here) else sorted(str(one) for one in _entries(here) if _is_corpus(one))
+
+
+def _is_corpus(folder: Path) -> bool:
+    """Are there posts beside the note? A file called corpus.json alone may be anything."""
+    from linker.corpus.sealing import FACTS, POSTS
+
+    return (folder / FACTS).is_file() and (folder / POSTS).is_dir()
+
+
+def _encoded_by(model: str, corpus: str) -> bool:
+    from linker.corpus.sealing import FACTS
+    from linker.models.shipped import FOLDERS
+
+    try:
+        encoder = json.loads(Path(corpus, FACTS).read_text(encoding="utf-8"))["model"]
+        return os.path.realpath(encoder) == os.path.realpath(FOLDERS.get(model, model))
+    except (OSError, ValueError, KeyError, TypeError):
+        return False  # damaged; opening it says so
+
+
+def _files(folder: str) -> list[str]:
+    from linker.data.formats.tables import format_of_name
+
+    return sorted(
+        str(path)
+        for path in _entries(Path(folder))
+        if format_of_name(path.name) and _stem(path.name) == "posts" and path.is_file()
+    )
+
+
+def _stem(name: str) -> str:
+    """A file's name without its ending and that of its packing."""
+    stem, _, ending = name.lower().rpartition(".")
+    return stem.rpartition(".")[0] if ending in ("gz", "bz2", "xz", "zst") else stem
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return [one for one in folder.iterdir() if not one.name.startswith(".")]
+    except OSError:
+        return []
+
+
+def _found(option: str, path: str, others: list[str]) -> FoundPosts:
+    corpus = option == "--corpus"
+    what = "this folder, a corpus" if path == "." else f"{path}, a corpus in this folder" if corpus else path
+    others = [*others[:1], *(["--posts - for standard input"] if _bytes_waiting() else [])]
+    line = f"posts: {what} (none were named; for others give {' or '.join(others or ['--posts FILE'])})"
+    return FoundPosts(line, Path(path) if corpus else None, [] if corpus else [path])
+
+
+def _several(articles: list[str], option: str, tier: list[str]) -> str:
+    what = "corpora" if option == "--corpus" else "files of posts"
+    commands = [_command(articles, f"{option} {shlex.quote(one)}") for one in tier]
+    return "\n  ".join([f"{len(tier)} {what} in this folder; type one of", *commands])
+
+
+def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
+    from linker.data.formats.tables import ENDINGS, format_of_name
+
+    names = [one.name for one in _entries(Path(".")) if format_of_name(one.name) and one.is_file()]
+    files = sorted(name for name in names if not _is_article(name, articles) and not name.endswith(".txt"))
+    commands = [_command(articles, f"--posts {shlex.quote(name)}") for name in files[:_SHOWN]]
+    commands = commands or [_command(articles, "--posts FILE")]
+    hint = f"FILE has one post per row or line ({', '.join(ENDINGS)}); a folder of such files will do, too"
+    return "\n  ".join(
+        [
+            "no posts to rank: none were named, none are in this folder (a corpus, posts.jsonl, posts.csv or the like, "
+            f"also in data/), and {piped}; type",
+            *commands,
+            *([] if files else [hint]),
+        ]
+    )
+
+
+def _is_article(name: str, articles: list[str]) -> bool:
+    return any(Path(one).name == name for one in articles if len(one) < 1000)
+
+
+def _command(articles: list[str], rest: str) -> str:
+    given = shlex.join(articles)
+    return f"linker rank --article {given if len(given) < _LONGEST_COMMAND and given else '...'} {rest}"
+
+
+def _is_piped() -> bool:
+    """Is standard input a pipe, a socket or a file? Terminals and devices such as /dev/null hold no posts."""
+    mode = _mode()
+    if mode is None or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISREG(mode)):
+        return False
+    return not stat.S_ISREG(mode) or os.fstat(sys.stdin.fileno()).st_size > 0
+
+
+def _mode() -> int | None:
+    try:
+        return os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # closed, or replaced by something that is no file
+        return None
+
+
+def _bytes_waiting() -> bool:
+    """Has something been piped in already?"""
+    mode = _mode()
+    if mode is None:
+        return False
+    if stat.S_ISREG(mode):
+        return os.fstat(sys.stdin.fileno()).st_size > 0
+    return stat.S_ISFIFO(mode) and _is_ready(0) and bool(_peek())
+
+
+def _wait_for_input(articles: list[str]) -> None:
+    """Wait for the first byte.
+
+    Raises:
+        LinkerError: standard input is empty, or nothing comes: many programs leave a pipe open that nobody writes to.
+    """
+    if not _is_ready(0.5):
+        print("waiting for posts on standard input", file=sys.stderr)
+        if not _is_ready(PATIENCE):
+            wait = _command(articles, "--posts -    (waits for as long as it takes)")
+            raise LinkerError(
+                f"standard input: nothing came within {PATIENCE:g} seconds; type\n  "
+                f"{_command(articles, '--posts FILE')}\n  {wait}"
+            )
+    if not _peek():
+        raise LinkerError(_nothing(articles, "standard input is empty"))
+
+
+def _is_ready(seconds: float) -> bool:
+    """Are there bytes, or has the other side closed the pipe?"""
+    if sys.platform == "win32":  # select knows sockets only there
+        return True
+    return bool(select.select([sys.stdin], [], [], seconds)[0])
+
+
+def _peek() -> bytes:
+    """The next bytes without taking them."""
+    return cast(io.BufferedReader, sys.stdin.buffer).peek(1)

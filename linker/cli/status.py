@@ -1,0 +1,81 @@
+"""A line on standard error that says what a command is busy with. Imports nothing that takes time."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, TextIO, cast
+
+_ERASE = "\r\x1b[2K"
+
+
+class _StatusLine:
+    """Standard error with a status in its last line, which gives way to whatever else is written."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self._shown = False
+
+    def show(self, text: str) -> None:
+        """Replace the status."""
+        self.stream.write(f"{_ERASE}{text}")
+        self.stream.flush()
+        self._shown = True
+
+    def erase(self) -> None:
+        """Take the status away."""
+        if self._shown:
+            self._shown = False
+            self.stream.write(_ERASE)
+            self.stream.flush()
+
+    def write(self, text: str) -> int:
+        """Write as the stream does, in place of the status."""
+        self.erase()
+        return self.stream.write(text)
+
+    def writelines(self, lines: list[str]) -> None:
+        """Write as the stream does, in place of the status."""
+        self.erase()
+        self.stream.writelines(lines)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def begin(text: str) -> None:
+    """Show the first status of a command, before what takes time is imported.
+
+    On a terminal the line is replaced by whatever comes next, a status or a message. Elsewhere it stays, and is the
+    only one: whoever looks into a log sees that the command has started.
+    """
+    if not _on_terminal():
+        print(f"{text} ...", file=sys.stderr, flush=True)
+        return
+    if not isinstance(sys.stderr, _StatusLine):
+        sys.stderr = cast(TextIO, _StatusLine(sys.stderr))
+    step(text)
+
+
+def step(text: str) -> None:
+    """Show what is done next; nothing where no status was begun or standard error is not a terminal."""
+    if isinstance(sys.stderr, _StatusLine):
+        sys.stderr.show(f"{text} ...")
+
+
+def end() -> None:
+    """Take the status away, before results are written and when a command ends."""
+    if isinstance(sys.stderr, _StatusLine):
+        sys.stderr.erase()
+        sys.stderr = sys.stderr.stream
+
+
+def reading_articles(sources: list[str]) -> str:
+    """What is done first with the articles of a command line."""
+    if len(sources) != 1:
+        return f"reading {len(sources)} articles"
+    return f"{'fetching' if '://' in sources[0] else 'reading'} the article"
+
+
+def _on_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,52 @@
+"""What other people's exports call the columns of posts, best first."""
+
+from __future__ import annotations
+
+import re
+
+_JOINT = re.compile(r"[\W_]+")
+
+
+def normal(name: str) -> str:
+    """A column's name without case, spaces and punctuation: `Tweet Text`, `tweet_text`, `tweetText` are the same."""
+    return _JOINT.sub("", name).casefold()
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+#: Names in their normal form by our column, in the order in which they are taken. Exports of X (v1.1, v2, archives,
+#: twarc, snscrape), 4CAT, Zeeschuimer, Reddit dumps, Telegram, YouTube, TikTok, CrowdTangle, and tables made by hand
+#: in the languages of many of our users.
+KNOWN_NAMES: dict[str, tuple[str, ...]] = {
+    "text": _names(
+        "text fulltext tweettext posttext messagetext commenttext rawcontent textoriginal tweet body message content "
+        "comment selftext caption tweetcontent postcontent commentbody posttextcontent textdisplay "
+        "post status desc videodescription description "
+        "texto texte testo tekst nachricht beitrag inhalt kommentar mensaje contenido comentario publicación "
+        "publicacion contenu commentaire publication messaggio contenuto commento mensagem conteúdo conteudo "
+        "comentário bericht inhoud wiadomość treść komentarz текст сообщение комментарий 正文 内容 文本 本文 テキスト "
+        "النص metin yorum title"
+    ),
+    "id": _names(
+        "id idstr postid tweetid statusid messageid msgid commentid itemid videoid contentid restid rkey uri guid "
+        "uuid cid shortcode pk"
+    ),
+    "created_at": _names(
+        "createdat created createdutc createtime createdtime creationtime creationdate dateunixtime unixtimestamp "
+        "datetime date timestamp time tweetcreatedat postcreated postcreatedat postcreateddate postdate posttime "
+        "postedat posted dateposted datecreated tweetdate commentdate publishedat published pubdate publishdate "
+        "publicationdate publishtime takenat takenattimestamp takentimestamp timestampms timestamputc timems timeus "
+        "datum zeit uhrzeit erstellt fecha hora fechahora heure data dataora dato tid tarih дата время 日期 时间 日時"
+    ),
+    "lang": _names(
+        "lang language languageguess tweetlang postlang tweetlanguage postlanguage commentlanguage langs languages "
+        "sprache idioma langue lingua taal język язык 语言 言語"
+    ),
+}
+
+#: What may stand before a text that has no column `text`, as on Reddit: both are read then.
+TITLES = frozenset(_names("title subject posttitle titel titre titulo título titolo tytuł заголовок 标题"))
+#: Fuller than a column `text` that may have been cut beside it.
+FULLER = frozenset(_names("fulltext rawcontent textoriginal notetweettext"))

@@ -1,0 +1,109 @@
+"""Ranked posts as plain values, and all of them as one table whose columns are known before its first row."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+from linker.ranking.ranked import RankedPost
+
+#: With these columns begins every table that linker writes, and only such tables are read with guarded cells.
+FIRST_COLUMNS = ("rank", "score", "id", "text")
+
+
+# What would be read as two ids, or as the beginning of a list in JSON.
+_NO_ITEM = re.compile(r"\||^\s*\[")
+
+
+def record(ranked: RankedPost) -> dict[str, Any]:
+    """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
+
+    An extra field whose name is taken gets `post_` before it. `copies` is the number of near-duplicates that the post
+    stands for. `probability` is there where it is known, `article_words` and `post_words` if explanations were asked
+    for, as [word, weight] pairs.
+    """
+    post, explanation = ranked.post, ranked.explanation
+    values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
+    values["copies"] = ranked.copies
+    if ranked.probability is not None:
+        values["probability"] = float(f"{ranked.probability:.6g}")
+    if post.created_at is not None:
+        values["created_at"] = post.created_at.isoformat()
+    if post.article_ids:
+        values["article_ids"] = list(post.article_ids)
+    if post.split is not None:
+        values["split"] = post.split
+    if explanation is not None:
+        values["article_words"] = [_pair(pair) for pair in explanation.article_words]
+        values["post_words"] = [_pair(pair) for pair in explanation.post_words]
+    for name, value in post.extra.items():
+        values[f"post_{name}" if name in values else name] = value
+    return values
+
+
+def _pair(pair: tuple[str, float]) -> list[Any]:
+    return [pair[0], float(f"{pair[1]:.6g}")]
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON in one line; what JSON does not know, such as dates, as text."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+class Records:
+    """Records on disk, gone through as often as wanted.
+
+    Attributes:
+        columns: the kinds of values (`bool`, `int`, `float`, `str`, `list` or `dict`) in every column, in the order
+            in which the columns turned up.
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.columns: dict[str, set[type]] = {name: set() for name in FIRST_COLUMNS}
+        self.count = 0
+
+    def add(self, values: dict[str, Any]) -> None:
+        """Append a record."""
+        line = json.dumps(values, default=str)
+        for name, value in json.loads(line).items():
+            kinds = self.columns.setdefault(name, set())
+            if value is not None:
+                kinds.add(type(value))
+        self._file.write(line + "\n")
+        self.count += 1
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        self._file.seek(0)
+        for line in self._file:
+            yield json.loads(line)
+
+
+@contextmanager
+def collected(ranking: Iterable[RankedPost]) -> Iterator[Records]:
+    """All posts of a ranking as records in a temporary file: only the last one tells the last column."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogatepass") as file:
+        records = Records(file)
+        for ranked in ranking:
+            records.add(record(ranked))
+        yield records
+
+
+def flat(name: str, value: Any) -> Any:
+    """A value for a cell of a table that knows only text and numbers: ids as `a|b`, other lists and objects as JSON."""
+    if name == "article_ids" and isinstance(value, list) and not any(map(_NO_ITEM.search, map(str, value))):
+        return "|".join(map(str, value))
+    return json_text(value) if isinstance(value, (list, dict)) else value
+
+
+def moment(value: Any) -> datetime | None:
+    """A time as `record` writes it; None where a field of that name holds something else."""
+    try:
+        return datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,110 @@
+"""Every command that scores posts uses the same model where none is named."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+
+from linker.annotation.session import Session
+from linker.cli.main import main
+from linker.models.shipped import BEST
+from linker.ranking.linker import find_model
+from linker.web.trying import Trying
+from tests.docs.test_readme import COMMANDS
+
+POSTS = [
+    "The council closed the bridge",
+    "Rain all day",
+    "Cracks in the pier of the bridge",
+    "What a goal",
+    "Bridge!",
+    "Wet",
+]
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("article.txt").write_text("Bridge closed\n\nThe council closed the old bridge because of cracks.\n")
+    articles = [
+        {"id": "a", "title": "Bridge closed", "text": "The council closed the old bridge."},
+        {"id": "b", "title": "Rain for a week", "text": "It will rain all day."},
+        {"id": "c", "title": "Late goal", "text": "The striker shot a goal in the last minute."},
+    ]
+    posts = [{"id": str(i), "text": text, "article_id": "abacab"[i]} for i, text in enumerate(POSTS)]
+    for name, records in (("articles", articles), ("posts", posts)):
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    return tmp_path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    monkeypatch.setattr("sys.argv", ["linker", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    output = capsys.readouterr()
+    assert not ended.value.code, output.err
+    return output.out + output.err
+
+
+@pytest.mark.parametrize("path", ["simulate", "corpus build", "calibrate"])
+def test_commands_show_the_default_model_in_their_help(path: str) -> None:
+    (option,) = [one for one in COMMANDS[path].params if "--model" in one.opts]
+    assert option.default == BEST
+
+
+@pytest.mark.parametrize("path", ["rank", "annotate start", "serve"])
+def test_commands_without_a_model_name_the_one_that_they_use(path: str) -> None:
+    (option,) = [one for one in COMMANDS[path].params if "--model" in one.opts]
+    assert option.default is None  # where the command says which model it took, or another one may apply
+    assert BEST in str(option.show_default) or path == "rank"
+
+
+def test_sessions_and_the_page_use_it(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert inspect.signature(Session.create).parameters["model"].default == BEST
+    assert Trying({}).sources()[-1]["model"] == BEST
+    shown = run(
+        monkeypatch, capsys, "annotate", "start", "job", "--article", "article.txt", "--posts", "posts.jsonl"
+    )
+    assert "no --model given: scoring with `best`" in shown
+    with Session.open("job", background=False) as session:
+        assert session.settings.model == BEST
+        assert session.pool.vectors is not None
+        assert session.next("kim")[0].post.id in {"0", "2", "4"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("simulate", "--strategy", "seed_similarity", "--seeds", "1", "--workers", "1"),
+        ("calibrate", "--out", "calibration.json"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_simulations_and_calibrations_use_it(
+    arguments: tuple[str, ...],
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = []
+    monkeypatch.setattr(
+        "linker.ranking.linker.find_model", lambda model: asked.append(model) or find_model("bm25")
+    )
+    run(monkeypatch, capsys, *arguments, "--articles", "articles.jsonl", "--posts", "posts.jsonl")
+    assert asked == [BEST]
+
+
+def test_a_corpus_uses_it(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pyarrow")
+    run(monkeypatch, capsys, "corpus", "build", "posts.jsonl", "--out", "corpus")
+    model = next(
+        line for line in run(monkeypatch, capsys, "corpus", "info", "corpus").splitlines() if "model" in line
+    )
+    assert Path(model.split()[-1]).name == BEST

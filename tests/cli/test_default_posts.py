@@ -1,0 +1,283 @@
+"""`linker rank --article URL`, exactly so: where the posts come from when nobody named them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from linker.cli import default_posts
+from linker.cli.default_posts import find_posts
+from linker.cli.main import main
+from linker.errors import LinkerError
+from tests.ranking.conftest import ARTICLE_HTML, serving
+
+TITLE = "Otters return to the Brell after forty years"
+POSTS = [
+    "two otters on the river Brell!",
+    "what a goal, that striker",
+    "my dog met the otters below the weir",
+]
+LINES = "".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(POSTS))
+Rank = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """A page on loopback."""
+    with serving() as site:
+        yield site.on("/otters", ARTICLE_HTML)
+
+
+@pytest.fixture
+def rank(tmp_path: Path, url: str) -> Rank:
+    """Runs `linker rank --article URL` in an empty folder, through a shell."""
+
+    def run(
+        shell: str = "linker rank --article URL < /dev/null", **options: object
+    ) -> subprocess.CompletedProcess[str]:
+        command = shell.replace("linker", f"'{sys.executable}' -m linker.cli.main").replace("URL", url)
+        root = str(Path(default_posts.__file__).parents[2])
+        environment = {**os.environ, "PYTHONPATH": root, "NO_COLOR": "1"}
+        return subprocess.run(
+            command,
+            shell=True,
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            **options,
+        )  # type: ignore[call-overload, no-any-return]
+
+    return run
+
+
+def best(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[2]
+
+
+def test_posts_in_this_folder(rank: Rank, tmp_path: Path, url: str) -> None:
+    (tmp_path / "posts.jsonl").write_text(LINES)
+    done = rank("linker rank --article URL")
+    assert "otters" in best(done)
+    first, second = done.stderr.splitlines()[:2]
+    assert first == f'article: "{TITLE}", 139 words, 2021-05-14, {url}'
+    assert second == "posts: posts.jsonl (none were named; for others give --posts FILE)"
+
+
+def test_piped_posts(rank: Rank, tmp_path: Path) -> None:
+    (tmp_path / "tweets.jsonl").write_text(LINES)
+    done = rank("cat tweets.jsonl | linker rank --article URL")
+    assert "otters" in best(done)
+    assert "reading posts from standard input" in done.stderr.splitlines()
+
+
+@pytest.mark.parametrize("end", ["< /dev/null", "<&-", "< empty"])
+def test_no_posts_at_all(rank: Rank, tmp_path: Path, url: str, end: str) -> None:
+    (tmp_path / "empty").write_text("")
+    done = rank(f"linker rank --article URL {end}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: no posts to rank: ")
+    assert f"\n  linker rank --article {url} --posts FILE\n" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_missing_articles_and_missing_posts_are_reported_together(rank: Rank) -> None:
+    done = rank("linker rank --article none.html URL nix.txt --posts a.jsonl b.jsonl --out .")
+    assert (done.returncode, done.stdout) == (2, "")
+    head, *lines = done.stderr.splitlines()
+    assert head == "error: 5 problems:"
+    assert [line.split(":")[0].strip() for line in lines] == [
+        "a.jsonl",
+        "b.jsonl",
+        ".",
+        "none.html",
+        "nix.txt",
+    ]
+
+
+# In this process, for speed
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to stand in, with nothing on standard input."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", None)
+    return tmp_path
+
+
+def a_corpus(folder: Path, model: str = "m") -> None:
+    (folder / "posts.lance").mkdir(parents=True)
+    (folder / "corpus.json").write_text(json.dumps({"model": model}))
+
+
+@pytest.mark.parametrize("name", ["posts.csv", "posts.jsonl.gz", "posts.txt", "POSTS.TSV", "posts.parquet"])
+@pytest.mark.parametrize("below", [".", "data"])
+def test_files_called_posts(folder: Path, name: str, below: str) -> None:
+    path = folder / below / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(gzip.compress(b"x"))
+    found = find_posts(["a.html"])
+    assert (found.corpus, found.files) == (None, [str(Path(below, name))])
+    assert str(Path(below, name)) in found.line
+
+
+@pytest.mark.parametrize(
+    "name", ["posts.errors.jsonl", "posts.html", "my-posts.jsonl", ".posts.csv", "posts"]
+)
+def test_files_called_otherwise_are_not_taken(folder: Path, name: str) -> None:
+    (folder / name).write_text("x")
+    with pytest.raises(LinkerError, match="no posts to rank"):
+        find_posts(["a.html"])
+
+
+def test_a_corpus_comes_before_files_and_this_folder_before_data(folder: Path) -> None:
+    (folder / "data").mkdir()
+    (folder / "data" / "posts.jsonl").write_text(LINES)
+    assert find_posts([]).files == ["data/posts.jsonl"]
+    (folder / "posts.csv").write_text("text\nx\n")
+    assert find_posts([]).files == ["posts.csv"]
+    a_corpus(folder / "tweets")
+    found = find_posts([])
+    assert (found.corpus, found.files) == (Path("tweets"), [])
+    assert (
+        found.line
+        == "posts: tweets, a corpus in this folder (none were named; for others give --posts posts.csv)"
+    )
+    assert find_posts([], corpora=False).files == ["posts.csv"]
+    # A corpus of another model is taken only where there is nothing else.
+    assert find_posts([], model="m").corpus == Path("tweets")
+    assert find_posts([], model="bm25").files == ["posts.csv"]
+    (folder / "posts.csv").unlink()
+    (folder / "data" / "posts.jsonl").unlink()
+    assert find_posts([], model="bm25").corpus == Path("tweets")
+
+
+def test_this_folder_may_be_the_corpus(folder: Path) -> None:
+    a_corpus(folder)
+    assert find_posts([]).corpus == Path(".")
+
+
+def test_a_file_that_is_only_called_like_the_note_of_a_corpus(folder: Path) -> None:
+    (folder / "corpus.json").write_text("[]")
+    with pytest.raises(LinkerError, match="no posts to rank"):
+        find_posts([])
+
+
+def test_several_candidates_are_listed_and_none_is_taken(folder: Path) -> None:
+    (folder / "posts.csv").write_text("text\nx\n")
+    (folder / "posts.jsonl").write_text(LINES)
+    with pytest.raises(LinkerError) as caught:
+        find_posts(["my page.html"])
+    assert str(caught.value).splitlines() == [
+        "2 files of posts in this folder; type one of",
+        "  linker rank --article 'my page.html' --posts posts.csv",
+        "  linker rank --article 'my page.html' --posts posts.jsonl",
+    ]
+    a_corpus(folder / "one")
+    a_corpus(folder / "two")
+    with pytest.raises(
+        LinkerError, match=r"2 corpora in this folder(.|\n)*--corpus one\n(.|\n)*--corpus two"
+    ):
+        find_posts(["a.html"])
+
+
+def test_files_of_other_names_are_offered(folder: Path) -> None:
+    (folder / "my tweets.csv").write_text("text\nx\n")
+    (folder / "story.json").write_text("{}")
+    with pytest.raises(LinkerError) as caught:
+        find_posts(["story.json"])
+    assert "\n  linker rank --article story.json --posts 'my tweets.csv'" in str(caught.value)
+    assert "--posts story.json" not in str(caught.value)
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, content: bytes | None) -> int:
+    """Pipe something in; None: leave the pipe open. Returns the writing end."""
+    read, write = os.pipe()
+    if content is not None:
+        os.write(write, content)
+        os.close(write)
+    monkeypatch.setattr("sys.stdin", os.fdopen(read, "r"))
+    return write
+
+
+def test_posts_in_the_folder_come_before_piped_ones_and_say_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "posts.jsonl").write_text(LINES)
+    piped(monkeypatch, LINES.encode())
+    found = find_posts([])
+    assert found.files == ["posts.jsonl"]
+    assert found.line.endswith("for others give --posts - for standard input)")
+
+
+def test_an_open_pipe_that_nobody_writes_to_is_given_up(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write = piped(monkeypatch, None)
+    monkeypatch.setattr(default_posts, "PATIENCE", 0.1)
+    with pytest.raises(
+        LinkerError, match=r"nothing came within 0\.1 seconds;(.|\n)*--posts FILE(.|\n)*--posts - "
+    ):
+        find_posts(["a.html"])
+    assert capsys.readouterr().err == "waiting for posts on standard input\n"
+    os.close(write)
+
+
+def test_an_empty_pipe_holds_no_posts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    piped(monkeypatch, b"")
+    with pytest.raises(LinkerError, match=r"no posts to rank.*standard input is empty"):
+        find_posts(["a.html"])
+
+
+def test_standard_input_with_the_article_on_it_holds_no_posts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piped(monkeypatch, b"Otters return")
+    with pytest.raises(LinkerError, match="no posts to rank"):
+        find_posts(["-"])
+
+
+def test_standard_input_that_is_no_file_holds_no_posts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=None))
+    with pytest.raises(LinkerError, match="no posts to rank"):
+        find_posts([])
+
+
+def test_a_stub_is_refused_with_exit_code_2_unless_forced(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "posts.jsonl").write_text(LINES)
+    (folder / "page.html").write_text("<html><body><p>Otters return.</p></body></html>")
+    for force, code in (((), 2), (("--force",), 0)):
+        monkeypatch.setattr(
+            "sys.argv", ["linker", "rank", "--article", "page.html", "--model", "bm25", *force]
+        )
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert int(ended.value.code or 0) == code
+        err = capsys.readouterr().err
+        assert ("add --force" in err) == (code == 2)
+
+
+def test_a_corpus_in_this_folder(rank: Rank, tmp_path: Path) -> None:
+    pytest.importorskip("lance")
+    (tmp_path / "tweets.jsonl").write_text(LINES)
+    built = rank("linker corpus build tweets.jsonl --out tweets --model distilled")
+    assert built.returncode == 0, built.stderr
+    done = rank("linker rank --article URL")
+    assert "otters" in best(done)
+    assert (
+        "posts: tweets, a corpus in this folder (none were named; for others give --posts FILE)"
+        in done.stderr
+    )

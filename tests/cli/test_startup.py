@@ -1,0 +1,151 @@
+"""What a command loads before it is of use: a list for each light command, and a first line before all of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ERASE = "\r\x1b[2K"
+ROOT = Path(__file__).parents[2]
+SAMPLE = ("--article", str(ROOT / "data" / "article.html"), "--posts", str(ROOT / "data" / "posts.jsonl"))
+
+# Packages whose import takes 20 ms or more, and those that stand for a whole subject. numpy.f2py and the like, which
+# come along with one of these, are not told apart.
+SLOW = (
+    "accelerate", "bm25s", "datasets", "fastapi", "fsspec", "gensim", "httpx", "lance", "lxml", "matplotlib", "numba",
+    "numpy", "pandas", "polars", "pyarrow", "pytorch_metric_learning", "ray", "requests", "rich", "scipy",
+    "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "sentence_transformers", "sklearn",
+    "tensorboard", "tokenizers", "torch", "torchtext", "trafilatura", "transformers", "triton", "uvicorn",
+)  # fmt: skip
+
+# Runs a command and writes down which of them were loaded at its end.
+LOADED = f"""
+import sys
+from linker.cli.main import main
+try:
+    main()
+finally:
+    with open("loaded.txt", "w") as file:
+        print(*[name for name in {SLOW!r} if name in sys.modules], file=file)
+"""
+
+# Writes down which of them were loaded when the first character was written to standard error.
+FIRST = f"""
+import sys
+
+class Watched:
+    def __init__(self, stream):
+        self.stream, self.first = stream, None
+    def write(self, text):
+        if self.first is None:
+            self.first = text
+            with open("first.txt", "w") as file:
+                print(text.rstrip(), *[name for name in {SLOW!r} if name in sys.modules], sep="\\n", file=file)
+        return self.stream.write(text)
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+sys.stderr = Watched(sys.stderr)
+from linker.cli.main import main
+main()
+"""
+
+
+def run(code: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in `folder`."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, cwd=folder, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+# Ranking reads HTML (lxml, trafilatura), prints tables (rich), multiplies sparse vectors (scipy.sparse, which loads
+# neither scipy.stats nor scipy.linalg).
+RANKING = {"lxml", "trafilatura", "numpy", "rich", "scipy"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [
+        (("--help",), {"rich"}),
+        (("--version",), set()),
+        (("rank", "--help"), {"rich"}),
+        (("train", "--help"), {"rich"}),
+        (("annotate", "--help"), {"rich"}),
+        (("config", "check", str(ROOT / "configs" / "quickstart.jsonnet")), set()),
+        (("config", "show", str(ROOT / "configs" / "quickstart.jsonnet")), set()),
+        (("config", "schema"), set()),
+        (("rank", *SAMPLE, "--model", "bm25"), RANKING | {"bm25s"}),
+        (("rank", *SAMPLE, "--model", "tfidf"), RANKING),
+        (("rank", *SAMPLE, "--model", "distilled"), RANKING),
+        (("rank", *SAMPLE, "--model", "distilled", "--explain"), RANKING),
+        (("rank", *SAMPLE, "--model", "bm25", "--out", "ranked.csv"), RANKING | {"bm25s"}),
+    ],
+    ids=lambda value: " ".join(Path(one).name for one in value) if isinstance(value, tuple) else "",
+)
+def test_light_commands_load_what_they_need(
+    arguments: tuple[str, ...], allowed: set[str], tmp_path: Path
+) -> None:
+    run(LOADED, tmp_path, *arguments)
+    assert set((tmp_path / "loaded.txt").read_text().split()) <= allowed
+
+
+def test_the_status_of_a_session_loads_no_model(tmp_path: Path) -> None:
+    run(LOADED, tmp_path, "annotate", "start", "s", *SAMPLE, "--model", "bm25")
+    run(LOADED, tmp_path, "annotate", "status", "s")
+    assert set((tmp_path / "loaded.txt").read_text().split()) <= {"numpy", "rich", "scipy", "scipy.special"}
+
+
+def test_the_list_tells_what_is_loaded(tmp_path: Path) -> None:
+    run(LOADED, tmp_path, "rank", *SAMPLE, "--model", "bm25")
+    assert {"numpy", "scipy", "trafilatura"} <= set((tmp_path / "loaded.txt").read_text().split())
+
+
+@pytest.mark.parametrize("model", ["bm25", "distilled", "best"])
+def test_the_first_line_comes_before_anything_slow_is_loaded(model: str, tmp_path: Path) -> None:
+    done = run(FIRST, tmp_path, "rank", *SAMPLE, "--model", model, "--top", "1")
+    first, *loaded = (tmp_path / "first.txt").read_text().splitlines()
+    assert first == "reading the article ..."
+    assert loaded == []
+    assert done.stderr.splitlines()[0] == first
+
+
+def on_terminal(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit code of a command, its results, and what it writes to a terminal as standard error."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "linker.cli.main", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, cwd=folder, env=environment)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    return done.returncode, done.stdout.decode(), shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_on_a_terminal_the_status_gives_way_to_messages_and_results(tmp_path: Path) -> None:
+    code, out, shown = on_terminal(tmp_path, "rank", *SAMPLE, "--model", "bm25", "--format", "trec")
+    assert code == 0
+    pieces = shown.replace("\r\n", "\n").split(ERASE)
+    assert pieces[1:3] == ["reading the article ...", pieces[2]]
+    assert pieces[2].startswith("article: 'Headliner was never booked")
+    assert pieces[2].endswith("\n")
+    steps = ["reading the posts ...", "loading bm25 ...", "scoring 1,095 posts ...", ""]
+    assert pieces[3:] == steps
+    assert "\x1b" not in out
+    assert "..." not in out.splitlines()[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_on_a_terminal_the_status_gives_way_to_an_error(tmp_path: Path) -> None:
+    code, out, shown = on_terminal(tmp_path, "rank", "--article", "none.html", "--posts", "none.jsonl")
+    assert (code, out) == (2, "")
+    assert shown.split(ERASE)[-1] == "error: none.html: there is no such file\r\n"

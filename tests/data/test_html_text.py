@@ -1,0 +1,70 @@
+"""HTML in posts becomes text; nothing else is touched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linker.data import read_posts
+from linker.data.html_text import plain_text
+from linker.errors import DataError
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("<p>The dam &amp; the <br>bridge</p><p>are gone</p>", "The dam & the\nbridge\n\nare gone"),
+        ('<p>see <a href="https://x.org/a" rel="nofollow">x.org/a</a> now</p>', "see x.org/a now"),
+        (
+            '<p><a href="https://x.org/abc"><span class="invisible">https://</span><span class="ellipsis">x.org/a'
+            '</span><span class="invisible">bc</span></a></p>',
+            "x.org/a…",
+        ),
+        (
+            '<p><span class="h-card"><a href="https://m.org/@kim" class="mention">@<span>kim</span></a></span> 1 &lt; 2'
+            "</p>",
+            "@kim 1 < 2",
+        ),
+        ("it&#39;s here<br/>or there", "it's here\nor there"),
+        ("<b>really</b> <3 x < y > z", "really <3 x < y > z"),
+        ("<ul><li>one</li>\n<li>two</li></ul>", "one\ntwo"),
+        ("<p>&lt;p&gt; is a tag</p>", "<p> is a tag"),
+        ("<p>a<script>alert(1)</script>b<!-- no --></p>", "ab"),
+    ],
+)  # fmt: skip
+def test_html_becomes_text(written: str, expected: str) -> None:
+    assert plain_text(written) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["I <3 you", "a < b > c", "use <b> for bold", "</3", "AT&amp;T", "x <- y", "<user@example.org>", "1<2 and 3>2"],
+)  # fmt: skip
+def test_other_texts_stay_as_they_are(text: str) -> None:
+    assert plain_text(text) == text
+
+
+@given(st.text(alphabet=st.sampled_from("<>/ab3 &;=\"'pr\n-"), max_size=40))
+def test_without_a_tag_that_proves_it_a_text_is_never_changed(text: str) -> None:
+    proofs = ("</a", "</b", "</p", "<a ", "<a\n", "<br", "<p", "<b/", "</s")
+    if not any(proof in text for proof in proofs):
+        assert plain_text(text) == text
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="<>&\r\x0b\x0c"), max_size=60))
+def test_words_of_html_are_the_words_of_the_text(text: str) -> None:
+    assert plain_text(f"<p>{text}</p>").split() == text.split()
+
+
+def test_posts_are_stripped_and_their_other_fields_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    path.write_text(json.dumps({"id": 1, "content": "<p>The dam</p>", "card": "<p>as is</p>"}) + "\n")
+    (post,) = read_posts(str(path))
+    assert (post.text, post.extra) == ("The dam", {"card": "<p>as is</p>"})
+    path.write_text('{"id": 1, "text": "<p><br></p>"}\n')
+    with pytest.raises(DataError, match="empty text: HTML without a word"):
+        read_posts(str(path))

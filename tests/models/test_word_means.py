@@ -1,0 +1,162 @@
+"""A siamese of word vectors read without torch: the same numbers, the same folder, the same refusals."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linker.config import build, resolve
+from linker.data.types import Article, LinkedPosts, Post
+from linker.errors import ModelError
+from linker.models.folder import load_model, read_config, save_model
+from linker.models.model import Model, part_with_vectors
+from linker.models.shipped import FOLDERS
+from linker.models.siamese import SiameseModel
+from linker.models.word_means import WordMeansModel
+
+ARTICLES = [
+    Article("a", "Doctors strike over pay. " * 30, "Strike at the hospital"),
+    Article("b", "A late goal wins the cup"),
+    Article("c", "", "Floods in the valley"),
+]
+POSTS = [
+    Post("p", "physicians want better wages, doctors say #DoctorsStrike"),
+    Post("q", "the striker scored a goooal"),
+    Post("r", ""),
+    Post("s", "goal goal goal"),
+    Post("t", "ünbekannte wörter 你好 🎉"),
+]
+# As near as float32 gets when sums are added up in another order.
+NEAR = {"rtol": 2e-5, "atol": 2e-6}
+
+
+def saved(folder: Path, embedder: dict[str, Any] | None = None, **settings: Any) -> Path:
+    """A folder of an untrained siamese of means, with what is random different from one to the next."""
+    config = {
+        "type": "siamese",
+        "encoder": "mean",
+        "embedder": {"type": "word_vectors", "dim": 12, "buckets": 50, "trainable": True, **(embedder or {})},
+        "tokenizer": "social",
+        "min_count": 1,
+        **settings,
+    }
+    model = build(Model, config)
+    model.prepare(LinkedPosts(ARTICLES[:2], POSTS[:2]))
+    save_model(model, folder, {"model": resolve(Model, config)}, {}, "")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("embedder", "settings"),
+    [
+        ({}, {}),
+        ({"unknown": "learned"}, {"similarity": "euclidean"}),
+        ({"unknown": "zero"}, {"title_share": 0.5}),
+        ({}, {"max_article_tokens": 7, "max_post_tokens": 2, "title_share": 0.25}),
+        ({}, {"similarity": "euclidean", "title_share": 0.25, "tokenizer": "whitespace"}),
+    ],
+    ids=str,
+)
+def test_it_gives_the_numbers_of_the_model_that_was_trained(
+    embedder: dict[str, Any], settings: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = saved(tmp_path / "model", embedder, **settings)
+    trained, light = load_model(folder), load_model(folder, for_scoring=True)
+    assert isinstance(trained, SiameseModel)
+    assert isinstance(light, WordMeansModel)
+    np.testing.assert_allclose(light.article_vectors(ARTICLES), trained.article_vectors(ARTICLES), **NEAR)
+    np.testing.assert_allclose(light.post_vectors(POSTS), trained.post_vectors(POSTS), **NEAR)
+    # The distance of near vectors loses digits in float32, which the trained model computes with.
+    np.testing.assert_allclose(
+        light.score(ARTICLES, POSTS), trained.score(ARTICLES, POSTS), rtol=1e-4, atol=1e-5
+    )
+    np.testing.assert_allclose(
+        light.score_pairs([ARTICLES[0]] * 5, POSTS), light.score(ARTICLES, POSTS)[0], rtol=1e-4, atol=1e-5
+    )
+    assert light.score(ARTICLES, POSTS).dtype == np.float32
+    assert light.post_vectors([]).shape == (0, 12)
+
+
+def test_it_tells_the_same_weights_of_words(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model")
+    trained, light = load_model(folder), load_model(folder, for_scoring=True)
+    texts = [article.full_text for article in ARTICLES] + [post.text for post in POSTS]
+    for ours, theirs in zip(
+        light.token_weights(texts, 20),  # type: ignore[attr-defined]
+        trained.token_weights(texts, 20),  # type: ignore[attr-defined]
+        strict=True,
+    ):
+        assert [word for word, _ in ours] == [word for word, _ in theirs]
+        np.testing.assert_allclose([weight for _, weight in ours], [weight for _, weight in theirs], **NEAR)
+
+
+def test_the_mean_is_the_mean(tmp_path: Path) -> None:
+    light = load_model(saved(tmp_path / "model", similarity="euclidean"), for_scoring=True)
+    one, other, both = light.post_vectors(
+        [Post("1", "doctors"), Post("2", "goal"), Post("3", "doctors goal goal")]
+    )
+    np.testing.assert_allclose(both, (one + 2 * other) / 3, rtol=1e-5, atol=1e-6)
+
+
+def test_many_texts_are_encoded_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    light = load_model(saved(tmp_path / "model"), for_scoring=True)
+    together = light.post_vectors(POSTS)
+    monkeypatch.setattr("linker.models.word_means._TOKENS_TOGETHER", 3)
+    np.testing.assert_array_equal(light.post_vectors(POSTS), together)
+
+
+def test_as_a_part_of_distilled_it_gives_the_scores_of_torch() -> None:
+    folder = FOLDERS["distilled"]
+    trained, light = load_model(folder), load_model(folder, for_scoring=True)
+    assert isinstance(part_with_vectors(light), WordMeansModel)
+    assert isinstance(part_with_vectors(trained), SiameseModel)
+    # Scores are cosines over a temperature of 0.05.
+    np.testing.assert_allclose(light.score(ARTICLES, POSTS), trained.score(ARTICLES, POSTS), atol=2e-5)
+    np.testing.assert_allclose(
+        light.score_alone(ARTICLES, POSTS), trained.score_alone(ARTICLES, POSTS), atol=2e-5
+    )
+
+
+def test_other_models_stay_what_they_are(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "gru", encoder={"type": "gru", "hidden_dim": 4})
+    assert isinstance(load_model(folder, for_scoring=True), SiameseModel)
+
+
+def test_what_it_saves_is_a_folder_of_the_trained_model(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model")
+    light = load_model(folder, for_scoring=True)
+    save_model(light, tmp_path / "copy", {"model": read_config(folder)["model"]}, {}, "")
+    again = load_model(tmp_path / "copy")
+    assert isinstance(again, SiameseModel)
+    np.testing.assert_allclose(again.score(ARTICLES, POSTS), light.score(ARTICLES, POSTS), **NEAR)
+
+
+def test_damaged_folders_are_refused(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model")
+    weights = folder / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ModelError, match="cannot be read as model weights"):
+        load_model(folder, for_scoring=True)
+    weights.unlink()
+    with pytest.raises(ModelError, match="cannot be read as model weights"):
+        load_model(folder, for_scoring=True)
+    shutil.copy(saved(tmp_path / "other", {"dim": 5}) / "model.safetensors", weights)
+    with pytest.raises(ModelError, match="does not fit the config beside it"):
+        load_model(folder, for_scoring=True)
+
+
+def test_wrong_configs_are_told_as_ever(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "model")
+    config = folder / "config.json"
+    config.write_text(config.read_text().replace('"title_share": 0.0', '"title_share": "some"'))
+    messages = []
+    for for_scoring in (False, True):
+        with pytest.raises(ModelError, match="title_share") as refused:
+            load_model(folder, for_scoring=for_scoring)
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1]
