@@ -13,8 +13,8 @@ import torch
 from layers import in_bfloat16
 from quality_kept import Cells, Kept
 from quality_models import sentence_transformer, siamese
-from quality_rivals import DEFAULT, alone, together
-from quality_runs import ENCODERS, PAPER, SEEDS, TAUGHT, Workplace
+from quality_rivals import DEFAULT, SOFTMAX, alone, together
+from quality_runs import ENCODERS, SEEDS, TAUGHT, Workplace
 from quality_sets import SOURCES, dev_set
 
 from linker.data.types import Post
@@ -25,7 +25,6 @@ from linker.models.siamese import SiameseModel
 
 ROUNDS = 3
 POSTS = 400
-SOFTMAX = "softmax over articles"
 # Rows of the tables of quality that belong to an encoder; of the others its name and the softmax.
 RANKED = {
     "MiniLM": f"MiniLM, {SOFTMAX}",
@@ -70,7 +69,7 @@ def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
         "",
         *kept.lines("Speed", ("posts/s", "× MiniLM", "MAP alone", "MAP together", "mAP together")),
         "",
-        "An earlier run that included trained models, in posts per second of a less busy machine with two threads;",
+        "An earlier run that included trained models, in posts per second of wall-clock time with two threads;",
         "all articles together:",
         "",
         *kept.lines("Cost", ("posts/s", "× MiniLM", "mAP")),
@@ -122,10 +121,6 @@ def _clocked(place: Workplace) -> dict[str, Cells]:
     for recipe in TAUGHT:
         clocked[f"{recipe}, on links"] = [place.seconds(f"{recipe}-{seed}") for seed in SEEDS]
     clocked["best with all six layers, on links"] = [place.seconds("six_layers")]
-    for encoder in PAPER:
-        clocked[f"{encoder}, the paper's setting"] = [
-            place.seconds(f"paper-{encoder}-{seed}") for seed in SEEDS
-        ]
     known = {name: [s for s in own if s is not None] for name, own in clocked.items()}
     return {
         name: {"seconds (median)": f"{statistics.median(own):,.0f}"} for name, own in known.items() if own

@@ -85,7 +85,7 @@ def _columns(source: Source) -> tuple[str, ...]:
 
 def _rivals(scores: Scores, kept: Kept) -> list[str]:
     """The default and its rivals, alone and together, and the differences."""
-    title = scores.source.title
+    title, recall_at_1 = scores.source.title, scores.source.every_article_is_a_candidate
     one, every = measured(scores, one_at_a_time=True), measured(scores, one_at_a_time=False)
     print(f"{time.strftime('%H:%M:%S')} measured {scores.source.name}", flush=True)
     kept.add(alone(title), one.rows)
@@ -102,9 +102,11 @@ def _rivals(scores: Scores, kept: Kept) -> list[str]:
         "",
         "### The default and its rivals",
         "",
-        "In points, with 95 % paired bootstrap intervals over articles:",
+        "In points, with 95 % paired bootstrap intervals over articles"
+        + (f" ({AT_1}: over posts)" if recall_at_1 else "")
+        + ". Alone, the softmax changes nothing.",
         "",
-        *difference_lines(one, every),
+        *difference_lines(one, every, recall_at_1),
     ]
 
 

@@ -69,9 +69,11 @@ def test_every_rival_is_in_both_tables_and_only_the_other_articles_make_the_diff
     # Alone, a softmax over articles changes nothing.
     for plain in ("MiniLM", "TF-IDF + MiniLM, cosines", "TF-IDF + MiniLM, z-scores"):
         assert one.rows[plain] == one.rows[f"{plain}, softmax over articles"]
-    lines = quality_rivals.difference_lines(one, every)
-    assert sum("| alone |" in line for line in lines) == len(one.differences)
+    lines = quality_rivals.difference_lines(one, every, with_recall_at_1=True)
+    # Alone, rows with the softmax would repeat the rows without.
+    assert sum("| alone |" in line for line in lines) == len(one.differences) - 3
     assert sum("| together |" in line for line in lines) == len(one.differences)
+    assert lines[0].endswith("| P@1 | recall@1 of posts |")
 
 
 def difference(model: str, metric: str, points: float) -> Difference:
@@ -85,7 +87,7 @@ def test_the_text_says_where_the_default_loses() -> None:
     lines = quality_rivals.difference_lines(ahead, quality_rivals.Measured({}, {"TF-IDF": behind}))
     # Rivals minus the default, turned round with the ends of the interval.
     assert "+3.0 [+1.0, +4.0]" in lines[2]
-    assert lines[-1] == "The default loses together in MAP to TF-IDF (-4.0 [-6.0, -3.0])."
+    assert lines[-3:] == ["Where the default loses:", "", "- to TF-IDF, together: MAP -4.0 [-6.0, -3.0]"]
     assert quality_rivals.difference_lines(ahead, ahead)[-1] == "The default is behind none of them."
 
 
