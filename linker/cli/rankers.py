@@ -129,7 +129,7 @@ class PostsRanker:
     @cached_property
     def _linker(self) -> Linker:
         if self._unnamed:
-            say(f"no --model given: ranking by `{BEST}`, which linker brings along")
+            say(f"no --model given: ranking with `{BEST}`, the bundled model")
         return self._found.load()
 
 

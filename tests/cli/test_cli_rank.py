@@ -68,7 +68,7 @@ def test_two_options_are_enough(run: Run) -> None:
     assert err.splitlines() == [
         "reading the article ...",
         'article: "Bridge closed after cracks", 17 words, no date, article.txt',
-        "no --model given: ranking by `best`, which linker brings along",
+        "no --model given: ranking with `best`, the bundled model",
     ]
 
 
