@@ -45,20 +45,27 @@ def rank(
         ),
     ] = None,
     corpus: Annotated[
-        Path | None, typer.Option("--corpus", help="Instead of --posts: a corpus of encoded posts.")
+        Path | None,
+        typer.Option(
+            "--corpus",
+            help="Rank the posts of this corpus (built by `linker corpus build`) instead of --posts.",
+        ),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
             "--model",
-            help="A model folder, best, distilled, bm25 or tfidf.",
+            help="Model that scores the posts: a folder, or one of best, distilled, bm25, tfidf.",
             show_default="best, or the corpus's own",
         ),
     ] = None,
     top: Annotated[
         int | None,
         typer.Option(
-            "--top", min=1, help="How many posts.", show_default="20 in tables, 1,000 in HTML, else all"
+            "--top",
+            min=1,
+            help="Number of posts to list.",
+            show_default="20 in tables, 1,000 in HTML, else all",
         ),
     ] = None,
     offset: Annotated[
@@ -88,22 +95,32 @@ def rank(
     ] = None,
     passages: PassagesOption = "whole",
     threshold: Annotated[
-        float | None, typer.Option("--threshold", help="Leave out posts with a lower score.")
+        float | None, typer.Option("--threshold", help="Leave out posts with a score below this.")
     ] = None,
     precision: Annotated[
         float | None,
-        typer.Option("--precision", help="The threshold of which this share of the posts kept is relevant."),
+        typer.Option(
+            "--precision",
+            help="Choose the threshold that gives this precision (0 to 1); needs --labels or --calibration.",
+        ),
     ] = None,
     recall: Annotated[
         float | None,
-        typer.Option("--recall", help="The threshold that keeps this share of the relevant posts."),
+        typer.Option(
+            "--recall",
+            help="Choose the threshold that gives this recall (0 to 1); needs --labels or --calibration.",
+        ),
     ] = None,
     labels: Annotated[
         Path | None,
-        typer.Option("--labels", help="CSV or JSON Lines: id and label of some of these very posts."),
+        typer.Option(
+            "--labels",
+            help="File with relevance labels of some of the posts: CSV or JSON Lines with id and label.",
+        ),
     ] = None,
     calibration: Annotated[
-        Path | None, typer.Option("--calibration", help="What `linker calibrate` wrote for this model.")
+        Path | None,
+        typer.Option("--calibration", help="Calibration file written by `linker calibrate` for this model."),
     ] = None,
     copies: Annotated[
         bool,
@@ -130,7 +147,7 @@ def rank(
         Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
         typer.Option(
             "--format",
-            help="The format of the ranking, also on standard output.",
+            help="Format of the ranking, in the file and on standard output.",
             show_default="by the ending of --out, else table",
         ),
     ] = None,
@@ -138,12 +155,13 @@ def rank(
         Path | None,
         typer.Option(
             "--out",
-            help="The file to write the ranking to; its ending tells the format: .csv, .xlsx, .html, .jsonl, …",
+            help="File to write the ranking to; its ending chooses the format: .csv, .xlsx, .html, .jsonl, …",
             show_default="standard output",
         ),
     ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="Show which words of article and posts carried the score.")
+        bool,
+        typer.Option("--explain", help="Mark the words of article and posts that contributed to the score."),
     ] = False,
     column: PostColumnNames = None,
     on_error: OnError = "strict",
@@ -151,7 +169,7 @@ def rank(
     include_package: Packages = None,
     force: Force = False,
 ) -> None:
-    """Rank posts by how much they talk about an article, best first."""
+    """Rank posts by how likely they are to discuss an article, best first."""
     status.begin(status.reading_articles(article))
     from linker.ranking.linker import check_explaining
     from linker.ranking.output import USUAL_TOP, format_of, write_ranking
