@@ -53,10 +53,10 @@ CASES = [
     Case("linker --version", "-m linker.cli.main --version"),
     Case("linker --help", "-m linker.cli.main --help"),
     Case("linker config check", "-m linker.cli.main config check configs/quickstart.jsonnet"),
-    Case("linker rank, bm25", f"-m linker.cli.main rank {SAMPLE} --model bm25", 1.2, 130),
-    Case("linker rank, tfidf", f"-m linker.cli.main rank {SAMPLE} --model tfidf"),
-    Case("linker rank, distilled", f"-m linker.cli.main rank {SAMPLE} --model distilled", 1.5),
-    Case("linker rank, best", f"-m linker.cli.main rank {SAMPLE} --model best"),
+    Case("linker rank --model bm25", f"-m linker.cli.main rank {SAMPLE} --model bm25", 1.2, 130),
+    Case("linker rank --model tfidf", f"-m linker.cli.main rank {SAMPLE} --model tfidf"),
+    Case("linker rank --model distilled", f"-m linker.cli.main rank {SAMPLE} --model distilled", 1.5),
+    Case("linker rank --model best", f"-m linker.cli.main rank {SAMPLE} --model best"),
 ]
 
 
