@@ -253,7 +253,7 @@ def _only_with_corpus(**options: object) -> None:
 
 def _report(ranking: Sequence[RankedPost], threshold: float | None, explain: bool, name: str) -> None:
     if not ranking and threshold is None:
-        say("no post fulfils the conditions, or --offset leaves all of them out")
+        say("no post meets the conditions, or --offset skips all of them")
     elif not ranking:
         say(f"no post has a score of {threshold} or more")
     elif explain and ranking[0].explanation is None:
