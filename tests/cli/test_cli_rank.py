@@ -173,7 +173,7 @@ CONDITIONS = [
         (("--lang", "en"), ["e1", "e2"], "left out 1 of 4 posts: without a language (--lang)"),
         (("--lang", "en", "--lang", "de"), ["e1", "e2", "d1"], "without a language"),
         (("--since", "2031-05-15"), ["e2"], "left out 1 of 4 posts: without a time (--since, --until)"),
-        (("--until", "2031-05-14T10:00:00Z"), [], "no post fulfils the conditions"),
+        (("--until", "2031-05-14T10:00:00Z"), [], "no post meets the conditions"),
         (("--since", "2031-05-14T10:00:00Z", "--until", "2031-05-16"), ["e1", "d1"], "without a time"),
         (("--since", "2031-05-14", "--lang", "en", "--offset", "1"), ["e2"], "without a time"),
     ],
