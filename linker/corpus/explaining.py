@@ -8,7 +8,7 @@ from linker.corpus.keys import keys_of
 from linker.corpus.parts import Parts
 from linker.corpus.tfidf import TfidfQuery
 from linker.data.types import Article, Post
-from linker.models.lexical import BM25Model, StopWords, TfidfModel
+from linker.models.lexical import BM25Model, StopWords, TfidfModel, mean_terms
 from linker.ranking.contributions import Carried, SharesTerms, rarity
 
 
@@ -22,15 +22,16 @@ class CorpusPile:
 
     def __init__(self, parts: Parts, articles: Sequence[Article]) -> None:
         self._parts, self._articles = parts, articles
-        self._tfidf: dict[StopWords, TfidfQuery] = {}
+        self._tfidf: dict[StopWords, list[TfidfQuery]] = {}
 
     def terms(self, part: SharesTerms, posts: Sequence[Post]) -> Carried:
         """As `Pile.terms`."""
         if isinstance(part, TfidfModel):
             postings = self._parts.postings(part.stop_words)
             if part.stop_words not in self._tfidf:
-                self._tfidf[part.stop_words] = TfidfQuery(postings, self._articles)
-            return [self._tfidf[part.stop_words].terms(post.text) for post in posts]
+                self._tfidf[part.stop_words] = [TfidfQuery(postings, article) for article in self._articles]
+            queries = self._tfidf[part.stop_words]
+            return [mean_terms([query.terms(post.text) for query in queries]) for post in posts]
         assert isinstance(part, BM25Model)  # a corpus scores no other lexical model
         postings = self._parts.postings(part.stop_words)
         return [postings.terms(self._articles, post.text, part.k1, part.b) for post in posts]

@@ -16,7 +16,7 @@ from linker.data.types import Article, Post
 from linker.errors import LinkerError
 from linker.models.competing import CompetingModel
 from linker.models.hybrid import HybridModel
-from linker.models.lexical import BM25Model, StopWords, TfidfModel
+from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model
 from linker.models.near_in_time import NearInTimeModel
 from linker.models.passages import Passages, split_articles
@@ -96,7 +96,6 @@ class PartsQuery:
         self._parts, self._articles, self._engine = parts, articles, engine
         self._without = parts.first if without_first else None
         self._queries: dict[int, np.ndarray] = {}
-        self._tfidf: dict[StopWords, TfidfQuery] = {}
 
     def scores(self, number: int) -> np.ndarray:
         """Those of one article, as the model gives them: float32, one per post."""
@@ -112,10 +111,7 @@ class PartsQuery:
         if isinstance(model, ShippedVectorsModel):
             return self._of(model.vectors, number)
         if isinstance(model, TfidfModel):
-            if model.stop_words not in self._tfidf:
-                postings = self._parts.postings(model.stop_words)
-                self._tfidf[model.stop_words] = TfidfQuery(postings, self._articles)
-            return self._tfidf[model.stop_words].scores(number)
+            return TfidfQuery(self._parts.postings(model.stop_words), self._articles[number]).scores()
         if isinstance(model, BM25Model):
             postings = self._parts.postings(model.stop_words)
             return postings.scores([self._articles[number]], model.k1, model.b)

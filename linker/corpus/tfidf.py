@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -15,36 +14,39 @@ from linker.models.lexical import lexical_words
 
 
 class TfidfQuery:
-    """TF-IDF fitted on all posts of a corpus and on the articles of one query, as `TfidfModel` does.
+    """TF-IDF fitted on all posts of a corpus and on one article, as `TfidfModel.score_alone` does.
 
-    Rarity is counted over both, so nothing that depends on it is kept: every query reads all words once, 8 bytes each.
+    Document frequencies count both, so nothing that depends on them is kept: every query reads all words once, 8 bytes
+    each.
 
     Args:
         postings: the words of the posts.
-        articles: the query; fitted on together, scored one by one.
+        article: the query.
     """
 
-    def __init__(self, postings: Postings, articles: Sequence[Article]) -> None:
+    def __init__(self, postings: Postings, article: Article) -> None:
         self._postings = postings
-        self._counts = [Counter(lexical_words(one.full_text, postings.stop_words)) for one in articles]
-        self._words = sorted(set().union(*self._counts))
+        self._count = Counter(lexical_words(article.full_text, postings.stop_words))
+        self._words = sorted(self._count)
         self._keys = keys_of(self._words)[:, 0]
-        self._in_articles = np.array(
-            [sum(word in count for count in self._counts) for word in self._words], dtype=np.int64
-        )
-        self._texts = postings.posts + len(articles)
-        self._idf = self._idf_of(self._in_articles + postings.containing(self._keys))
+        self._texts = postings.posts + 1
+        self._idf = self._idf_of(1 + postings.containing(self._keys))
 
     @cached_property
     def _norms(self) -> list[np.ndarray]:
         pairs = zip(self._postings.segments, self._postings.frequencies)
         return [self._norms_of(segment, frequencies) for segment, frequencies in pairs]
 
-    def scores(self, number: int) -> np.ndarray:
-        """The cosines of all posts with one of the articles: float32, 0 to 1."""
-        count = self._counts[number]
-        weights = np.array([1 + np.log(count[word]) if word in count else 0.0 for word in self._words])
-        weights *= self._idf
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """The article's vector before it is scaled to unit length: float64, one per word."""
+        frequencies = np.array([self._count[word] for word in self._words], dtype=np.float64)
+        weights: np.ndarray = (1 + np.log(frequencies)) * self._idf
+        return weights
+
+    def scores(self) -> np.ndarray:
+        """Return the cosines of all posts with the article: float32, 0 to 1."""
+        weights = self._weights
         length = np.sqrt(weights @ weights)
         asked = np.flatnonzero(weights)
         parts = [np.zeros(0, dtype=np.float32)]
@@ -62,24 +64,18 @@ class TfidfQuery:
         return np.concatenate(parts)
 
     def terms(self, text: str) -> dict[str, float]:
-        """Word of a post → its share of the mean cosine with the articles; only words that are shared."""
+        """Return the words that a post shares with the article, and their parts of the cosine."""
         count = Counter(lexical_words(text, self._postings.stop_words))
         words = sorted(count)
         keys = keys_of(words)[:, 0]
         containing = self._postings.containing(keys)
-        own = dict(zip(self._words, self._in_articles.tolist()))
-        containing += np.array([own.get(word, 0) for word in words], dtype=np.int64)
+        containing += np.array([word in self._count for word in words], dtype=np.int64)
         idf = self._idf_of(containing)
         weights = np.array([1 + np.log(count[word]) for word in words]) * idf
         weights /= np.sqrt(weights @ weights) or 1
-        in_query = np.zeros(len(words))
-        for one in self._counts:
-            of_article = np.array([1 + np.log(one[word]) if word in one else 0.0 for word in self._words])
-            of_article *= self._idf
-            length = np.sqrt(of_article @ of_article) or 1
-            found = dict(zip(self._words, (of_article / length).tolist()))
-            in_query += [found.get(word, 0.0) for word in words]
-        parts = weights * in_query / len(self._counts)
+        length = np.sqrt(self._weights @ self._weights) or 1
+        of_article = dict(zip(self._words, (self._weights / length).tolist()))
+        parts = weights * np.array([of_article.get(word, 0.0) for word in words])
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
 
     def _idf_of(self, containing: np.ndarray) -> np.ndarray:
@@ -93,7 +89,7 @@ class TfidfQuery:
         places = np.minimum(np.searchsorted(segment.words, self._keys), max(len(segment.words) - 1, 0))
         if len(segment.words):
             found = segment.words[places] == self._keys
-            containing[places[found]] += self._in_articles[found]
+            containing[places[found]] += 1
         idf = self._idf_of(containing)
         weights = (1 + np.log(segment.counts)) * np.repeat(idf, np.diff(segment.ends, prepend=0))
         squares = np.bincount(segment.places, weights * weights, minlength=len(segment.lengths))

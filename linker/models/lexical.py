@@ -109,8 +109,24 @@ class TfidfModel(LexicalModel):
             [lexical_words(post.text, self.stop_words) for post in posts],
         )
 
+    def shared_terms(
+        self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
+    ) -> list[dict[str, float]]:
+        """For each chosen post (by index): shared word → its part of the mean of `score_alone` over the articles."""
+        of_each = [super(TfidfModel, self).shared_terms([article], posts, chosen) for article in articles]
+        return [mean_terms(terms) for terms in zip(*of_each)]
+
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
         return tfidf_vectors(articles, posts, self.stop_words)
+
+
+def mean_terms(of_articles: Sequence[dict[str, float]]) -> dict[str, float]:
+    """The mean over several articles of the parts that words have in their scores."""
+    mean: dict[str, float] = {}
+    for terms in of_articles:
+        for word, part in terms.items():
+            mean[word] = mean.get(word, 0.0) + part / len(of_articles)
+    return mean
 
 
 def tfidf_vectors(

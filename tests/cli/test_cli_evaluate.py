@@ -132,6 +132,7 @@ def test_one_at_a_time_gives_what_rank_gives_for_each_article(folder: Path) -> N
                 "one.json",
                 "--posts",
                 "posts.jsonl",
+                "--copies",
                 "--model",
                 given,
                 "--out",
