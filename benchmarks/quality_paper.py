@@ -55,10 +55,10 @@ class Encoder:
 
 
 def encoders(scores: Scores) -> dict[str, Encoder]:
-    """Every encoder of which a run exists."""
+    """Every encoder of which a run is finished; a run's folder exists from its first epoch on."""
     found = {}
     for name in ("ast", *(other for other in reversed(PAPER) if other != "ast")):
-        seeds = [seed for seed in SEEDS if scores.place.has(f"paper-{name}-{seed}")]
+        seeds = [seed for seed in SEEDS if scores.place.seconds(f"paper-{name}-{seed}") is not None]
         if seeds:
             found[name] = Encoder(scores, name, seeds)
     return found

@@ -133,7 +133,7 @@ def test_figures_of_encoders_are_means_over_seeds_and_differences_are_paired(
             seed = int(name[-1])
             return relevance + noise[name] * np.random.default_rng(seed).random(relevance.shape)
 
-    monkeypatch.setattr(Workplace, "has", lambda self, name: name in noise)
+    monkeypatch.setattr(Workplace, "seconds", lambda self, name: 60.0 if name in noise else None)
     runs: Any = Runs(toy)
     found = quality_paper.encoders(runs)
     table = quality_paper.rows(found)

@@ -65,10 +65,12 @@ def calibrate(
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.calibrating import calibrate as learn
     from linker.evaluation.evaluating import only_split
+    from linker.models.passages import reading
 
     linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
     linked = only_split(linked, split) if split else linked
-    scores = found.load().score(linked.articles, linked.posts, passages)
+    # Each article by itself: the scores that `linker rank` compares with the calibration.
+    scores = reading(found.load().model, passages).score_alone(linked.articles, linked.posts)
     calibration = learn(
         scores,
         linked.relevance(),

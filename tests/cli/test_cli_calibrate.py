@@ -161,6 +161,19 @@ def test_calibrate_writes_prints_and_serves_rank(run: Run) -> None:
     assert all(0 <= float(row["probability"]) <= 1 for row in ranked("kept.csv"))
 
 
+def test_a_calibration_is_of_the_scores_that_rank_gives(run: Run) -> None:
+    rival = "{type: 'competing', temperature: 0.02, none: 0.1, model: 'tfidf'}"
+    Path("rival.jsonnet").write_text(rival)
+    assert run("calibrate", "--model", "rival.jsonnet", *DEV, "--out", "c.json")[0] == 0
+    model = linker.load("rival.jsonnet")
+    alone = [hit.score for article in TOY.articles for hit in model.rank(article, TOY.posts, top=150)]
+    together = model.score(TOY.articles, TOY.posts)
+    edges = Calibration.read("c.json").edges
+    # The highest of all scores is an edge; together, rivals take from it.
+    assert edges.max() == pytest.approx(max(alone), rel=1e-4)
+    assert edges.max() != pytest.approx(together.max(), rel=1e-2)
+
+
 def test_a_calibration_is_of_one_model_and_one_way_of_reading(run: Run) -> None:
     config = {"model": {"type": "tfidf", "stop_words": "none"}}
     save_model(TfidfModel("none"), Path("mine"), config, {}, "")

@@ -138,7 +138,7 @@ def test_one_at_a_time_gives_what_rank_gives_for_each_article(folder: Path) -> N
                 "--out",
                 "r.jsonl",
             ]
-            command = [sys.executable, "-m", "linker.cli.main", "rank", *ranking]
+            command = [sys.executable, "-m", "linker.cli.main", "rank", *ranking, "--copies"]
             result = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
             assert result.returncode == 0, result.stderr
             ranked = [json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()]
