@@ -69,7 +69,7 @@ def test_posts_in_this_folder(rank: Rank, tmp_path: Path, url: str) -> None:
     (tmp_path / "posts.jsonl").write_text(LINES)
     done = rank("linker rank --article URL")
     assert "otters" in best(done)
-    first, second = done.stderr.splitlines()[:2]
+    first, second = done.stderr.splitlines()[1:3]
     assert first == f'article: "{TITLE}", 139 words, 2021-05-14, {url}'
     assert second == "posts: posts.jsonl (none were named; for others give --posts FILE)"
 
@@ -86,7 +86,7 @@ def test_no_posts_at_all(rank: Rank, tmp_path: Path, url: str, end: str) -> None
     (tmp_path / "empty").write_text("")
     done = rank(f"linker rank --article URL {end}")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: no posts to rank: ")
+    assert done.stderr.startswith("fetching the article ...\nerror: no posts to rank: ")
     assert f"\n  linker rank --article {url} --posts FILE\n" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -94,7 +94,7 @@ def test_no_posts_at_all(rank: Rank, tmp_path: Path, url: str, end: str) -> None
 def test_missing_articles_and_missing_posts_are_reported_together(rank: Rank) -> None:
     done = rank("linker rank --article none.html URL nix.txt --posts a.jsonl b.jsonl --out .")
     assert (done.returncode, done.stdout) == (2, "")
-    head, *lines = done.stderr.splitlines()
+    _, head, *lines = done.stderr.splitlines()
     assert head == "error: 5 problems:"
     assert [line.split(":")[0].strip() for line in lines] == [
         "a.jsonl",

@@ -136,7 +136,7 @@ def test_on_a_terminal_the_status_gives_way_to_messages_and_results(tmp_path: Pa
     assert code == 0
     pieces = shown.replace("\r\n", "\n").split(ERASE)
     assert pieces[1:3] == ["reading the article ...", pieces[2]]
-    assert pieces[2].startswith("article: 'Headliner was never booked")
+    assert pieces[2].startswith('article: "Headliner was never booked')
     assert pieces[2].endswith("\n")
     steps = ["reading the posts ...", "loading bm25 ...", "scoring 1,095 posts ...", ""]
     assert pieces[3:] == steps
@@ -148,4 +148,7 @@ def test_on_a_terminal_the_status_gives_way_to_messages_and_results(tmp_path: Pa
 def test_on_a_terminal_the_status_gives_way_to_an_error(tmp_path: Path) -> None:
     code, out, shown = on_terminal(tmp_path, "rank", "--article", "none.html", "--posts", "none.jsonl")
     assert (code, out) == (2, "")
-    assert shown.split(ERASE)[-1] == "error: none.html: there is no such file\r\n"
+    head, posts, article = shown.split(ERASE)[-1].splitlines()
+    assert head == "error: 2 problems:"
+    assert posts.startswith("  none.jsonl: there is no such file")
+    assert article.startswith("  none.html: there is no such file")
