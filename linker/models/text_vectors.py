@@ -67,8 +67,14 @@ class TextVectorModel(Model):
         raise NotImplementedError
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Cosines or negative distances: float32, articles × posts."""
-        return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
+        """Cosines or negative distances: float32, articles × posts; equal texts have equal scores, bit by bit."""
+        distinct = {post.text: post for post in posts}
+        scores = self.similarities(self.article_vectors(articles), self.post_vectors(list(distinct.values())))
+        if len(distinct) == len(posts):
+            return scores
+        # A matrix product may sum a column in another order than an equal one.
+        column = {text: i for i, text in enumerate(distinct)}
+        return scores[:, [column[post.text] for post in posts]]
 
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Cosines or negative distances: float32, one a pair."""

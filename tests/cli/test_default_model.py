@@ -102,7 +102,7 @@ def test_simulations_and_calibrations_use_it(
 def test_a_corpus_uses_it(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("pyarrow")
+    pytest.importorskip("lance")
     run(monkeypatch, capsys, "corpus", "build", "posts.jsonl", "--out", "corpus")
     model = next(
         line for line in run(monkeypatch, capsys, "corpus", "info", "corpus").splitlines() if "model" in line
