@@ -56,7 +56,16 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
                 place, **here, dtype=torch.float32, output_loading_info=True
             )
             missing_keys = report["missing_keys"]
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError, SafetensorError) as error:
+    # transformers 4 raises an AttributeError where a tokenizer's files are missing.
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        RuntimeError,
+        ImportError,
+        AttributeError,
+        SafetensorError,
+    ) as error:
         raise ModelError(_unloadable(path, error)) from error
     finally:
         transformers.utils.logging.set_verbosity(told)
