@@ -42,7 +42,7 @@ def told(workers: Workers, step: int, article_ids: Iterable[str]) -> Iterator[No
 
 def out_of_memory(error: BaseException) -> bool:
     """Is this torch's or Python's way to say that there is no memory left?"""
-    if isinstance(error, (MemoryError, torch.OutOfMemoryError)):
+    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
         return True
     # On a CPU torch has no class for it.
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
