@@ -68,13 +68,10 @@ class TextVectorModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Cosines or negative distances: float32, articles × posts; equal texts have equal scores, bit by bit."""
-        distinct = {post.text: post for post in posts}
-        scores = self.similarities(self.article_vectors(articles), self.post_vectors(list(distinct.values())))
-        if len(distinct) == len(posts):
-            return scores
+        distinct, column = _distinct(posts)
+        scores = self.similarities(self.article_vectors(articles), self.post_vectors(distinct))
         # A matrix product may sum a column in another order than an equal one.
-        column = {text: i for i, text in enumerate(distinct)}
-        return scores[:, [column[post.text] for post in posts]]
+        return scores if len(distinct) == len(posts) else scores[:, column]
 
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Cosines or negative distances: float32, one a pair."""
@@ -101,15 +98,10 @@ class TextVectorModel(Model):
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
         """Of unit length for cosines: float32, posts × dim; equal texts have equal vectors, bit by bit."""
-        first: dict[str, Post] = {}
-        for post in posts:
-            first.setdefault(post.text, post)
-        vectors = self.encode(map(self.post_tokens, first.values()), "encoding posts", len(first))
-        if len(first) == len(posts):
-            return vectors
+        distinct, row = _distinct(posts)
+        vectors = self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
         # Texts that are encoded together with others would differ in the last bits, and equal posts in their scores.
-        row = {text: i for i, text in enumerate(first)}
-        return vectors[[row[post.text] for post in posts]]
+        return vectors if len(distinct) == len(posts) else vectors[row]
 
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
         """Scores from what `encode` gave: float32, articles × posts."""
@@ -119,6 +111,17 @@ class TextVectorModel(Model):
         left, right = articles.astype(np.float64), posts.astype(np.float64)
         squares = (left**2).sum(axis=1)[:, None] - 2 * left @ right.T + (right**2).sum(axis=1)
         return -np.sqrt(np.maximum(squares, 0)).astype(np.float32)
+
+
+def _distinct(posts: Sequence[Post]) -> tuple[list[Post], list[int]]:
+    """The first post of each text, and for every post the place of its text among these."""
+    place: dict[str, int] = {}
+    distinct: list[Post] = []
+    for post in posts:
+        if post.text not in place:
+            place[post.text] = len(distinct)
+            distinct.append(post)
+    return distinct, [place[post.text] for post in posts]
 
 
 def unit_length(vectors: np.ndarray) -> np.ndarray:
