@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
@@ -22,6 +22,7 @@ from linker.models.text_vectors import TextVectorModel, unit_length
 from linker.progress import progress_bar
 
 WEIGHTS, VOCABULARY = "model.safetensors", "vocabulary.txt"
+Weights = TypeVar("Weights")
 
 _WORDS, _SUBWORDS, _LEARNED = "embedder.words.weight", "embedder.subwords", "embedder.unknown"
 _TOKENS_TOGETHER = 50_000
@@ -128,12 +129,7 @@ class WordMeansModel(TextVectorModel):
         """
         vocabulary = Vocabulary.load(folder / VOCABULARY)
         path = folder / WEIGHTS
-        try:
-            weights = load_file(path)
-        except (OSError, SafetensorError) as error:
-            raise ModelError(
-                f"{path}: cannot be read as model weights ({error}); copy the model folder anew"
-            ) from error
+        weights = read_weights(path, load_file)
         shapes = {_WORDS: (len(vocabulary), self.output_dim)}
         if self.unknown == "subwords":
             shapes[_SUBWORDS] = (self.buckets, self.output_dim)
@@ -145,6 +141,20 @@ class WordMeansModel(TextVectorModel):
                 f"{path}: does not fit the config beside it: it holds {found}, the config asks for {shapes}"
             )
         self.vocabulary, self._weights = vocabulary, weights
+
+
+def read_weights(path: Path, load: Callable[[Path], Weights]) -> Weights:
+    """Read a safetensors file, as NumPy arrays or as tensors.
+
+    Raises:
+        ModelError: the file is missing or damaged.
+    """
+    try:
+        return load(path)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(
+            f"{path}: cannot be read as model weights ({error}); copy the model folder again"
+        ) from error
 
 
 def _means(vectors: np.ndarray, lengths: np.ndarray) -> np.ndarray:

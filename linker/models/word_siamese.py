@@ -9,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
@@ -25,7 +24,7 @@ from linker.data.word_vectors import WordVectors
 from linker.errors import ConfigError, ModelError
 from linker.models.model import Model
 from linker.models.siamese import TOKENS_TOGETHER, SiameseModel, length_buckets, save_weights
-from linker.models.word_means import VOCABULARY, WEIGHTS
+from linker.models.word_means import VOCABULARY, WEIGHTS, read_weights
 from linker.modules.embedder import Embedder
 from linker.modules.encoder import Encoder
 from linker.modules.kernels.dropout import drawing, masks_in_force
@@ -190,12 +189,7 @@ class WordSiamese(SiameseModel):
         """
         vocabulary = Vocabulary.load(folder / VOCABULARY)
         path = folder / WEIGHTS
-        try:
-            state = load_file(path)
-        except (OSError, SafetensorError) as error:
-            raise ModelError(
-                f"{path}: cannot be read as model weights ({error}); copy the model folder anew"
-            ) from error
+        state = read_weights(path, load_file)
         table = state.get("embedder.words.weight")
         width = 0 if table is None else table.shape[1]
         try:
