@@ -64,7 +64,7 @@ def format_of(path: Path | None, asked: Format | None) -> Format:
         found = ENDINGS.get(path.suffix.lower())
         if found is None:
             raise LinkerError(
-                f"--out {path}: what to write is told by the ending, one of {', '.join(ENDINGS)}; "
+                f"--out {path}: the ending chooses the format and must be one of {', '.join(ENDINGS)}; "
                 f"rename it, or add --format ({', '.join(get_args(Format))})"
             )
         return found
