@@ -1,0 +1,54 @@
+"""How well models put a query's own candidates first (Di Giovanni & Brambilla 2021, section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linker.common.errors import LinkerError
+from linker.contrib.twitter4sse.reranking_sets import Reranking
+from linker.data.types import Article, Post
+from linker.evaluation.metrics.ranking import average_precision, ndcg, rank_posts
+from linker.models.model import Model
+
+RERANKING_METRICS = ("nDCG", "MAP")
+
+
+@dataclass(frozen=True)
+class RerankingFigures:
+    """Means over the queries, as fractions, by the names of `RERANKING_METRICS`; and nDCG of each query."""
+
+    metrics: dict[str, float]
+    per_query: np.ndarray
+
+
+def rerank(model: Model, queries: Sequence[Reranking]) -> RerankingFigures:
+    """Rank every query's candidates by a model's scores, the query as the article.
+
+    nDCG is over the whole ranking. Tied candidates stand in descending order of their ids.
+
+    Raises:
+        LinkerError: a score that is not finite, or a query without relevant candidates.
+    """
+    articles, posts = [], []
+    for query in queries:
+        articles += [Article(query.query_id, query.query)] * len(query.candidates)
+        posts += [Post(candidate.id, candidate.text) for candidate in query.candidates]
+    scores = model.score_pairs(articles, posts)
+    if not np.isfinite(scores).all():
+        bad = int(np.flatnonzero(~np.isfinite(scores))[0])
+        raise LinkerError(f"the score of {posts[bad].id} for the query {articles[bad].id} is {scores[bad]}")
+    figures = []
+    start = 0
+    for query in queries:
+        relevant = np.array([candidate.relevant for candidate in query.candidates])
+        if not relevant.any():
+            raise LinkerError(f"the query {query.query_id} has no relevant candidate")
+        own = scores[None, start : start + len(relevant)]
+        ranked = relevant[rank_posts(own, [candidate.id for candidate in query.candidates])]
+        figures.append((ndcg(ranked, len(relevant))[0], average_precision(ranked)[0]))
+        start += len(relevant)
+    values = np.array(figures)
+    return RerankingFigures(dict(zip(RERANKING_METRICS, values.mean(axis=0).tolist())), values[:, 0])
