@@ -19,9 +19,9 @@ from quality_models import sentence_transformer
 from linker.config import build
 from linker.data import read_articles, read_posts
 from linker.data.types import LinkedPosts
-from linker.evaluation.metrics.ranking import rank_posts
 from linker.models.archive import load_model
 from linker.models.model import Model
+from linker.models.order import rank_posts
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 
 DATA = Path(__file__).resolve().parents[1] / "data"

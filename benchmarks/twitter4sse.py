@@ -25,9 +25,9 @@ import torch
 
 from linker.common.files import atomic_write
 from linker.config import build
-from linker.contrib.twitter4sse.reranking_sets import read_reranking
 from linker.data.types import LinkedPosts, Post
 from linker.evaluation.benchmarks.graded_pairs import PairColumns, read_pairs
+from linker.evaluation.benchmarks.reranking import read_reranking
 from linker.models.archive import save_model, write_json
 from linker.models.model import Model
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write
-from linker.evaluation.metrics.ranking import rank_posts
+from linker.models.order import rank_posts
 
 _SPACE = re.compile(r"\s")
 

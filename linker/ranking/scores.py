@@ -17,8 +17,8 @@ from linker.common.errors import DataError
 from linker.data.near_duplicates import linked_groups, signatures
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
-from linker.evaluation.metrics.ranking import rank_posts
 from linker.models.model import Model
+from linker.models.order import rank_posts
 from linker.ranking.ranked_post import RankedPost, ReadInParts
 
 if TYPE_CHECKING:

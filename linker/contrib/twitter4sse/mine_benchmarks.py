@@ -16,14 +16,9 @@ from linker.contrib.twitter4sse.mine_pairs import write_lines
 from linker.contrib.twitter4sse.pair_miners import PairMiner
 from linker.contrib.twitter4sse.pool import run_all
 from linker.contrib.twitter4sse.report import Display, Report
-from linker.contrib.twitter4sse.reranking_sets import (
-    Reranking,
-    SetBuilder,
-    read_usable,
-    usable_groups,
-    write_of,
-)
+from linker.contrib.twitter4sse.reranking_sets import SetBuilder, read_usable, usable_groups, write_of
 from linker.data.io.streams import open_bytes
+from linker.evaluation.benchmarks.reranking import Reranking
 
 _IDS = ("id", "anchor_id", "parent_id")
 _TEXTS = ("text", "anchor_text", "parent_text")

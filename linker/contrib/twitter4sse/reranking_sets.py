@@ -6,40 +6,13 @@ import json
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from linker.common.errors import DataError
 from linker.common.files import atomic_write
 from linker.contrib.twitter4sse.pair_miners import Member
 from linker.contrib.twitter4sse.shards import Part, place_of, read_groups
-from linker.data.io.streams import open_bytes
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A tweet to be ranked."""
-
-    id: str
-    text: str
-    relevant: bool
-
-
-@dataclass(frozen=True)
-class Reranking:
-    """A query and its candidates, in an order that says nothing about their relevance.
-
-    Attributes:
-        set: dq, dr, cq or cr.
-        parent_id: the tweet that the relevant candidates quote or answer; of dq and dr it is the query.
-    """
-
-    set: str
-    query_id: str
-    query: str
-    parent_id: str
-    candidates: tuple[Candidate, ...]
+from linker.evaluation.benchmarks.reranking import Candidate, Reranking
 
 
 class SetBuilder:
@@ -137,25 +110,3 @@ def read_usable(paths: Iterable[Path]) -> Iterator[tuple[str, str, Member | None
 def write_of(reranking: Reranking) -> str:
     """The line of a query."""
     return json.dumps(asdict(reranking), ensure_ascii=False) + "\n"
-
-
-def read_reranking(path: str | Path) -> list[Reranking]:
-    """The queries of a reranking set.
-
-    Raises:
-        DataError: the file cannot be read, or a line of it is none.
-    """
-    found = []
-    with open_bytes(str(path)) as file:
-        for number, line in enumerate(file, 1):
-            try:
-                value: dict[str, Any] = json.loads(line)
-                candidates = tuple(Candidate(**one) for one in value.pop("candidates"))
-                found.append(Reranking(**value, candidates=candidates))
-            except (ValueError, TypeError, KeyError, AttributeError) as error:
-                raise DataError(
-                    f"{path}, line {number}: no query of a reranking set; `linker mine benchmarks` makes them"
-                ) from error
-    if not found:
-        raise DataError(f"{path}: holds no query")
-    return found

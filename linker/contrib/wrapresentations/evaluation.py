@@ -10,19 +10,9 @@ import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.batches import ClassPairs, balanced_pairs
-from linker.evaluation.metrics.pairwise import average_precision
+from linker.evaluation.metrics.pairwise import Similar, at_threshold, average_precision, best_threshold
 
 _PAIRS_TOGETHER = 1 << 16
-
-
-@dataclass(frozen=True)
-class Similar:
-    """Pairs called similar from a threshold on, against pairs of one class. All but the threshold are fractions."""
-
-    precision: float
-    recall: float
-    f1: float
-    threshold: float
 
 
 @dataclass(frozen=True)
@@ -64,24 +54,6 @@ def pair_figures(
         average_precision=average_precision(cosines, pairs.same),
         pairs=len(cosines),
     )
-
-
-def best_threshold(cosines: np.ndarray, same: np.ndarray) -> float:
-    """The lowest of the cosines from which on calling pairs similar gives the best F1."""
-    from sklearn.metrics import precision_recall_curve
-
-    precision, recall, thresholds = precision_recall_curve(same, cosines)
-    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
-    return float(thresholds[np.argmax(f1[:-1])])
-
-
-def at_threshold(cosines: np.ndarray, same: np.ndarray, threshold: float) -> Similar:
-    """The figures where pairs from this cosine on are called similar."""
-    called = cosines >= threshold
-    hits = int((called & same).sum())
-    precision, recall = hits / max(int(called.sum()), 1), hits / max(int(same.sum()), 1)
-    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
-    return Similar(precision, recall, f1, threshold)
 
 
 def cross_validated_f1(vectors: np.ndarray, classes: Sequence[str], folds: int = 5, seed: int = 0) -> float:

@@ -2,16 +2,68 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from linker.common.errors import LinkerError
-from linker.contrib.twitter4sse.reranking_sets import Reranking
+from linker.common.errors import DataError, LinkerError
+from linker.data.io.streams import open_bytes
 from linker.data.types import Article, Post
-from linker.evaluation.metrics.ranking import average_precision, ndcg, rank_posts
+from linker.evaluation.metrics.ranking import average_precision, ndcg
 from linker.models.model import Model
+from linker.models.order import rank_posts
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tweet to be ranked."""
+
+    id: str
+    text: str
+    relevant: bool
+
+
+@dataclass(frozen=True)
+class Reranking:
+    """A query and its candidates, in an order that says nothing about their relevance.
+
+    Attributes:
+        set: dq, dr, cq or cr.
+        parent_id: the tweet that the relevant candidates quote or answer; of dq and dr it is the query.
+    """
+
+    set: str
+    query_id: str
+    query: str
+    parent_id: str
+    candidates: tuple[Candidate, ...]
+
+
+def read_reranking(path: str | Path) -> list[Reranking]:
+    """The queries of a reranking set.
+
+    Raises:
+        DataError: the file cannot be read, or a line of it is none.
+    """
+    found = []
+    with open_bytes(str(path)) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                value: dict[str, Any] = json.loads(line)
+                candidates = tuple(Candidate(**one) for one in value.pop("candidates"))
+                found.append(Reranking(**value, candidates=candidates))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise DataError(
+                    f"{path}, line {number}: no query of a reranking set; `linker mine benchmarks` makes them"
+                ) from error
+    if not found:
+        raise DataError(f"{path}: holds no query")
+    return found
+
 
 RERANKING_METRICS = ("nDCG", "MAP")
 

@@ -9,10 +9,9 @@ from pathlib import Path
 from linker.common.console import stderr
 from linker.common.errors import LinkerError
 from linker.common.files import check_writable
-from linker.contrib.twitter4sse.reranking_sets import read_reranking
 from linker.data.io.line_errors import OnError
 from linker.evaluation.benchmarks.graded_pairs import PairColumns, read_pairs, similarity_figures
-from linker.evaluation.benchmarks.reranking import rerank
+from linker.evaluation.benchmarks.reranking import read_reranking, rerank
 from linker.models.archive import write_json
 from linker.models.model import Model
 from linker.models.resolve import Contender

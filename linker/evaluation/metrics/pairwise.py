@@ -7,9 +7,39 @@ metrics ask more than those of `per_article`: scores of different articles must 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
+
+
+@dataclass(frozen=True)
+class Similar:
+    """Pairs called similar from a threshold on, against pairs of one class. All but the threshold are fractions."""
+
+    precision: float
+    recall: float
+    f1: float
+    threshold: float
+
+
+def best_threshold(cosines: np.ndarray, same: np.ndarray) -> float:
+    """The lowest of the cosines from which on calling pairs similar gives the best F1."""
+    from sklearn.metrics import precision_recall_curve
+
+    precision, recall, thresholds = precision_recall_curve(same, cosines)
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-12)
+    return float(thresholds[np.argmax(f1[:-1])])
+
+
+def at_threshold(cosines: np.ndarray, same: np.ndarray, threshold: float) -> Similar:
+    """The figures where pairs from this cosine on are called similar."""
+    called = cosines >= threshold
+    hits = int((called & same).sum())
+    precision, recall = hits / max(int(called.sum()), 1), hits / max(int(same.sum()), 1)
+    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+    return Similar(precision, recall, f1, threshold)
+
 
 THRESHOLDS = (50, 100, 200, 500, 1000, 2000, 3000)
 """The r of the paper's r-Precision."""

@@ -12,16 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from linker.models.order import rank_posts
+
 _ROWS_AT_ONCE = 256
-
-
-def rank_posts(scores: np.ndarray, post_ids: Sequence[str]) -> np.ndarray:
-    """Column indices, articles × posts, best first; ties in descending order of post ids."""
-    descending = np.array(
-        sorted(range(len(post_ids)), key=post_ids.__getitem__, reverse=True), dtype=np.int64
-    )
-    columns = np.asarray(scores, dtype=np.float32)[:, descending]
-    return descending[np.argsort(-columns, axis=1, kind="stable")]
 
 
 def average_precision(ranked: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs
 from linker.contrib.twitter4sse.pair_miners import PairMiner
-from linker.contrib.twitter4sse.reranking_sets import Reranking, read_reranking
+from linker.evaluation.benchmarks.reranking import Reranking, read_reranking
 from tests.helpers.tweets import read_pairs, v1, write
 
 SETS = ("dq", "dr", "cq", "cr")

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from linker.config import build, load_config, resolve
-from linker.contrib.twitter4sse.reranking_sets import Candidate, Reranking
-from linker.evaluation.benchmarks.reranking import rerank
+from linker.evaluation.benchmarks.reranking import Candidate, Reranking, rerank
 from linker.models.archive import load_model
 from linker.training.data_options import use_data
 from linker.training.distributed.context import Workers

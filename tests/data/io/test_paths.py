@@ -17,6 +17,7 @@ import pyarrow.parquet
 import pytest
 
 from linker.common.errors import DataError, LinkerError
+from linker.data.io import streams
 from linker.data.io.paths import check_inputs, input_files
 from linker.data.io.records import read_posts
 

@@ -13,7 +13,6 @@ from sklearn.metrics import average_precision_score, f1_score, ndcg_score
 
 from linker.common.errors import DataError, LinkerError
 from linker.config import build
-from linker.contrib.twitter4sse.reranking_sets import Candidate, Reranking
 from linker.evaluation.benchmarks.graded_pairs import (
     GradedPairs,
     PairColumns,
@@ -21,7 +20,7 @@ from linker.evaluation.benchmarks.graded_pairs import (
     read_pairs,
     similarity_figures,
 )
-from linker.evaluation.benchmarks.reranking import rerank
+from linker.evaluation.benchmarks.reranking import Candidate, Reranking, rerank
 from linker.models.model import Model
 
 
