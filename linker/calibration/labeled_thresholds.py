@@ -2,7 +2,7 @@
 
 A curve from scores to probabilities, fitted to few labels, says what a post is worth, but its intervals are too narrow
 where it is not of the right kind. So intervals come from counts: of stretches of the ranking whose posts were labelled
-equally often (docs/decisions/124-thresholds.md).
+equally often (docs/decisions/124-calibration-and-thresholds.md).
 """
 
 from __future__ import annotations
