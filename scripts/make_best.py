@@ -1,8 +1,8 @@
 """The model that `linker rank` takes without `--model`: linker/models/pretrained/best.
 
-    python scripts/make_best.py runs/best
+    python scripts/make_pretrained.py runs/best
 
-The folder given is one of configs/best.jsonnet (docs/recipes/best.md). Its network is written in 8 bits, a quarter of
+The folder given is one of configs/minilm/base.jsonnet (docs/recipes/best.md). Its network is written in 8 bits, a quarter of
 the room; where it was trained, and from which files, is left out.
 """
 
@@ -25,12 +25,12 @@ CARD = """# The model that ranks where none is named
 
 Four of the six layers of the sentence transformer all-MiniLM-L6-v2 (Apache-2.0), which learned from the whole of it and
 then from links; TF-IDF of the posts at hand and the word vectors of `distilled` beside it; articles asked together
-compete for each post. Made by `scripts/make_best.py` from a run of `configs/best.jsonnet`; its network's weights are
+compete for each post. Made by `scripts/make_pretrained.py` from a run of `configs/minilm/base.jsonnet`; its network's weights are
 kept in 8 bits.
 
 It learned from 100,094 English tweets, headlines, captions and fact-checks of 2011 to 2021, and from links of 12,878
 tweets to 6,426 items: headlines on US and British news of 2013 and 2014 (The Plazz), and fact-checks of PolitiFact and
-Snopes. `benchmarks/quality.md` says how good it is on later items of the same sources, and what such a model is worth
+Snopes. `benchmarks/quality/results/quality.md` says how good it is on later items of the same sources, and what such a model is worth
 on a source that it learned no link of. Expect less on other languages, topics and times. A score is not a probability:
 label a sample by hand and measure.
 """
@@ -41,7 +41,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("trained", type=Path, help="a model folder of configs/best.jsonnet")
+    parser.add_argument("trained", type=Path, help="a model folder of configs/minilm/base.jsonnet")
     parser.add_argument("--out", type=Path, default=FOLDERS[BEST])
     options = parser.parse_args()
     config: dict[str, Any] = read_config(options.trained)["model"]

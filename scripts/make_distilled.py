@@ -1,7 +1,7 @@
 """The model that linker brings along, from distilled word vectors: linker/models/pretrained/distilled.
 
     linker vectors distil TEXTS... --teacher FOLDER --out vectors.txt.gz
-    python scripts/make_distilled.py vectors.txt.gz
+    python scripts/make_pretrained.py vectors.txt.gz
 
 FOLDER is that of all-MiniLM-L6-v2 (Apache-2.0). The vectors are turned so that most of what sums of them say is in the
 first numbers; those are kept, as 16-bit floats. Names of accounts and addresses among the words are left out.
@@ -33,8 +33,8 @@ CARD = """# The model that linker brings along
 Word vectors distilled from the sentence transformer all-MiniLM-L6-v2 (Apache-2.0), their mean compared by cosine, and
 TF-IDF of the posts at hand beside it; articles asked together compete for each post. Nothing was trained on links.
 
-Made by `scripts/make_distilled.py` for {words:,} words of English tweets, headlines, captions and fact-checks of
-2011 to 2018, {dim} numbers each. `benchmarks/quality.md` says how good it is. Expect less on other languages and times:
+Made by `scripts/make_pretrained.py` for {words:,} words of English tweets, headlines, captions and fact-checks of
+2011 to 2018, {dim} numbers each. `benchmarks/quality/results/quality.md` says how good it is. Expect less on other languages and times:
 words it does not know get vectors by their spelling, and count in TF-IDF above all.
 """
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.corpus_posts import NEAR_COPIES, RETWEETS, PostMaker, write_posts
+from benchmarks.corpus.posts import NEAR_COPIES, RETWEETS, PostMaker, write_posts
 
 ROOT = Path(__file__).resolve().parents[2]
 

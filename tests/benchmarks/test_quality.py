@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-
-import quality_paper  # noqa: E402
-import quality_rivals  # noqa: E402
-from quality_kept import Kept  # noqa: E402
-from quality_models import competing, in_percent, right_at_1  # noqa: E402
-from quality_runs import Workplace  # noqa: E402
-
-from linker.config import build  # noqa: E402
-from linker.data.types import Article, LinkedPosts, Post  # noqa: E402
-from linker.evaluation.comparison import Difference  # noqa: E402
-from linker.models.model import Model  # noqa: E402
+from benchmarks.quality import baselines, danovitch2020
+from benchmarks.quality.models import competing, in_percent, right_at_1
+from benchmarks.quality.runs import Workplace
+from benchmarks.quality.tables import Kept
+from linker.config import build
+from linker.data.types import Article, LinkedPosts, Post
+from linker.evaluation.comparison import Difference
+from linker.models.model import Model
 
 
 def test_rows_that_a_run_did_not_make_stay_with_their_day(tmp_path: Path) -> None:
@@ -62,14 +56,14 @@ def test_every_rival_is_in_both_tables_and_only_the_other_articles_make_the_diff
     toy: LinkedPosts,
 ) -> None:
     toys: Any = Toy(toy)
-    one, every = (quality_rivals.measured(toys, one_at_a_time=alone) for alone in (True, False))
+    one, every = (baselines.measured(toys, one_at_a_time=alone) for alone in (True, False))
     assert list(one.rows) == list(every.rows)
-    assert set(one.differences) == set(one.rows) - {quality_rivals.DEFAULT}
+    assert set(one.differences) == set(one.rows) - {baselines.DEFAULT}
     assert one.rows["BM25"] == every.rows["BM25"]
     # Alone, a softmax over articles changes nothing.
     for plain in ("MiniLM", "TF-IDF + MiniLM, cosines", "TF-IDF + MiniLM, z-scores"):
         assert one.rows[plain] == one.rows[f"{plain}, softmax over articles"]
-    lines = quality_rivals.difference_lines(one, every, with_recall_at_1=True)
+    lines = baselines.difference_lines(one, every, with_recall_at_1=True)
     # Alone, rows with the softmax would repeat the rows without.
     assert sum("| alone |" in line for line in lines) == len(one.differences) - 3
     assert sum("| together |" in line for line in lines) == len(one.differences)
@@ -81,14 +75,14 @@ def difference(model: str, metric: str, points: float) -> Difference:
 
 
 def test_the_text_says_where_the_default_loses() -> None:
-    metrics = quality_rivals.COMPARED
-    ahead = quality_rivals.Measured({}, {"TF-IDF": {m: difference("TF-IDF", m, -3) for m in metrics}})
+    metrics = baselines.COMPARED
+    ahead = baselines.Measured({}, {"TF-IDF": {m: difference("TF-IDF", m, -3) for m in metrics}})
     behind = {m: difference("TF-IDF", m, 4 if m == "MAP" else -3) for m in metrics}
-    lines = quality_rivals.difference_lines(ahead, quality_rivals.Measured({}, {"TF-IDF": behind}))
+    lines = baselines.difference_lines(ahead, baselines.Measured({}, {"TF-IDF": behind}))
     # Rivals minus the default, turned round with the ends of the interval.
     assert "+3.0 [+1.0, +4.0]" in lines[2]
     assert lines[-3:] == ["Where the default loses:", "", "- to TF-IDF, together: MAP -4.0 [-6.0, -3.0]"]
-    assert quality_rivals.difference_lines(ahead, ahead)[-1] == "The default is behind none of them."
+    assert baselines.difference_lines(ahead, ahead)[-1] == "The default is behind none of them."
 
 
 class Seeds:
@@ -115,7 +109,7 @@ class Seeds:
     ],
 )
 def test_the_text_says_whether_the_order_of_the_paper_shows(found: Any, words: str) -> None:
-    assert quality_paper.verdict(found) == words
+    assert danovitch2020.verdict(found) == words
 
 
 def test_figures_of_encoders_are_means_over_seeds_and_differences_are_paired(
@@ -135,12 +129,12 @@ def test_figures_of_encoders_are_means_over_seeds_and_differences_are_paired(
 
     monkeypatch.setattr(Workplace, "seconds", lambda self, name: 60.0 if name in noise else None)
     runs: Any = Runs(toy)
-    found = quality_paper.encoders(runs)
-    table = quality_paper.rows(found)
+    found = danovitch2020.encoders(runs)
+    table = danovitch2020.rows(found)
     assert list(table) == ["AST", "CNN"]
     assert table["AST"]["mAP"] == "100.0 ± 0.0"
     assert table["AST"]["seeds"] == "2"
-    minus = quality_paper.differences(found)["CNN"]["mAP"]
+    minus = danovitch2020.differences(found)["CNN"]["mAP"]
     points, low, high = (
         float(number) for number in minus.replace("[", "").replace("]", "").replace(",", "").split()
     )

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from benchmarks.speed_opponents import EveryToken, OriginalStarTransformer, SelfAttentionEncoder
+from benchmarks.speed.baselines import EveryToken, OriginalStarTransformer, SelfAttentionEncoder
 from linker.modules.encoders.encoder import pad_tokens
 from linker.modules.encoders.star_transformer import StarTransformerEncoder
 

@@ -1,4 +1,4 @@
-"""scripts/make_best.py: a trained folder becomes one that can come along, and ranks as it did."""
+"""scripts/make_pretrained.py: a trained folder becomes one that can come along, and ranks as it did."""
 
 from __future__ import annotations
 

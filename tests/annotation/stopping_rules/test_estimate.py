@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from benchmarks.stopping import QUALITIES, missed, ordered
+from benchmarks.annotation.stopping_rules import QUALITIES, missed, ordered
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.estimate import estimate
 

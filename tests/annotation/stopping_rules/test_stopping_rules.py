@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
 
-from benchmarks.stopping import QUALITIES, ordered, repeated_test_end, tail_end
+from benchmarks.annotation.stopping_rules import QUALITIES, ordered, repeated_test_end, tail_end
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.random_draws import RandomDraws
 from linker.annotation.stopping_rules.recall import RecallRule

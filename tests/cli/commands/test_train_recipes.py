@@ -138,7 +138,7 @@ def test_every_config_needs_nothing_from_the_command_line(
     reader = config["data"]["reader"]
     inputs = [reader[key] for key in ("articles", "posts", "labels", "texts") if key in reader]
     assert all(Path(path).is_file() for path in inputs)
-    assert inputs or name == "configs/twitter4sse.jsonnet"
+    assert inputs or name == "configs/papers/twitter4sse.jsonnet"
     head = (ROOT / name).read_text(encoding="utf-8").split("local ")[0].split("(import")[0]
     assert f"linker train {name}" in head, "the header names the command"
 

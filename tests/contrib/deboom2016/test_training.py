@@ -64,7 +64,7 @@ def test_the_recipe_learns_that_rare_words_tell_more(tmp_path, loss, rate):
         for word, vector in vectors.items():
             file.write(f"{word} {' '.join(f'{x:.4f}' for x in vector)}\n")
     config = load_config(
-        Path(__file__).parents[3] / "configs" / "deboom.jsonnet",
+        Path(__file__).parents[3] / "configs" / "papers" / "deboom2016.jsonnet",
         overrides=[
             f"loss={json.dumps(loss)}",
             "trainer.epochs=10",

@@ -15,7 +15,7 @@ from linker.training.training_state import Run
 from tests.conftest import TOPICS
 from tests.helpers.tiny_transformers import tiny
 
-CONFIG = "configs/twitter4sse.jsonnet"
+CONFIG = "configs/papers/twitter4sse.jsonnet"
 
 
 def pair(number, parent, anchor, text):

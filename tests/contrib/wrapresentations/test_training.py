@@ -48,7 +48,7 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
     assert "28 texts left" in told
     rows = [json.loads(line) for line in augmented.read_text(encoding="utf-8").splitlines()]
     assert sum(row["text"] != row["original"] for row in rows) == 56
-    command = ["train", str(ROOT / "configs" / "wrapresentations.jsonnet"), "--out", str(out)]
+    command = ["train", str(ROOT / "configs" / "papers" / "wrapresentations.jsonnet"), "--out", str(out)]
     command += ["-o", f"data.reader.texts={augmented}", "-o", f"model.path={network}"]
     command += ["-o", "data.splitter.held_out=eastbridge", "-o", "trainer.epochs=2"]
     code, told = linker(*command)

@@ -1,0 +1,1 @@
+"""Labels needed by query strategies, error rates of stopping rules, waiting time of annotators."""

@@ -1,0 +1,208 @@
+"""The page, the table and the picture of benchmarks/annotation."""
+
+from __future__ import annotations
+
+import csv
+import platform
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from linker.annotation.simulation.study import Outcome
+from linker.common.files import atomic_write
+
+COLUMNS = {
+    "random": "random",
+    "keywords": "keywords",
+    "lexical": "BM25",
+    "seed_similarity": "cosine",
+    "hybrid": "hybrid",
+    "rocchio": "Rocchio",
+    "learning": "learning",
+    "asreview": "ASReview",
+}
+RIVALS = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "asreview")
+FEW = 10
+
+
+@dataclass(frozen=True)
+class Result:
+    """A task and the mean labels to 95 % of its relevant posts by strategy; None: never reached."""
+
+    facts: dict[str, Any]
+    labels: dict[str, float | None]
+
+    @classmethod
+    def of(cls, kept: dict[str, Any]) -> Result:
+        labels: dict[str, float | None] = {}
+        for name in COLUMNS:
+            own = [one["labels_to"]["0.95"] for one in kept["outcomes"] if one["strategy"] == name]
+            if own:
+                labels[name] = None if None in own else fmean(own)
+        return cls(kept, labels)
+
+    def share(self, name: str) -> float | None:
+        labels = self.labels.get(name)
+        return None if labels is None else labels / self.facts["distinct"]
+
+
+def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float, options: str) -> None:
+    """Write OUT.md, OUT.csv, and OUT.svg where matplotlib is installed."""
+    results = [Result.of(kept) for kept in done]
+    names = [name for name in COLUMNS if any(name in result.labels for result in results)]
+    with atomic_write(out.with_suffix(".csv")) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        facts = (
+            "set",
+            "name",
+            "posts",
+            "distinct",
+            "relevant",
+            "relevant_distinct",
+            "disagreeing",
+            "least_labels_95",
+        )
+        writer.writerow([*facts, *(f"labels_95_{name}" for name in names)])
+        for one in results:
+            writer.writerow([*(one.facts[key] for key in facts), *(one.labels.get(name) for name in names)])
+    events = [one for one in results if one.facts["set"] == "CrisisLexT6"]
+    topics = [one for one in results if one.facts["set"] == "TREC"]
+    parts = [
+        f"Model for scores and embeddings: `{model}`. Python {platform.python_version()}. Figures are means over runs "
+        f"with different seeds: {_runs(done)}. Strategies that learn are retrained after {growth:.0%} more labels. "
+        "Labels are counted in distinct posts, recall over all posts. Made with",
+        f"```\npython -m benchmarks.annotation --crisislex DIR --trec DIR --work WORK --asreview PYTHON {options}\n```",
+    ]
+    if events:
+        parts += ["## CrisisLexT6", *_events(events, names)]
+    if topics:
+        parts += ["## TREC Microblog", *_topics(topics, names)]
+    notes = out.with_name("notes.md")
+    lead = notes.read_text(encoding="utf-8").rstrip() if notes.is_file() else "# Annotation"
+    with atomic_write(out.with_suffix(".md")) as file:
+        file.write("\n\n".join([lead, *parts]) + "\n")
+    _picture(done, out.with_suffix(".svg"))
+
+
+def _runs(done: Sequence[dict[str, Any]]) -> str:
+    """How many runs of each strategy there are, the fewest of all tasks."""
+    fewest: dict[str, int] = {}
+    for kept in done:
+        for name, count in Counter(one["strategy"] for one in kept["outcomes"]).items():
+            fewest[COLUMNS[name]] = min(count, fewest.get(COLUMNS[name], count))
+    usual = max(fewest.values(), default=0)
+    others = [f"{count} of {name}" for name, count in fewest.items() if count != usual]
+    return ", ".join([f"{usual} of each strategy", *others])
+
+
+def _events(events: Sequence[Result], names: Sequence[str]) -> list[str]:
+    table = _table(
+        [
+            "labels to 95 % recall, % of distinct posts",
+            "distinct posts",
+            "relevant",
+            "least possible",
+            *(COLUMNS[name] for name in names),
+            "learning : random",
+        ],
+        [
+            [
+                one.facts["name"].replace("_", " "),
+                f"{one.facts['distinct']:,}",
+                f"{one.facts['relevant_distinct'] / one.facts['distinct']:.1%}",
+                _percent(one.facts["least_labels_95"] / one.facts["distinct"]),
+                *(_percent(one.share(name)) for name in names),
+                _ratio(one.labels.get("learning"), one.labels.get("random")),
+            ]
+            for one in events
+        ],
+    )
+    copies = sum(one.facts["posts"] - one.facts["distinct"] for one in events)
+    other = sum(one.facts["disagreeing"] for one in events)
+    return [
+        table,
+        f"{copies:,} posts are near-duplicates of another; {other:,} of them ({other / max(1, copies):.1%}) have a "
+        "different label in the set than their representative.",
+    ]
+
+
+def _topics(topics: Sequence[Result], names: Sequence[str]) -> list[str]:
+    parts = []
+    for title, some in (
+        (f"{{}} topics with {FEW} relevant posts or more", [t for t in topics if t.facts["relevant"] >= FEW]),
+        ("{} topics with fewer", [t for t in topics if t.facts["relevant"] < FEW]),
+    ):
+        if some:
+            rows = [
+                [
+                    COLUMNS[name],
+                    _mean([one.share(name) for one in some]),
+                    *_duel(some, name),
+                    _lost(some, name),
+                ]
+                for name in names
+            ]
+            head = [
+                "",
+                "labels to 95 %, mean % of posts",
+                "learning needs fewer",
+                "the same",
+                "more",
+                "never reached",
+            ]
+            parts += [f"### {title.format(len(some))}", _table(head, rows)]
+    return parts
+
+
+def _duel(topics: Sequence[Result], rival: str) -> list[str]:
+    if rival == "learning":
+        return ["", "", ""]
+    pairs = [(one.labels.get("learning"), one.labels.get(rival)) for one in topics]
+    known = [(float("inf") if a is None else a, float("inf") if b is None else b) for a, b in pairs]
+    return [
+        str(sum(a < b for a, b in known)),
+        str(sum(a == b for a, b in known)),
+        str(sum(a > b for a, b in known)),
+    ]
+
+
+def _lost(topics: Sequence[Result], name: str) -> str:
+    return str(sum(name in one.labels and one.labels[name] is None for one in topics))
+
+
+def _mean(shares: Sequence[float | None]) -> str:
+    known = [share for share in shares if share is not None]
+    return _percent(fmean(known)) if known else "–"
+
+
+def _percent(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f}"
+
+
+def _ratio(one: float | None, other: float | None) -> str:
+    return "–" if one is None or other is None else f"{one / other:.2f}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _picture(done: Sequence[dict[str, Any]], path: Path) -> None:
+    from linker.plots.recall import recall_curves
+    from linker.plots.style import save
+
+    fields = Outcome.__dataclass_fields__
+    events = [kept for kept in done if kept["set"] == "CrisisLexT6"] or done
+    outcomes = [
+        Outcome(
+            **{key: value for key, value in one.items() if key in fields}
+            | {"strategy": COLUMNS[one["strategy"]]}
+        )
+        for kept in events
+        for one in kept["outcomes"]
+    ]
+    save(recall_curves(outcomes), path)

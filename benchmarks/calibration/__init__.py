@@ -1,0 +1,1 @@
+"""Coverage of thresholds and their intervals on labeled posts."""

@@ -1,0 +1,213 @@
+"""How often thresholds keep and find what they say: makes benchmarks/calibration/results/thresholds.md.
+
+    python -m benchmarks.calibration --model MODEL --crisislex DIR --trec DIR --dev DIR [--dev DIR]
+
+CRISISLEX and TREC are as for annotation.py; each DEV holds articles.jsonl.gz and posts.jsonl.gz with a split `dev`;
+MODEL is a trained model folder, which must not have learned from any of them. BM25 and TF-IDF are measured beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.annotation.__main__ import crises, topics
+from linker.calibration.calibrate import calibrate
+from linker.calibration.calibrated_thresholds import CalibratedThresholds
+from linker.calibration.calibration import Calibration
+from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.thresholds import Thresholds
+from linker.common.errors import DataError
+from linker.common.files import atomic_write
+from linker.data.readers.articles_and_posts import ArticlesAndPosts
+from linker.evaluation.outputs import only_split
+from linker.ranking.ranker import load
+
+OUT = Path(__file__).resolve().parent / "results" / "thresholds.md"
+KEPT = (0.02, 0.05, 0.1, 0.2, 0.5, 0.9)
+LABELS = (50, 100, 200)
+WAYS = {"random": "drawn at random", "top": "the best-ranked", "both": "half the best-ranked, half at random"}
+HALVES = 8
+
+
+@dataclass(frozen=True)
+class Pile:
+    """Posts of one topic, best first."""
+
+    scores: np.ndarray
+    relevant: np.ndarray
+
+
+def measured(thresholds: Thresholds, score: float, scores: np.ndarray, relevant: np.ndarray) -> list[float]:
+    """Does the interval hold the truth, how wide is it, how far is the estimate: of precision, then of recall."""
+    one, kept = thresholds.at(score), scores >= np.float32(score)
+    truths = float(relevant[kept].mean()), float(relevant[kept].sum() / relevant.sum())
+    found = []
+    for share, true in zip((one.precision, one.recall), truths):
+        held = share.low - 1e-6 <= true <= share.high + 1e-6
+        found += [float(held), share.high - share.low, abs(share.value - true)]
+    return found
+
+
+def drawn(way: str, count: int, posts: int, rng: np.random.Generator) -> np.ndarray:
+    """Ranks that get labels."""
+    best = {"random": 0, "top": count, "both": count // 2}[way]
+    others = rng.choice(np.arange(best, posts), count - best, replace=False)
+    return np.concatenate([np.arange(best), others])
+
+
+def with_labels(piles: list[Pile], draws: int) -> Iterable[str]:
+    yield "| labels | which | piles | precision: in the interval | width | off by | recall: in it | width | off by |"
+    yield "|---|---|---|---|---|---|---|---|---|"
+    for way, told in WAYS.items():
+        for count in LABELS:
+            rng, rows, refused = np.random.default_rng(1), [], 0
+            for pile in piles:
+                if count >= 0.6 * len(pile.scores):
+                    continue
+                for _ in range(1 if way == "top" else draws):
+                    at = drawn(way, count, len(pile.scores), rng)
+                    try:
+                        thresholds = LabelledThresholds(pile.scores, at, pile.relevant[at])
+                    except DataError:
+                        refused += 1
+                        continue
+                    for share in KEPT:
+                        score = float(str(pile.scores[max(int(share * len(pile.scores)) - 1, 0)]))
+                        rows.append(measured(thresholds, score, pile.scores, pile.relevant))
+            yield line([str(count), told, f"{len(rows) // len(KEPT)} + {refused}"], rows)
+
+
+def line(names: list[str], rows: list[list[float]]) -> str:
+    held_p, wide_p, off_p, held_r, wide_r, off_r = np.mean(rows, axis=0)
+    numbers = [
+        f"{100 * held_p:.0f} %",
+        f"{wide_p:.2f}",
+        f"{off_p:.2f}",
+        f"{100 * held_r:.0f} %",
+        f"{wide_r:.2f}",
+        f"{off_r:.2f}",
+    ]
+    return f"| {' | '.join([*names, *numbers])} |"
+
+
+def on_halves(scores: np.ndarray, relevance: np.ndarray, keep: float) -> list[str]:
+    """Fitted to half of the articles; asked of the other half, of whose other pairs only some are kept."""
+    rng, told, by_dev = np.random.default_rng(3), [], []
+    share = 0.0
+    for _ in range(HALVES):
+        order = rng.permutation(len(scores))
+        first, second = order[: len(order) // 2], order[len(order) // 2 :]
+        calibration = calibrate(scores[first], relevance[first])
+        kept = relevance[second] | (rng.random(relevance[second].shape) < keep)
+        pile, true = scores[second][kept], relevance[second][kept]
+        share += float(true.mean()) / HALVES
+        thresholds = CalibratedThresholds(calibration, pile)
+        table = calibration.table()
+        for row in table:
+            told.append(measured(thresholds, row.score, pile, true))
+            by_dev.append(abs(row.precision.value - float(true[pile >= np.float32(row.score)].mean())))
+    return [f"{100 * share:.2g} %", f"{np.mean(by_dev):.2f}", line([], told).strip("| ")]
+
+
+def on_piles(calibration: Calibration, piles: list[Pile]) -> list[str]:
+    """A calibration asked of piles of other origin, gathered by keywords."""
+    rows, guessed = [], []
+    for pile in piles:
+        thresholds = CalibratedThresholds(calibration, pile.scores)
+        guessed.append(float(thresholds.probabilities(pile.scores).mean()))
+        for share in KEPT[:-1]:
+            score = float(str(pile.scores[max(int(share * len(pile.scores)) - 1, 0)]))
+            rows.append(measured(thresholds, score, pile.scores, pile.relevant))
+    true = float(np.median([pile.relevant.mean() for pile in piles]))
+    return [f"{100 * true:.0f} %", f"{100 * float(np.median(guessed)):.0f} %", line([], rows).strip("| ")]
+
+
+def piles_of(model: str, crisislex: Path, trec: Path) -> dict[str, list[Pile]]:
+    ranker, found = load(model), {}
+    for name, sources in (("TREC Microblog", topics(trec)), ("CrisisLexT6", crises(crisislex))):
+        piles = []
+        for _, seeds, posts, relevant in sources:
+            if len(relevant) < 20:
+                continue
+            ranking = ranker.rank(seeds, posts)
+            scores = np.array([one.score for one in ranking], dtype=np.float32)
+            piles.append(Pile(scores, np.array([one.post.id in relevant for one in ranking])))
+        found[name] = piles
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", required=True)
+    for name in ("--crisislex", "--trec"):
+        parser.add_argument(name, type=Path, required=True)
+    parser.add_argument("--dev", type=Path, action="append", required=True)
+    given = parser.parse_args()
+    lines = [
+        "# Do thresholds keep what they say?",
+        "",
+        "Made by `benchmarks/calibration`. Intervals are of 95 %. Figures are means over thresholds that keep 2, 5,",
+        "10, 20, 50 and 90 % of the posts. Width and distance from the truth are shares: 0.10 is ten points of",
+        "percent.",
+        "",
+        "## A few labels of the very posts",
+        "",
+        "TREC Microblog 2011 and 2012, topics with 20 relevant tweets or more, the topic's title as the article (half",
+        "of the topics have over 880 tweets, of which 6 % are relevant); CrisisLexT6, four events of 10,000 tweets,",
+        "55 % relevant. Piles with labels of one kind only are refused; their number stands behind the +.",
+    ]
+    known: dict[str, dict[str, list[Pile]]] = {}
+    for name, model in (("the trained model", given.model), ("BM25", "bm25")):
+        known[name] = piles_of(model, given.crisislex, given.trec)
+        for source, piles in known[name].items():
+            draws = 10 if len(piles) < 10 else 1
+            lines += ["", f"**{source}, {name}**", "", *with_labels(piles, draws)]
+    lines += [
+        "",
+        "## A calibration on a dev set",
+        "",
+        f"Learned from half of a dev set's articles, asked of all pairs of the other half ({HALVES} divisions;",
+        "thresholds with a recall of 10 to 90 %). So that another share is relevant, pairs that are not are left out",
+        "of the other half. The precision on the first half (before the share is guessed) is off by the number in",
+        "the fifth column.",
+        "",
+        "| dev set | model | other pairs kept | relevant | dev precision off by | precision: in the interval | width "
+        "| off by | recall: in it | width | off by |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    calibrations: dict[str, Calibration] = {}
+    for folder in given.dev:
+        read = ArticlesAndPosts(str(folder / "articles.jsonl.gz"), str(folder / "posts.jsonl.gz")).read()
+        linked = only_split(read, "dev")
+        for name, model in (("trained", given.model), ("TF-IDF", "tfidf")):
+            scores = load(model).score(linked.articles, linked.posts)
+            if name == "trained":
+                calibrations[folder.name] = calibrate(scores, linked.relevance())
+            for keep in (1, 0.1, 0.005):
+                cells = on_halves(scores, linked.relevance(), keep)
+                lines.append(f"| {folder.name} | {name} | {100 * keep:g} % | {' | '.join(cells)} |")
+    lines += [
+        "",
+        "The same calibrations of the trained model, asked of piles that were gathered by keywords:",
+        "",
+        "| dev set | piles | relevant (median) | guessed (median) | precision: in the interval | width | off by "
+        "| recall: in it | width | off by |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for folder_name, calibration in calibrations.items():
+        for source, piles in known["the trained model"].items():
+            cells = on_piles(calibration, piles)
+            lines.append(f"| {folder_name} | {source} | {' | '.join(cells)} |")
+    with atomic_write(OUT) as file:
+        file.write("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Build time, search time and memory of corpora."""

@@ -1,0 +1,109 @@
+"""What each step of building a corpus costs, in CPU time: the figures behind docs/corpus-at-scale.md.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.corpus.scale posts.jsonl.gz --model runs/ast --work DIR
+
+`benchmarks/corpus/posts.py` makes the posts. CPU time, unlike time, hardly depends on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from linker.corpus.builder import Added, _Appender, _chunks, _Known
+from linker.corpus.engines.ray import RayEngine
+from linker.corpus.indexes.bm25 import Lexical
+from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.near_duplicates import Groups
+from linker.corpus.storage.store import Facts, Store
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import post_stream
+from linker.data.near_duplicates import signatures
+from linker.data.types import Post
+from linker.ranking.ranker import load
+
+T = TypeVar("T")
+steps: dict[str, float] = {}
+
+
+def cost(step: str, work: Callable[[], T]) -> T:
+    """Do some work and add its CPU time to a step."""
+    begun = time.process_time()
+    result = work()
+    steps[step] = steps.get(step, 0.0) + time.process_time() - begun
+    return result
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def sent(posts: list[Post]) -> bytes:
+    return pickle.dumps([(p.id, p.text, p.article_ids, p.created_at, p.split, p.extra) for p in posts], 5)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("posts", help="a file of posts")
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument(
+        "--ray", type=int, default=0, metavar="WORKERS", help="also encode with Ray, by the clock"
+    )
+    options = parser.parse_args()
+    model = load(options.model).model
+    folder = options.work / "scale"
+    shutil.rmtree(folder, ignore_errors=True)
+    dim = model.post_vectors([]).shape[1]
+    store = Store.create(folder, Facts(options.model, "", "cosine", dim))
+    added, known = Added(), _Known(store)
+    chunks: Iterator[list[Post]] = _chunks(post_stream(options.posts, PostColumns(), BadLines()))
+    kept = []
+    with store.writing(), _Appender(store, added) as appender:
+        while chunk := cost("read", lambda: next(chunks, None)):
+            posts = cost("tell from known", lambda chunk=chunk: known.new_among(chunk, added))
+            cost("send to workers", lambda posts=posts: sent(posts))
+            vectors = cost("encode", lambda posts=posts: model.post_vectors(posts))
+            signed = cost("sign", lambda posts=posts: signatures([post.text for post in posts]))
+            cost("append", lambda all=(posts, vectors, signed): appender._write(*all))
+            kept.append(posts)
+    count = added.new
+    dataset = store.dataset()
+    cost("group near-duplicates", lambda: Groups(folder).complete(dataset))
+    cost("index words", lambda: Lexical(folder).complete(dataset))
+    matrix = np.memmap(folder / "vectors.f32", np.float32, "r", shape=(count, dim))
+    query = Query(np.asarray(matrix[:1]), "cosine")
+    exact_scores(matrix, query)
+    cost("score", lambda: exact_scores(matrix, query))
+    print(f"{count:,} posts\n\n| step | CPU µs a post | posts/s and core |\n|---|---|---|")
+    for step, seconds in steps.items():
+        print(f"| {step} | {1e6 * seconds / count:.2f} | {count / max(seconds, 1e-9):,.0f} |")
+    print("\n| on disk | bytes a post |\n|---|---|")
+    for path in sorted(folder.iterdir()):
+        bytes_ = size(path) if path.is_dir() else path.stat().st_size
+        print(f"| `{path.name}` | {bytes_ / count:,.1f} |")
+    print(f"| all | {size(folder) / count:,.1f} |")
+    print(f"\nKeys in memory: {16 * (len(known._ids) + len(known._pairs)) / count:.0f} bytes a post")
+    if options.ray:
+        with RayEngine(cpus=options.ray) as engine:
+            list(engine.encode(model, iter(kept[:1])))  # workers begin, and load the model
+            begun = time.perf_counter()
+            for _ in engine.encode(model, iter(kept)):
+                pass
+            print(
+                f"Ray, {options.ray} workers: {count / (time.perf_counter() - begun):,.0f} posts/s by the clock"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The experiments of De Boom et al. 2016, Twitter4SSE and WRAPresentations."""

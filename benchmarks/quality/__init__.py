@@ -1,0 +1,1 @@
+"""Ranking quality of every model on the same real posts, and its cost."""

@@ -1,0 +1,168 @@
+"""The bundled models and what a user would use instead, with articles scored alone and all together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from benchmarks.quality.models import (
+    AT_1,
+    METRICS,
+    OF_VECTORS,
+    TEMPERATURE,
+    Given,
+    Scores,
+    competing,
+    in_percent,
+    right_at_1,
+    sentence_transformer,
+)
+from benchmarks.quality.tables import Cells
+from linker.config import build
+from linker.evaluation.comparison import Comparison, Difference
+from linker.evaluation.significance import percentile_interval
+from linker.models.archive import load_model
+from linker.models.ensemble import HybridModel
+from linker.models.model import Model, all_parts
+from linker.models.pretrained import BEST, DISTILLED, FOLDERS
+from linker.models.siamese.siamese import SiameseModel
+
+DEFAULT = "`best` (the default)"
+# Temperature, and the score of "none of them", for sums of z-scores: the best MAP on plazz (dev) of a grid.
+OF_Z_SCORES = (1.5, 10.0)
+SOFTMAX = "softmax over articles"
+COMPARED = ("mAP", "mRP", "AUC", "MAP", "P@1")
+
+
+@dataclass(frozen=True)
+class Rival:
+    """One row of both tables: scores of articles alone and together (articles × posts)."""
+
+    name: str
+    alone: np.ndarray
+    together: np.ndarray
+
+
+def alone(title: str) -> str:
+    """The name of a source's table of articles that are scored one at a time."""
+    return f"{title}: each article alone"
+
+
+def together(title: str) -> str:
+    """The name of a source's table of articles that are scored together."""
+    return f"{title}: all articles together"
+
+
+def rivals(scores: Scores) -> Iterator[Rival]:
+    """Everything that is ready to use, the default last."""
+    words_alone, words = _both(scores, "TF-IDF", lambda: build(Model, "tfidf"))
+    bm25_alone, bm25 = _both(scores, "BM25", lambda: build(Model, "bm25"))
+    mini = scores.kept("MiniLM", sentence_transformer)
+    z_alone, z = _z_scores(words_alone, mini), _z_scores(words, mini)
+    cosines_alone, cosines = mini + words_alone, mini + words
+    yield Rival("TF-IDF", words_alone, words)
+    yield Rival("BM25", bm25_alone, bm25)
+    yield Rival("MiniLM", mini, mini)
+    yield Rival("TF-IDF + MiniLM, z-scores", z_alone, z)
+    yield Rival("TF-IDF + MiniLM, cosines", cosines_alone, cosines)
+    # With a single article, the softmax over it and "none of them" changes no order, so these are the same alone.
+    yield Rival(f"MiniLM, {SOFTMAX}", mini, competing(mini, OF_VECTORS))
+    yield Rival(f"TF-IDF + MiniLM, z-scores, {SOFTMAX}", z_alone, competing(z, *OF_Z_SCORES))
+    yield Rival(f"TF-IDF + MiniLM, cosines, {SOFTMAX}", cosines_alone, competing(cosines, TEMPERATURE))
+    for label, name in (("`distilled`", DISTILLED), (DEFAULT, BEST)):
+        yield Rival(label, *_both(scores, f"bundled-{name}", cache(lambda name=name: _bundled(scores, name))))
+
+
+def _z_scores(*parts: np.ndarray) -> np.ndarray:
+    """Scores of each article's posts brought to mean 0 and standard deviation 1, and added."""
+    return HybridModel([Given(part) for part in parts]).score([], [])
+
+
+def _bundled(scores: Scores, name: str) -> Model:
+    """Load a bundled model whose network encodes the texts of a source only once."""
+    model = load_model(FOLDERS[name])
+    for part in all_parts(model):
+        if isinstance(part, SiameseModel):
+            known = part.score(scores.linked.articles, scores.linked.posts)
+            part.score = lambda articles, posts, known=known: known  # type: ignore[method-assign]
+    return model
+
+
+def _both(scores: Scores, name: str, model: Callable[[], Model]) -> tuple[np.ndarray, np.ndarray]:
+    """Scores alone, and together."""
+    return scores.kept(f"{name}-alone", model, alone=True), scores.kept(name, model)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The rows of one of the two tables, and each rival's differences from the default."""
+
+    rows: dict[str, Cells]
+    differences: dict[str, dict[str, Difference]]
+    right_at_1: dict[str, np.ndarray] = field(default_factory=dict)
+    """Whether each post's best article is one of its own, by model: bool, one per post."""
+
+
+def measured(scores: Scores, one_at_a_time: bool) -> Measured:
+    """Measure every rival and compare it with the default."""
+    comparison = Comparison(scores.linked, one_at_a_time=one_at_a_time)
+    rows: dict[str, Cells] = {}
+    right: dict[str, np.ndarray] = {}
+    for rival in rivals(scores):
+        own = rival.alone if one_at_a_time else rival.together
+        right[rival.name] = right_at_1(own, scores.linked)
+        metrics = comparison.add(rival.name, own).metrics | {AT_1: float(right[rival.name].mean())}
+        rows[rival.name] = {"seeds": "1"} | {m: in_percent([metrics[m]]) for m in (*METRICS, AT_1)}
+    differences: dict[str, dict[str, Difference]] = {}
+    for difference in comparison.differences(DEFAULT):
+        differences.setdefault(difference.model, {})[difference.metric] = difference
+    return Measured(rows, differences, right)
+
+
+def difference_lines(alone: Measured, together: Measured, with_recall_at_1: bool = False) -> list[str]:
+    """A Markdown table of the default minus each rival, and a list of where the default is behind.
+
+    Args:
+        alone: of articles scored one at a time.
+        together: of articles scored together.
+        with_recall_at_1: add a column on posts.
+    """
+    columns = (*COMPARED, AT_1) if with_recall_at_1 else COMPARED
+    table = ["| `best` minus | scored | " + " | ".join(columns) + " |", "|---" * (len(columns) + 2) + "|"]
+    behind: list[str] = []
+    for rival in alone.differences:
+        for scored, own in (("alone", alone), ("together", together)):
+            if scored == "alone" and rival.endswith(SOFTMAX):
+                continue  # as without the softmax
+            found = own.differences[rival]
+            cells = {metric: _minus(found[metric]) for metric in COMPARED}
+            if with_recall_at_1:
+                cells[AT_1] = _more_often(own.right_at_1[DEFAULT], own.right_at_1[rival])
+            table.append(f"| {rival} | {scored} | " + " | ".join(cells.values()) + " |")
+            losses = [f"{metric} {cell}" for metric, cell in cells.items() if cell.startswith("-")]
+            if losses:
+                behind.append(f"- to {rival}, {scored}: {', '.join(losses)}")
+    if not behind:
+        return [*table, "", "The default is behind none of them."]
+    return [*table, "", "Where the default loses:", "", *behind]
+
+
+def _more_often(ours: np.ndarray, theirs: np.ndarray) -> str:
+    """How much more often the first is right, in points, with a paired 95 % bootstrap interval over posts."""
+    differences = ours.astype(int) - theirs
+    drawn = np.random.default_rng(1).integers(0, len(differences), (10_000, len(differences)))
+    low, high = percentile_interval(differences[drawn].mean(axis=1))
+    return _points(float(differences.mean()), low, high)
+
+
+def _minus(difference: Difference) -> str:
+    """The default minus the rival, which is what the difference holds the other way round."""
+    return _points(-difference.difference, -difference.high, -difference.low)
+
+
+def _points(value: float, low: float, high: float) -> str:
+    value, low, high = (round(100 * one, 1) + 0.0 for one in (value, low, high))  # + 0.0: no minus zero
+    return f"{value:+.1f} [{low:+.1f}, {high:+.1f}]"

@@ -1,0 +1,149 @@
+"""What benchmarks/quality makes with linker commands: word vectors, students, trained models."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.minilm import minilm_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = Path(__file__).resolve().parent / "results"
+ENCODERS = ("ast", "bigru", "gru", "cnn")
+SEEDS = (1, 2, 3)
+# Of the recipes' students: passes over the texts, and the learning rate.
+TAUGHT = {"best": ("2", "4e-4"), "two_layers": ("1", "4e-4")} | dict.fromkeys(ENCODERS, ("2", "1e-3"))
+# The paper's setting, the mean of the word vectors as its floor; cheap runs first.
+PAPER = ("mean", "cnn", "ast", "gru", "bigru")
+# The author's four GPUs saw 4 × 16 articles a step; the learning rate and the epochs make up for less time.
+PAPER_CHANGES = (
+    "trainer.batches.articles=64",
+    "trainer.optimizer.lr=5e-4",
+    "trainer.epochs=3",
+    "trainer.patience=null",
+)
+TEXTS = ("--column", "title", "--column", "text", "--column", "claim")
+
+
+def linker(*arguments: str) -> None:
+    """Run one linker command in a process of its own, on one thread so that two fit side by side."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-m", "linker.cli.main", *arguments]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    if result.returncode:
+        raise SystemExit(f"{' '.join(command)}\n{result.stderr}")
+
+
+@dataclass(frozen=True)
+class Workplace:
+    """The folder of everything that is made once."""
+
+    work: Path
+
+    @property
+    def vectors(self) -> Path:
+        """The distilled word vectors."""
+        return self.work / "vectors.txt.gz"
+
+    @property
+    def paper_vectors(self) -> Path:
+        """The word vectors of the paper's setting."""
+        return self.work / "paper-vectors.txt.gz"
+
+    def model(self, name: str) -> Path:
+        """The folder of a model."""
+        return self.work / "models" / name
+
+    def has(self, name: str) -> bool:
+        """Is a model's folder there?"""
+        return (self.model(name) / "config.json").exists()
+
+    def seconds(self, name: str) -> float | None:
+        """How long a model took to train, if that was clocked."""
+        file = self.work / "models" / f"{name}.seconds"
+        return float(file.read_text()) if file.exists() else None
+
+    def distil_vectors(self) -> None:
+        """Distill word vectors from the teacher, unless they exist."""
+        if not self.vectors.exists():
+            self._made("vectors", "vectors", "distil", *self._texts(), "--out", str(self.vectors))
+
+    def train_vectors(self, start: Path) -> None:
+        """Train the word vectors of the paper's setting, unless they exist.
+
+        Args:
+            start: published vectors to begin with.
+        """
+        if not self.paper_vectors.exists():
+            files = [str(file) for file in sorted((self.work / "texts").iterdir())]
+            self._made(
+                "paper-vectors", "vectors", "train", *files, *TEXTS, "--start", str(start), "--dim", "300",
+                "--min-count", "2", "--epochs", "10", "--out", str(self.paper_vectors),
+            )  # fmt: skip
+
+    def teach(self, recipe: str) -> None:
+        """Train a student that the recipe's runs begin with, unless it exists."""
+        name = f"{recipe}-student"
+        if not self.has(name):
+            epochs, rate = TAUGHT[recipe]
+            self._made(
+                name, "distil", _config(recipe), *self._texts(), "--epochs", epochs, "--rate", rate,
+                "--out", str(self.model(name)), "--overwrite", *self._sources(recipe),
+            )  # fmt: skip
+
+    def train(
+        self,
+        name: str,
+        recipe: str,
+        seed: int,
+        start: str | None,
+        data: str = "train",
+    ) -> None:
+        """Train on the links of WORK/data, unless that was done; resume an interrupted run."""
+        given = ["--data", str(self.work / data), *self._sources(recipe)]
+        start_there = (f"start={self.model(start)}",) if start else ()
+        self._train(name, _config(recipe), *given, *_overrides(f"seed={seed}", *start_there))
+
+    def train_as_the_paper(self, encoder: str, seed: int) -> None:
+        """Train an encoder by the recipe of Danovitch 2020, unless that was done."""
+        given = ["--data", str(self.work / "train"), "--vectors", str(self.paper_vectors)]
+        changes = _overrides(f"seed={seed}", *PAPER_CHANGES)
+        self._train(f"paper-{encoder}-{seed}", f"configs/{encoder}.jsonnet", *given, *changes)
+
+    def _train(self, name: str, config: str, *arguments: str) -> None:
+        if not (self.work / "models" / f"{name}.seconds").exists():
+            self._made(name, "train", config, "--out", str(self.model(name)), "--resume", *arguments)
+
+    def _texts(self) -> list[str]:
+        files = [str(file) for file in sorted((self.work / "texts").iterdir())]
+        return [*files, *TEXTS, "--teacher", str(minilm_folder()), "--said", str(self.work / "said")]
+
+    def _sources(self, recipe: str) -> list[str]:
+        """The word vectors of an encoder; the transformer's folder of the others."""
+        if recipe in (*ENCODERS, "mean"):
+            return ["--vectors", str(self.vectors)]
+        part = "model.model.parts.0.path"
+        return list(_overrides(f"{part}={minilm_folder()}"))
+
+    def _made(self, name: str, *arguments: str) -> None:
+        started = time.monotonic()
+        linker(*arguments)
+        seconds = time.monotonic() - started
+        (self.work / "models").mkdir(exist_ok=True)
+        (self.work / "models" / f"{name}.seconds").write_text(f"{seconds:.0f}\n")
+        print(f"{time.strftime('%H:%M:%S')} made {name} in {seconds:,.0f} s", flush=True)
+
+
+def _config(recipe: str) -> str:
+    if recipe in (*ENCODERS, "mean"):
+        return f"configs/distilled/{recipe}.jsonnet"
+    # Runs of the base config keep the name that their folders in WORK have.
+    return f"configs/minilm/{'base' if recipe == 'best' else recipe}.jsonnet"
+
+
+def _overrides(*settings: str) -> list[str]:
+    return [word for setting in settings for word in ("-o", setting)]

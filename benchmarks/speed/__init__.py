@@ -1,0 +1,1 @@
+"""Speed and memory of encoders, tokenizers and word-vector readers."""

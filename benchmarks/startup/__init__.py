@@ -1,0 +1,1 @@
+"""Startup time of the commands."""

@@ -1,0 +1,1 @@
+"""Time, memory and precision of training steps, and resumed runs."""

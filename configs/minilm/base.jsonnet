@@ -1,0 +1,47 @@
+// The model that ranks best: four of the six layers of MiniLM, fine-tuned first to imitate the whole of it and then on links;
+// beside it TF-IDF and the word vectors bundled with linker; and articles that compete for each post.
+//   linker distil configs/minilm/base.jsonnet TEXTS... --teacher sentence-transformers/all-MiniLM-L6-v2 --epochs 2 --rate 4e-4 \
+//     --out runs/student
+//   linker train configs/minilm/base.jsonnet --data DIR -o start=runs/student
+// DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also compressed). MiniLM is downloaded once; to use a
+// copy in a folder, add -o model.model.parts.0.path=FOLDER. benchmarks/quality measures what each part contributes.
+local defaults = import '../lib/defaults.libsonnet';
+
+defaults.training {
+  data: defaults.data,
+  model: {
+    type: 'competing',
+    temperature: 0.06,
+    none: 0.3,
+    kinship: 0.3,
+    model: {
+      type: 'hybrid',
+      fusion: 'sum',
+      parts: [
+        {
+          type: 'transformer',
+          path: 'sentence-transformers/all-MiniLM-L6-v2',
+          layers: [0, 1, 3, 5],
+          title_share: 0.25,
+          normalization: 'hashtags',
+          precision: 'auto',
+        },
+        'tfidf',
+        'shipped_vectors',
+      ],
+      weights: [1, 1, 0.2],
+    },
+  },
+  miner: 'all_pairs',
+  loss: { type: 'info_nce', temperature: 0.05 },
+  trainer+: {
+    optimizer: { type: 'adamw', lr: 1e-4 },
+    schedule: { type: 'linear', warmup: 0.1 },
+    batches: { articles: 128, posts_per_article: 4, neighbours: 4 },
+    epochs: 3,
+    patience: null,
+    metric: 'MAP',
+    precision: 'auto',
+    start_share: 0.5,
+  },
+}
