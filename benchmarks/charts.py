@@ -1,4 +1,4 @@
-"""The speed table's two pictures, as small SVG files."""
+"""Bar charts and line charts as small SVG files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from linker.common.files import atomic_write
 
-COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#6a4c93", "#5f6b73", "#00798c", "#a44a3f")
+COLORS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#6a4c93", "#5f6b73", "#00798c", "#a44a3f")
 WIDTH = 640
 
 
@@ -24,7 +24,7 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float | None]], path: Pat
                 continue
             length = 360 * value / longest
             lines.append(_text(200, y + 10, name, anchor="end"))
-            lines.append(f'<rect x="208" y="{y}" width="{length:.1f}" height="12" fill="{_colour(i)}"/>')
+            lines.append(f'<rect x="208" y="{y}" width="{length:.1f}" height="12" fill="{_color(i)}"/>')
             lines.append(_text(212 + length, y + 10, f"{value:.1f}×"))
             y += 16
         y += 10
@@ -52,14 +52,14 @@ def curves(title: str, series: Mapping[str, Sequence[tuple[float, float]]], path
         lines.append(_text(place(x_value, 1)[0], 318, f"{x_value:,.0f}", anchor="middle"))
     for i, (name, line) in enumerate(series.items()):
         path_points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*point) for point in line))
-        lines.append(f'<polyline points="{path_points}" fill="none" stroke="{_colour(i)}" stroke-width="2"/>')
-        lines.append(f'<rect x="474" y="{50 + 20 * i}" width="12" height="12" fill="{_colour(i)}"/>')
+        lines.append(f'<polyline points="{path_points}" fill="none" stroke="{_color(i)}" stroke-width="2"/>')
+        lines.append(f'<rect x="474" y="{50 + 20 * i}" width="12" height="12" fill="{_color(i)}"/>')
         lines.append(_text(492, 60 + 20 * i, name))
     _save(title, lines, 330, path)
 
 
-def _colour(i: int) -> str:
-    return COLOURS[i % len(COLOURS)]
+def _color(i: int) -> str:
+    return COLORS[i % len(COLORS)]
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", weight: str = "normal") -> str:

@@ -1,4 +1,4 @@
-"""How the speed table measures: times in turn, peak memory in processes of their own, the machine's rates."""
+"""Timing in alternation, peak memory and rates of the machine."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""How many labels each ordering needs on real labelled posts: makes benchmarks/annotation/results/annotation.md, .csv and .svg.
+"""Measure how many labels each query strategy needs on labeled posts; write annotation.md, .csv and .svg to results/.
 
     python -m benchmarks.annotation --crisislex DIR --trec DIR --model MODEL --work WORK --asreview PYTHON
 
 CRISISLEX holds t6.tsv.gz and seed_headlines.tsv.gz, TREC judged_2011.jsonl.gz, judged_2012.jsonl.gz and topics.tsv.gz;
-MODEL is what `linker rank --model` takes; PYTHON is an interpreter that has asreview, which linker does not need.
-WORK keeps the result of each task: an interrupted run goes on where it stopped.
+MODEL is any value of `linker rank --model`; PYTHON is an interpreter with asreview installed, which linker does not
+need. WORK keeps the result of each task, so an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -181,17 +181,24 @@ def main() -> None:
     parser.add_argument("--crisislex", type=Path)
     parser.add_argument("--trec", type=Path)
     parser.add_argument(
-        "--model", required=True, help="bm25, tfidf, a model folder, or a config of a ready model"
+        "--model",
+        required=True,
+        help="model to rank with: bm25, tfidf, a model folder, or a config of a model without training",
     )
-    parser.add_argument("--name", help="what the model is called in the report")
+    parser.add_argument("--name", help="name of the model in the report")
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--asreview", help="a Python interpreter that has asreview installed")
-    parser.add_argument("--growth", type=float, default=0.1, help="a new order after so many more labels")
-    parser.add_argument("--seeds", type=int, default=5, help="runs of learning; the others have five")
-    parser.add_argument("--asreview-seeds", type=int, default=1, help="runs of ASReview")
-    parser.add_argument("--every", type=int, default=1, help="only each n-th TREC topic")
+    parser.add_argument("--asreview", help="Python interpreter with asreview installed")
     parser.add_argument(
-        "--out", type=Path, default=RESULTS / "annotation", help="the report's path without ending"
+        "--growth",
+        type=float,
+        default=0.1,
+        help="relative growth of the labels after which the classifier is retrained",
+    )
+    parser.add_argument("--seeds", type=int, default=5, help="number of runs of the strategy learning")
+    parser.add_argument("--asreview-seeds", type=int, default=1, help="number of runs of ASReview")
+    parser.add_argument("--every", type=int, default=1, help="use each N-th TREC topic only")
+    parser.add_argument(
+        "--out", type=Path, default=RESULTS / "annotation", help="path of the report without its ending"
     )
     given = parser.parse_args()
     name = given.name or Path(given.model).stem

@@ -1,10 +1,11 @@
-"""ASReview's default model on labelled posts; run by benchmarks/annotation in an environment that holds asreview.
+"""Write the order in which ASReview's default model labels posts.
 
-    python -m benchmarks.annotation.asreview_order INPUT.csv OUTPUT.csv GROWTH
+    PYTHON benchmarks/annotation/asreview_order.py INPUT.csv OUTPUT.csv GROWTH
 
-INPUT has the columns task, place, text, relevant; rows with place −1 are the seed articles, which the model knows to be
-relevant before it starts. OUTPUT has task and place, in the order of labelling. The model is trained anew whenever the
-labels have grown by GROWTH, as linker's simulation does it (ASReview itself does it after each label).
+`benchmarks.annotation` runs this script in an environment with asreview. INPUT has the columns task, place, text,
+relevant; rows with place −1 are the seed articles, which the model knows to be relevant from the start. OUTPUT has task
+and place, in the order of labeling. The model is retrained whenever the number of labels has grown by the factor
+1 + GROWTH, as in linker's simulation (ASReview itself retrains after each label).
 """
 
 from __future__ import annotations

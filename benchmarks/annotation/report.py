@@ -1,4 +1,4 @@
-"""The page, the table and the picture of benchmarks/annotation."""
+"""Page, table and figure of the annotation benchmark."""
 
 from __future__ import annotations
 

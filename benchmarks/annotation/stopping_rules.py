@@ -1,9 +1,9 @@
-"""How often stopping rules fail, and what they cost, over simulated screenings.
+"""Measure the error rates and costs of stopping rules over simulated screenings.
 
-    python -m benchmarks.annotation.stopping_rules [--screenings 1000] [--seed 13] [--out benchmarks/annotation/results/stopping-rules.md]
+    python -m benchmarks.annotation.stopping_rules [--screenings 1000] [--seed 13] [--out PAGE]
 
-A screening is a pool of posts in an order of some quality, labelled from the front, or at random where a rule asks for
-it.
+A screening is a pool of posts in an order of some quality, labeled from the front, or at random where a rule samples.
+The page in the repository is benchmarks/annotation/results/stopping-rules.md.
 """
 
 from __future__ import annotations
@@ -338,8 +338,9 @@ def main() -> None:
             lines.append(line)
             print(line, flush=True)
     lines.append(
-        f"`python -m benchmarks.annotation.stopping_rules --screenings {arguments.screenings} --seed {arguments.seed}`, "
-        f"{time.monotonic() - began:.0f} s, Python {platform.python_version()}, numpy {np.__version__}."
+        f"`python -m benchmarks.annotation.stopping_rules --screenings {arguments.screenings} --seed "
+        f"{arguments.seed}`, {time.monotonic() - began:.0f} s, "
+        f"Python {platform.python_version()}, numpy {np.__version__}."
     )
     text = "\n".join(lines) + "\n"
     if arguments.out:

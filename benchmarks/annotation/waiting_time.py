@@ -1,10 +1,11 @@
-"""How long an annotator waits for the next post while the order is computed anew.
+"""Measure how long an annotator waits for the next post while the queue is re-ranked.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.annotation.waiting_time --out benchmarks/annotation/results/waiting-time.md
+    OMP_NUM_THREADS=1 python -m benchmarks.annotation.waiting_time --out PAGE
 
-Posts are made by mixing the sample's posts (`data/`), so that there are as many as wanted and few near-duplicates. A
-post is called relevant if half of it comes from a post on the seed article's story. Every figure is of one process with
-one annotator who labels without a pause: what is worst for the background work.
+The posts are mixed from those of the sample (`data/`), which gives any number of posts with few near-duplicates. A post
+counts as relevant if half of it comes from a post on the seed article's story. Each figure is from one process with one
+annotator who labels without a pause, the worst case for background re-ranking. The page in the repository is
+benchmarks/annotation/results/waiting-time.md.
 """
 
 from __future__ import annotations
@@ -115,7 +116,8 @@ def report(results: dict[int, dict[str, float]], labels: int) -> str:
         "# How long an annotator waits",
         "",
         "```",
-        "OMP_NUM_THREADS=1 python -m benchmarks.annotation.waiting_time --out benchmarks/annotation/results/waiting-time.md",
+        "OMP_NUM_THREADS=1 python -m benchmarks.annotation.waiting_time "
+        "--out benchmarks/annotation/results/waiting-time.md",
         "```",
         "",
         f"One process, strategy `learning`, rule `recall`, {labels} labels without a pause, so that an order is being",

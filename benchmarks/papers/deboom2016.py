@@ -1,11 +1,12 @@
-"""Learned word weights against pooling baselines on neighbouring passages: makes benchmarks/papers/results/deboom2016.md.
+"""Compare learned word weights with pooling baselines on neighboring passages; write results/deboom2016.md.
 
-    python -m benchmarks.papers.deboom2016 --articles ARTICLES --tweets TWEETS --vectors VECTORS --other OTHER --work WORK
+    python -m benchmarks.papers.deboom2016 --articles ARTICLES --tweets TWEETS --vectors VECTORS --other OTHER \\
+        --work WORK
 
 ARTICLES is a file of running text, TWEETS the file t6.tsv.gz of CrisisLex; VECTORS are 300-d word vectors, OTHER
-further ones to which the learned weights are carried without training. WORK takes the model folders. The protocol is
-that of De Boom et al. 2016: weights from train, the threshold between related and unrelated pairs from dev, everything
-that is reported from test.
+others to which the learned weights are transferred without training. WORK receives the model folders. The protocol is
+that of De Boom et al. 2016: weights from train, the threshold between related and unrelated pairs from dev, all
+reported figures from test.
 """
 
 from __future__ import annotations
@@ -297,9 +298,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     for name in ("articles", "tweets", "vectors", "other", "work"):
         parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument(
-        "--seeds", type=int, default=3, help="how often both losses are trained at 10–30 words"
-    )
+    parser.add_argument("--seeds", type=int, default=3, help="number of runs of each loss at 10–30 words")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     twenty = ["data.reader.min_words=20", "data.reader.max_words=20", "model.encoder.places=20"]
@@ -337,8 +336,8 @@ def main() -> None:
     )
     lines = [
         "# Learned word weights on real texts\n",
-        "Made by `python -m benchmarks.papers.deboom2016 --articles ARTICLES --tweets TWEETS --vectors VECTORS --other OTHER"
-        f" --work WORK{'' if options.seeds == 3 else f' --seeds {options.seeds}'}`"
+        "Made by `python -m benchmarks.papers.deboom2016 --articles ARTICLES --tweets TWEETS --vectors VECTORS"
+        f" --other OTHER --work WORK{'' if options.seeds == 3 else f' --seeds {options.seeds}'}`"
         f" (Python {platform.python_version()}, torch {torch.__version__}).\n",
         "Split error with the threshold from dev, and Jensen–Shannon divergence in bits, on the test pairs; in brackets"
         " the paper's figure on its own data (De Boom et al. 2016, tables 1 and 2).\n",

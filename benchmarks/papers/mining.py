@@ -1,13 +1,13 @@
-"""Throughput and memory of `linker mine` on a generated archive.
+"""Measure throughput and memory of `linker mine` on a generated archive.
 
     python -m benchmarks.papers.mining [--objects 2000000] [--packing gz] [--workers 1 2] [--ways quotes replies]
         [--work FOLDER]
 
-The archive is made of v1.1 objects (1.9 kB on average, 600 bytes packed; an eighth are quotes, a fifth replies, a
-third retweets; a third is not English), 20,000 a file. Every way runs in a process of its own on
-an eighth, half and all of the files, so that growing memory shows. `lines/s a core` is lines by wall-clock time
-and workers; on a busy machine look at `CPU µs a line`, the processor time of all processes. Peak memory is that of
-the largest single process, parent and workers apart.
+The archive consists of v1.1 objects (1.9 kB on average, 600 bytes compressed; an eighth are quotes, a fifth replies, a
+third retweets; a third is not English), 20,000 a file. Each pair miner runs in a process of its own on an eighth, half
+and all of the files, to show growth of memory. `lines/s a core` is lines by elapsed time and workers; on a busy machine
+see `CPU µs a line`, the processor time of all processes. Peak memory is that of the largest single process, with the
+parent and the workers apart.
 """
 
 from __future__ import annotations
@@ -99,13 +99,15 @@ def archive(folder: Path, objects: int, packing: str) -> list[Path]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--objects", type=int, default=2_000_000)
     parser.add_argument("--packing", choices=list(PACKING), default="gz")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--ways", nargs="+", default=["quotes", "replies"])
     parser.add_argument(
-        "--work", type=Path, help="where the archive lies and stays (default: removed at the end)"
+        "--work", type=Path, help="folder for the archive, which is kept (default: a temporary folder)"
     )
     arguments = parser.parse_args()
     if arguments.work:

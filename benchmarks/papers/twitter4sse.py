@@ -1,11 +1,11 @@
-"""Twitter4SSE on real tweets: makes benchmarks/papers/results/twitter4sse.md.
+"""Mine, train and measure Twitter4SSE on real tweets; write results/twitter4sse.md.
 
     python -m benchmarks.papers.twitter4sse --pairs PAIRS --objects OBJECTS --pit PIT --turl TURL --sts STS
         --vectors VECTORS --model MODEL --work WORK
 
 PAIRS are pairs of tweets (`kind, text, parent_text`), OBJECTS an archive of tweet objects; PIT, TURL and STS the test
-sets as TSV. VECTORS are 300-d word vectors, MODEL the folder of a sentence-transformers model. WORK takes what is mined
-and trained; a second run goes on from there. Every figure comes from the commands `linker mine`, `linker train
+sets as TSV. VECTORS are 300-d word vectors, MODEL the folder of a sentence-transformers model. WORK receives what is
+mined and trained; a second run resumes there. Each figure comes from the commands `linker mine`, `linker train
 configs/papers/twitter4sse.jsonnet` and `linker evaluate`.
 """
 
@@ -184,7 +184,7 @@ def main() -> None:
     )
     for name in ("pairs", "objects", "pit", "turl", "sts", "vectors", "model", "work"):
         parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--train-pairs", type=int, default=2500, help="as many as there is time for")
+    parser.add_argument("--train-pairs", type=int, default=2500, help="number of training pairs")
     parser.add_argument("--max-tokens", type=int, default=64)
     options = parser.parse_args()
     work: Path = options.work
@@ -207,8 +207,8 @@ def main() -> None:
     found = evaluated(models, sets, work / f"figures-{options.train_pairs}-{options.max_tokens}")
     lines = [
         "# Twitter4SSE on real tweets\n",
-        "Made by `python -m benchmarks.papers.twitter4sse --pairs PAIRS --objects OBJECTS --pit PIT --turl TURL --sts STS"
-        f" --vectors VECTORS --model MODEL --work WORK --train-pairs {options.train_pairs} --max-tokens"
+        "Made by `python -m benchmarks.papers.twitter4sse --pairs PAIRS --objects OBJECTS --pit PIT --turl TURL"
+        f" --sts STS --vectors VECTORS --model MODEL --work WORK --train-pairs {options.train_pairs} --max-tokens"
         f" {options.max_tokens}` (Python {platform.python_version()}, torch {torch.__version__}).\n",
         "DQ, DR, CR: nDCG of the whole ranking by `linker evaluate --reranking`. r: Pearson, ρ: Spearman of scores and"
         " grades; AP and best F1 for the pairs labelled the same: `linker evaluate --similarity`.\n",

@@ -1,12 +1,12 @@
-"""Tweets of one class brought together, whatever their topic: makes benchmarks/papers/results/wrapresentations.md.
+"""Measure how well WRAPresentations groups tweets by class across topics; write results/wrapresentations.md.
 
     python -m benchmarks.papers.wrapresentations --tweets TWEETS --network NETWORK --vectors VECTORS --work WORK
 
 TWEETS is the file tweeteval.tsv.gz (task, split, label, text), NETWORK a Hugging Face folder or name, VECTORS word
-vectors. The five targets of the stance task are the topics, its labels the classes; one topic is held out, of the
-others 40 % of each class are for testing. WORK takes everything that is made; what is there is used again. The words
-for the augmentation are guessed by NETWORK's own masked-LM head; where it has none, one is trained here on the tweets
-of the train part and those of other tasks, the network itself left as it is.
+vectors. The five targets of the stance task are the topics, its labels the classes; one topic is held out, and 40 % of
+each class of the others are for testing. WORK receives everything that is made; existing parts are reused. The words of
+the augmentation come from NETWORK's own masked-LM head; if it has none, one is trained here on the tweets of the train
+part and those of other tasks, with the network itself frozen.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def main() -> None:
     for name in ("tweets", "vectors", "work"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--network", required=True)
-    parser.add_argument("--most", type=int, default=1600, help="pairs in an epoch")
+    parser.add_argument("--most", type=int, default=1600, help="maximum number of pairs per epoch")
     parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--head-batches", type=int, default=100)
     options = parser.parse_args()
@@ -280,9 +280,9 @@ def main() -> None:
     assert splits.test
     texts_of_report = [
         "# Tweets of one class brought together (WRAPresentations)\n",
-        "Made by `python -m benchmarks.papers.wrapresentations --tweets TWEETS --network NETWORK --vectors VECTORS --work WORK"
-        f"{'' if options.most == 1600 else f' --most {options.most}'}` (Python {platform.python_version()}, torch"
-        f" {torch.__version__}).\n",
+        "Made by `python -m benchmarks.papers.wrapresentations --tweets TWEETS --network NETWORK --vectors VECTORS"
+        f" --work WORK{'' if options.most == 1600 else f' --most {options.most}'}`"
+        f" (Python {platform.python_version()}, torch {torch.__version__}).\n",
         NOTES.read_text(encoding="utf-8") if NOTES.is_file() else "",
         "| vectors | 40 % of the topics trained on: P / R / F1 at the best threshold | F1 at that of train | AP"
         f" | topic held out ({HELD_OUT}): P / R / F1 at the best threshold | F1 at that of train | AP"

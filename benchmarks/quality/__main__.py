@@ -1,10 +1,10 @@
-"""Measure how good every model is on the same real posts, and at what cost: makes benchmarks/quality/results/quality.md.
+"""Measure the ranking quality and the cost of every model on the same real posts; write results/quality.md.
 
-    python -m benchmarks.quality --data ../shared/data --work WORK
+    python -m benchmarks.quality --data ../data --work WORK
 
 DATA holds plazz_commentary, politifact_tweets, snopes_claims, tagmynews and word_vectors; WORK receives training sets,
-teacher embeddings, word vectors, model folders and scores. What WORK has already is not made again, and interrupted
-runs resume. Needs MiniLM (extra `bench`), and hours; `--report` measures what is there.
+teacher embeddings, word vectors, model folders and scores. Whatever exists in WORK is reused, and interrupted runs
+resume. Needs MiniLM (extra `bench`), and hours; `--report` only measures existing models.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=RESULTS / "quality.md")
-    parser.add_argument("--jobs", type=int, default=2, help="training runs side by side")
-    parser.add_argument("--paper", action="store_true", help="only train the encoders of the paper's setting")
-    parser.add_argument("--report", action="store_true", help="only measure what is there")
+    parser.add_argument("--jobs", type=int, default=2, help="number of training runs at the same time")
+    parser.add_argument("--paper", action="store_true", help="train only the encoders of the paper's setting")
+    parser.add_argument("--report", action="store_true", help="measure existing models, train none")
     options = parser.parse_args()
     os.environ["HF_HUB_OFFLINE"] = "1"
     place = Workplace(options.work.resolve())

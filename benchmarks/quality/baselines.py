@@ -1,4 +1,4 @@
-"""The bundled models and what a user would use instead, with articles scored alone and all together."""
+"""The bundled models and their baselines, with each article scored independently and all articles together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What quality costs: posts encoded per second of processor time beside quality, and what training took."""
+"""Cost of quality: posts encoded per second of processor time, and training time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""How fast some of MiniLM's layers encode posts, in float32 and in bfloat16, beside sentence-transformers.
+"""Measure the speed of MiniLM with some of its layers, in float32 and bfloat16, against sentence-transformers.
 
     python -m benchmarks.quality.layers --posts POSTS [--rounds 5]
 
-Prints a Markdown table: posts a second, medians of rounds in turn, and the least cosine between a post's vectors in the
-two precisions. Needs MiniLM (extra `bench`), and a processor that multiplies bfloat16.
+Prints a Markdown table: posts per second, medians over alternating rounds, and the smallest cosine between a post's
+embeddings in the two precisions. Needs MiniLM (extra `bench`) and a processor with bfloat16 multiplication.
 """
 
 from __future__ import annotations

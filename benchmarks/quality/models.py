@@ -1,4 +1,4 @@
-"""The trained models that benchmarks/quality measures, from scores that are computed once and kept."""
+"""Scores of the trained models that the quality benchmark measures; computed once and cached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from linker.models.model import Model, all_parts
 from linker.models.sentence_transformer import SentenceTransformerModel
 from linker.models.siamese.siamese import SiameseModel
 
-# As configs/minilm/base.jsonnet and configs/lib/distilled.libsonnet have them; without TF-IDF scores lie nearer together.
+# As in configs/minilm/base.jsonnet and configs/lib/distilled.libsonnet. Without TF-IDF, scores spread less.
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
 SHIPPED = 0.2
 # As docs/components/models.md advises.

@@ -1,4 +1,4 @@
-"""The page that benchmarks/quality makes: tables, intervals, the paper's setting, cost."""
+"""Page of the quality benchmark: tables, intervals, the paper's setting, cost."""
 
 from __future__ import annotations
 

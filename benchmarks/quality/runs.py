@@ -1,4 +1,4 @@
-"""What benchmarks/quality makes with linker commands: word vectors, students, trained models."""
+"""Training runs of the quality benchmark: word vectors, distilled students, trained models."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""How well the default ranks the sample in data/, beside its rivals: each article alone, as `linker rank` does.
+"""Measure how well the default model and its baselines rank the sample in data/, each article independently.
 
     python -m benchmarks.quality.sample
 
-Prints Markdown. Six articles of the sample tell each story, and only one of them owns a post. So two kinds of relevance
-are measured: the article's own posts, and all posts of its story, which is what a reader would accept.
+Prints Markdown. Six articles of the sample cover each story, and only one of them owns a post. Therefore two kinds of
+relevance are measured: the article's own posts, and all posts of its story, which a reader would accept.
 """
 
 from __future__ import annotations

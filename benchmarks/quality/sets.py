@@ -1,4 +1,4 @@
-"""The real sets of benchmarks/quality: what is trained on, what is measured on, what a teacher reads."""
+"""Real sets of the quality benchmark: training, measurement, and texts for the teacher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of benchmarks/quality from one run to the next: what a run did not make again stays as it was."""
+"""Result tables of the quality benchmark, kept from one run to the next."""
 
 from __future__ import annotations
 

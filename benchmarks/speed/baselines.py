@@ -1,10 +1,9 @@
-"""What the star transformer is measured against: the algorithm as first published, and full self-attention.
+"""Baselines of the star transformer: the algorithm as first published, and full self-attention.
 
 `OriginalStarTransformer` computes the same function as `StarTransformerEncoder` (dot product scores, one α per head,
 norm and leaky ReLU after the attention) the way it was first published: texts padded to a rectangle, 1 × 1
-convolutions, neighbours by unfolding windows, own token and relay laid out and projected once per token, entmax by 50
-halvings.
-Unlike the published code it masks what is padded, else the two would not be comparable.
+convolutions, neighbors by unfolding windows, own token and relay laid out and projected once per token, entmax by 50
+halvings. Unlike the published code it masks padding; otherwise the two would not be comparable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Texts to vectors, tokenising included: linker's models beside MiniLM through sentence-transformers."""
+"""Time from text to embedding, tokenization included: linker's models and MiniLM through sentence-transformers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the native kernels spend on entmax: they compute it inside ring and star, where no profiler sees it.
+"""Time that the native kernels spend on entmax, which they compute inside ring and star, out of a profiler's sight.
 
-The library is compiled once more into a temporary folder, by the project's own `setup.py`, with a clock around every
-call of the entmax functions. The clock's own time counts as entmax's.
+The library is compiled once more into a temporary folder by the project's `setup.py`, with a clock around each call of
+the entmax functions. The clock's own time counts as entmax's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What one run of the speed table finds."""
+"""Figures of one run of the speed benchmark."""
 
 from __future__ import annotations
 

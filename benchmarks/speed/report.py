@@ -1,4 +1,4 @@
-"""Writes the speed table from what a run found: the targets first, then every part."""
+"""Page of the speed benchmark: targets first, then each part."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _steps(r: Results, first: Path) -> list[str]:
         "",
         *_table("", names, columns),
         "",
-        "The original algorithm as `benchmarks/speed/baselines.py` states it: padded batches (articles and posts apart; sorted by",
+        "The original algorithm as `baselines.py` states it: padded batches (articles and posts apart; sorted by",
         "length when encoding), 1 × 1 convolutions, unfolded windows, relay and own token projected once per token, 50",
         "halvings for entmax; padding masked. A step mines triplets and ends with Adam. Memory: highest resident set",
         "during the work (VmHWM) minus the resident set before it, in a fresh process each. Who took longer than "

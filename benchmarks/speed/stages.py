@@ -1,4 +1,4 @@
-"""Where the time goes: the share of each stage, and the least time that the arithmetic must take."""
+"""Share of each stage in the running time, and the least time that the arithmetic takes."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Posts per second of every tokenizer, on one core; NLTK's TweetTokenizer beside them where it is installed.
+"""Measure posts per second of each tokenizer on one core, and of NLTK's TweetTokenizer if it is installed.
 
     python -m benchmarks.speed.tokenizers [--posts FILE] [--rounds 7]
 
-The fastest of the rounds counts. The first round of `social`, while it gets to know the words, is shown apart.
+The fastest round counts. The first round of `social`, which fills its cache of words, is reported separately.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def seconds(tokenize: Tokenize, texts: list[str]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--posts", default="data/posts.jsonl")
     parser.add_argument("--rounds", type=int, default=7)
     arguments = parser.parse_args()

@@ -1,9 +1,9 @@
-"""Time and memory of reading word vectors, against reading line by line with Python's `float`.
+"""Measure time and memory of reading word vectors, against reading line by line with Python's `float`.
 
     python -m benchmarks.speed.word_vectors [--words 200000] [--dim 100]
 
-Every way reads the same made-up file in the format of GloVe, in a process of its own; the fastest of three
-runs counts, and its peak memory above that at the start (Linux only).
+Each reader reads the same generated file in the format of GloVe, in a process of its own; the fastest of three runs
+counts, and its peak memory above that at the start (Linux only).
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def peak_memory() -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--words", type=int, default=200_000)
     parser.add_argument("--dim", type=int, default=100)
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)

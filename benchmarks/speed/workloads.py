@@ -1,4 +1,4 @@
-"""The work of the speed table: real texts, and everybody who encodes them and learns from them."""
+"""Workloads of the speed benchmark: real texts, and the encoders that are measured on them."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""How soon commands answer: wall-clock and CPU time, peak memory and the first line, beside `import torch`.
+"""Measure how soon commands answer: elapsed and CPU time, peak memory and first line, relative to `import torch`.
 
     python -m benchmarks.startup [--rounds 7] [--before FOLDER] [--out benchmarks/startup/results/startup.md]
 
-Every round runs every command once, in turn, so that whatever else the machine does hits all of them alike; a first
-round fills the caches and is not counted. Reported are medians. Ratios are to `python -c "import torch"`, the time that
-no command can beat that imports torch, and are taken within each round. `--before` measures another checkout of this
-repository as well. Imports nothing but the standard library: a child is never reported smaller than its parent was.
+Each round runs each command once, in turn, so that the machine's other load affects all alike; a first round fills the
+caches and does not count. Medians are reported. Ratios are to `python -c "import torch"`, a lower bound for commands
+that import torch, and are taken within each round. `--before` also measures another checkout of this repository. The
+module imports only the standard library, because a child's memory is never reported below its parent's.
 """
 
 from __future__ import annotations
@@ -227,11 +227,13 @@ def page(found: dict[tuple[Path, str], list[Run]], options: argparse.Namespace, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--before", type=Path, help="Another checkout of this repository.")
-    parser.add_argument("--out", type=Path, help="The page to write; standard output by default.")
-    parser.add_argument("--json", type=Path, help="A file for all single runs.")
+    parser.add_argument("--before", type=Path, help="another checkout of this repository, measured as well")
+    parser.add_argument("--out", type=Path, help="page to write (default: standard output)")
+    parser.add_argument("--json", type=Path, help="JSON file for the figures of each single run")
     options = parser.parse_args()
     folders = [ROOT, *([options.before] if options.before else [])]
     loads = [os.getloadavg()[0]]

@@ -1,9 +1,9 @@
-"""One step of Adam over an embedding table: dense in one pass, dense as torch does it by default, and sparse.
+"""Measure one step of Adam over an embedding table: dense in one pass, dense as torch's default, and sparse.
 
     python -m benchmarks.training.adam [--rows 20000] [--dim 300] [--touched 4000]
 
-`touched` rows have a gradient, as a batch's distinct words do. Processor time on one thread, the median of ten steps.
-Zeroing the dense gradient and measuring its norm, which clipping needs, count as well.
+`touched` rows have a gradient, like the distinct words of a batch. Processor time on one thread, the median of ten
+steps. Zeroing the dense gradient and measuring its norm, which clipping needs, count as well.
 """
 
 from __future__ import annotations

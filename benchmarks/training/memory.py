@@ -1,10 +1,10 @@
-"""Peak memory and time of one training step by batch size, at once and in chunks (`trainer.chunk_tokens`).
+"""Measure peak memory and time of a training step by batch size, at once and in chunks (`trainer.chunk_tokens`).
 
     python -m benchmarks.training.memory [--articles 64 256 1024] [--tokens 1000] [--chunk 16384]
 
 The Adaptive Siamese Transformer of configs/ast.jsonnet (300 numbers a word, 10 heads of 30) over random texts: each
-article of --tokens tokens comes with two posts of 20. Every step runs in a process of its own; its peak is what the
-operating system saw, without what the process took before the step. Prints a Markdown table.
+article of --tokens tokens has two posts of 20. Each step runs in a process of its own; its peak is what the operating
+system reports, minus what the process used before the step. Prints a Markdown table.
 """
 
 from __future__ import annotations
@@ -91,7 +91,9 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=1000)
     parser.add_argument("--chunk", type=int, default=16_384)
     parser.add_argument("--precision", default="float32")
-    parser.add_argument("--largest-whole", type=int, default=256, help="the largest batch tried at once")
+    parser.add_argument(
+        "--largest-whole", type=int, default=256, help="largest batch that is also measured without chunks"
+    )
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:

@@ -1,4 +1,4 @@
-"""Speed and dev metrics of every encoder in float32 and in lower precision, on the sample in data/.
+"""Measure speed and dev metrics of each encoder in float32 and in lower precision, on the sample in data/.
 
     python -m benchmarks.training.precision [--precisions float32 bfloat16] [--epochs 3] [--seeds 1 2]
 

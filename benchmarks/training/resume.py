@@ -1,9 +1,9 @@
-"""Kills trainings with SIGKILL at random moments and looks whether the resumed runs end the same, bit for bit.
+"""Kill training runs with SIGKILL at random moments and check that the resumed runs end bit-identical.
 
     python -m benchmarks.training.resume --kills 200
 
-The training is a tiny one that is saved after every step, so that many kills strike in the middle of a save. Prints a
-Markdown table.
+The run is tiny and writes a checkpoint after each step, so that many kills strike during a save. Prints a Markdown
+table.
 """
 
 from __future__ import annotations

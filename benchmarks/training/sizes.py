@@ -1,12 +1,12 @@
-"""Time and memory of one training step by encoder, batch size, article length and precision.
+"""Measure time and memory of a training step by encoder, batch size, article length and precision.
 
     python -m benchmarks.training.sizes [--device cuda] [--out benchmarks/training/results/sizes.md]
 
 The encoders of configs/ast, cnn, gru and bigru.jsonnet (300 numbers a word, frozen) over random texts: --posts posts of
-20 tokens, two for each article of --tokens tokens. Every cell is measured in a process of its own. Each other encoder's
-step is given as a ratio to that of --opponent over the same batch, measured in the same process, the two in turn; the
-figures are medians. Peak memory is that of a step above what was held before: of the process on a CPU
-(VmHWM), of torch's allocator on a GPU (torch.cuda.max_memory_allocated).
+20 tokens, two for each article of --tokens tokens. Each cell is measured in a process of its own. Each other encoder's
+step is a ratio to that of --opponent over the same batch, measured in the same process in alternation; figures are
+medians. Peak memory is that of a step above the level before it: of the process on a CPU (VmHWM), of torch's allocator
+on a GPU (torch.cuda.max_memory_allocated).
 """
 
 from __future__ import annotations
@@ -175,14 +175,20 @@ def main() -> None:
         "--tokens", type=int, nargs="+", default=[100, 1000, 4000, 8000] if cuda else [100, 400]
     )
     parser.add_argument(
-        "--at-posts", type=int, default=128 if cuda else 32, help="the batch of the row of lengths"
+        "--at-posts",
+        type=int,
+        default=128 if cuda else 32,
+        help="number of posts where the article length varies",
     )
     parser.add_argument(
-        "--at-tokens", type=int, default=1000 if cuda else 100, help="the length of the row of batches"
+        "--at-tokens",
+        type=int,
+        default=1000 if cuda else 100,
+        help="article length where the number of posts varies",
     )
     parser.add_argument("--precisions", nargs="+", default=["float32", "bfloat16"])
     parser.add_argument("--repeats", type=int, default=9 if cuda else 3)
-    parser.add_argument("--out", type=Path, help="write the table here, too")
+    parser.add_argument("--out", type=Path, help="file for the table, which is printed in any case")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:

@@ -1,4 +1,4 @@
-"""The benchmark of corpora, in small: it runs, goes on where it was, and its posts are what it says."""
+"""The corpus benchmark on few posts: it runs, it resumes, and its posts have the documented proportions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.corpus.posts import NEAR_COPIES, RETWEETS, PostMaker, write_post
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_posts_are_made_out_of_real_ones(tmp_path):
+def test_posts_are_made_from_real_posts(tmp_path):
     write_posts([ROOT / "data"], 3_000, tmp_path / "posts.jsonl.gz")
     with gzip.open(tmp_path / "posts.jsonl.gz") as file:
         posts = [json.loads(line) for line in file]
@@ -47,11 +47,12 @@ def test_posts_are_made_out_of_real_ones(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_benchmark_runs_and_goes_on(tmp_path):
+def test_the_benchmark_runs_and_resumes(tmp_path):
     pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not installed")
     command = [
         sys.executable,
-        str(ROOT / "benchmarks" / "corpus.py"),
+        "-m",
+        "benchmarks.corpus",
         "--quick",
         "--posts",
         "2000",
@@ -59,15 +60,15 @@ def test_the_benchmark_runs_and_goes_on(tmp_path):
         "1",
     ]
     command += ["--work", str(tmp_path / "work"), "--out", str(tmp_path / "corpus.md")]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     page = (tmp_path / "corpus.md").read_text(encoding="utf-8")
     assert "| posts lost, doubled or moved by a kill in the middle | ≤ 0 | 0 | reached |" in page
     assert "| posts/s of `linker corpus build` against MiniLM | ≥ 20.0× | not measured | – |" in page
     assert "nan" not in page
     assert (tmp_path / "corpus.svg").read_text(encoding="utf-8").startswith("<svg")
-    again = subprocess.run(command, check=True, capture_output=True, text=True)
+    again = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     assert "part " not in again.stdout, "nothing is measured twice"
     assert (tmp_path / "corpus.md").read_text(encoding="utf-8") == page
-    other = subprocess.run([*command, "--posts", "3000"], capture_output=True, text=True)
+    other = subprocess.run([*command, "--posts", "3000"], cwd=ROOT, capture_output=True, text=True)
     assert other.returncode
     assert "give another --work" in other.stderr
