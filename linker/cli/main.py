@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import io
 import os
 import sys
@@ -29,7 +30,6 @@ from linker.cli.commands import (
 from linker.cli.repeated_options import SeveralValues
 from linker.common.errors import LinkerError
 from linker.common.files import NO_ROOM
-from linker.contrib.twitter4sse import cli as mine
 from linker.version import __version__
 
 app = typer.Typer(
@@ -53,8 +53,13 @@ app.add_typer(annotate.app, name="annotate")
 app.add_typer(plot.app, name="plot")
 app.add_typer(config.app, name="config")
 app.add_typer(vectors.app, name="vectors")
-app.add_typer(mine.app, name="mine")
 app.add_typer(corpus.app, name="corpus")
+
+#: Commands of `linker.contrib`, as `module:typer`: the core knows them by name only.
+CONTRIB = {"mine": "linker.contrib.twitter4sse.cli:app"}
+for _name, _target in CONTRIB.items():
+    _module, _, _attribute = _target.partition(":")
+    app.add_typer(getattr(importlib.import_module(_module), _attribute), name=_name)
 
 
 def _version(wanted: bool) -> None:

@@ -13,7 +13,6 @@ from torch import nn
 from linker.common.checks import above, at_least, between
 from linker.common.console import stderr
 from linker.common.errors import ConfigError, LinkerError
-from linker.contrib.deboom2016.loss_rule import LossRule
 from linker.data.types import LinkedPosts
 from linker.evaluation.evaluate import ARTICLE_METRICS, PAIR_METRICS
 from linker.models.model import Model
@@ -26,6 +25,7 @@ from linker.training.callbacks import Callback
 from linker.training.checkpointing.saver import Keeping, Saver, TrainingResult, restore, seed_rank
 from linker.training.checkpointing.signals import Stopped, StopSignals
 from linker.training.distributed.context import Workers
+from linker.training.loss_rule import LossRule
 from linker.training.memory_bank import CrossBatchMemory
 from linker.training.optimizers import Optimizer, Schedule, scale_rate
 from linker.training.training_state import Run
