@@ -26,16 +26,16 @@ import numpy as np
 import torch
 from scipy.stats import binomtest
 
+from linker.common.files import atomic_write
 from linker.config import build, load_config, resolve
 from linker.contrib.deboom2016.evaluation import (
     PairDistances,
+    WordTfidf,
     best_threshold,
-    draw_distances,
     jensen_shannon,
     split_error,
 )
-from linker.contrib.deboom2016.word_pooling import WordPoolingEncoder
-from linker.contrib.deboom2016.word_tfidf import WordTfidf
+from linker.contrib.deboom2016.word_weights import WordPoolingEncoder
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
 from linker.data.types import LinkedPosts
@@ -292,6 +292,28 @@ def significance(results: dict[str, Result], better: str, worse: str) -> str:
     p = binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
     only = f"{gained:,} pairs right where the other is wrong, {lost:,} the other way"
     return f"{better} against {worse}: {only} (p = {p:.2g})"
+
+
+def draw_distances(path: Path, panels: dict[str, PairDistances], thresholds: dict[str, float]) -> None:
+    """Draw the two distributions of distances, one panel per method, with its threshold if it has one."""
+    from matplotlib.figure import Figure
+
+    columns = min(len(panels), 3)
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(3.4 * columns, 2.4 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
+    for axis, (name, distances) in zip(axes, panels.items()):
+        edges = np.histogram_bin_edges(np.concatenate([distances.related, distances.unrelated]), 60)
+        axis.hist(distances.unrelated, edges, density=True, color="0.75", label="unrelated")
+        axis.hist(distances.related, edges, density=True, color="0.25", alpha=0.6, label="related")
+        if np.isfinite(thresholds.get(name, np.nan)):
+            axis.axvline(thresholds[name], color="tab:red", linewidth=1)
+        axis.set(title=name, yticks=[], xlabel="distance")
+    axes[0].legend(frameon=False, fontsize="small")
+    with atomic_write(path, "wb") as file:
+        figure.savefig(file, format="svg", dpi=120)
 
 
 def main() -> None:

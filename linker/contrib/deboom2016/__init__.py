@@ -1,1 +1,1 @@
-"""Learned word weights (De Boom et al. 2016)."""
+"""Learned word weights by idf rank (De Boom et al. 2016)."""

@@ -1,4 +1,4 @@
-"""Posts about the same event, told by their hashtags and times (De Boom et al. 2016, section 4.2)."""
+"""Pairs of posts about the same event, by hashtags and times (De Boom et al. 2016, section 4.2)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from linker.data.types import Article, LinkedPosts, Post
 
 _HASHTAG = re.compile(r"[#＃](\w+)")
 _MENTION_OR_LINK = re.compile(r"https?://\S+|www\.\S+|[@＠]\w+")
-SAYS_NOTHING = frozenset({"breaking", "update", "news"})
-_ALIKE = 0.5
+GENERIC_TAGS = frozenset({"breaking", "update", "news"})
+_MIN_JACCARD = 0.5
 
 
 @dataclass(frozen=True)
 class _Tagged:
-    """A post that may be paired."""
+    """A post that can be paired."""
 
     post: Post
     time: datetime
@@ -34,20 +34,20 @@ class _Tagged:
 
 @PairReader.register("hashtag_pairs")
 class HashtagPairs(PairReader):
-    """Pairs of posts: the earlier is read as an article, the later as the post about it.
+    """Reader of pairs of posts: the earlier becomes an article, the later the post about it.
 
-    Two posts are a pair if their hashtags' Jaccard similarity is at least 0.5, their words' is below 0.5, and not too
-    much time lies between them. Of several partners a post gets the one just before it; none is in two pairs. Each
-    second post's `extra["hashtags"]` has the hashtags of both, so that posts without a common one can be told.
+    Two posts form a pair if the Jaccard similarity of their hashtags is at least 0.5, that of their words is below 0.5,
+    and they were posted within `minutes`. Of several candidates a post gets the latest; no post is in two pairs. The
+    `extra["hashtags"]` of the later post has the hashtags of both, to identify unrelated pairs.
 
     Args:
         posts: file or files of posts with times.
-        min_words: least number of words beside hashtags, mentions and links.
-        minutes: most time between the two.
-        per_hashtag: at most so many pairs share any hashtag; null: all.
-        columns: what the columns are called there.
-        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
-        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+        min_words: minimum number of words besides hashtags, mentions and links.
+        minutes: maximum time between the two posts.
+        per_hashtag: maximum number of pairs that share a hashtag; null: no limit.
+        columns: column names of the files.
+        on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
+        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class HashtagPairs(PairReader):
         self.on_error, self.errors_dir = on_error, errors_dir
 
     def read(self) -> LinkedPosts:
-        """All pairs, by the time of their later post.
+        """Return all pairs, ordered by the time of their later post.
 
         Raises:
-            DataError: bad lines in strict mode, an unreadable file, or not one pair.
+            DataError: for invalid lines in strict mode, an unreadable file, or if no two posts form a pair.
         """
         posts = read_posts(self.posts, self.columns, self.on_error, self.errors_dir)
-        tagged = [found for post in posts if (found := self._tagged(post)) is not None]
-        tagged.sort(key=lambda one: (one.time, one.post.id))
+        tagged = [candidate for post in posts if (candidate := self._tagged(post)) is not None]
+        tagged.sort(key=lambda candidate: (candidate.time, candidate.post.id))
         recent: dict[str, deque[_Tagged]] = defaultdict(deque)
         paired: set[str] = set()
         pairs_of: Counter[str] = Counter()
@@ -88,22 +88,22 @@ class HashtagPairs(PairReader):
                 continue
             paired |= {first.post.id, second.post.id}
             pairs_of.update(first.tags | second.tags)
-            shared, own = first.tags & second.tags, f"{first.post.id}+{second.post.id}"
+            shared, pair_id = first.tags & second.tags, f"{first.post.id}+{second.post.id}"
             firsts.append(
-                Article(own, _text(first.post.text, shared), published=first.time, split=first.post.split)
+                Article(pair_id, _text(first.post.text, shared), published=first.time, split=first.post.split)
             )
             extra = {"hashtags": sorted(first.tags | second.tags)}
             text = _text(second.post.text, shared)
-            seconds.append(Post(own, text, (own,), second.time, second.post.split, extra))
+            seconds.append(Post(pair_id, text, (pair_id,), second.time, second.post.split, extra))
         if not firsts:
             raise DataError(
-                f"{self.posts}: of {len(posts):,} posts {len(tagged):,} have a time, a hashtag and {self.min_words} "
-                f"words, and no two of them make a pair; allow more than {self.minutes:g} minutes"
+                f"{self.posts}: no two posts make a pair; {len(tagged):,} of {len(posts):,} have a time, a hashtag and "
+                f"{self.min_words} words; allow more than {self.minutes:g} minutes"
             )
         return LinkedPosts(firsts, seconds)
 
     def _tagged(self, post: Post) -> _Tagged | None:
-        tags = frozenset(tag.lower() for tag in _HASHTAG.findall(post.text)) - SAYS_NOTHING
+        tags = frozenset(tag.lower() for tag in _HASHTAG.findall(post.text)) - GENERIC_TAGS
         words = plain_words(_HASHTAG.sub(" ", _MENTION_OR_LINK.sub(" ", post.text)))
         if post.created_at is None or not tags or len(words) < self.min_words:
             return None
@@ -115,13 +115,13 @@ class HashtagPairs(PairReader):
     def _partner(
         self, second: _Tagged, recent: dict[str, deque[_Tagged]], paired: set[str], pairs_of: Counter[str]
     ) -> _Tagged | None:
-        """The last of the recent posts that makes a pair with this one."""
+        """Return the latest of the recent posts that forms a pair with `second`."""
         best: _Tagged | None = None
         for tag in sorted(second.tags):
-            line = recent[tag]
-            while line and second.time - line[0].time > timedelta(minutes=self.minutes):
-                line.popleft()
-            for first in reversed(line):
+            queue = recent[tag]
+            while queue and second.time - queue[0].time > timedelta(minutes=self.minutes):
+                queue.popleft()
+            for first in reversed(queue):
                 if best is not None and first.time <= best.time:
                     break
                 if first.post.id not in paired and self._fits(first, second, pairs_of):
@@ -134,17 +134,17 @@ class HashtagPairs(PairReader):
             pairs_of[tag] >= self.per_hashtag for tag in first.tags | second.tags
         ):
             return False
-        return _jaccard(first.tags, second.tags) >= _ALIKE > _jaccard(first.words, second.words)
+        return _jaccard(first.tags, second.tags) >= _MIN_JACCARD > _jaccard(first.words, second.words)
 
 
-def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other)
+def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    return len(left & right) / len(left | right)
 
 
 def _text(text: str, shared: frozenset[str]) -> str:
-    """The words of a post without mentions, links and the shared hashtags; other hashtags stay as words."""
+    """Return the words of a post without mentions, links and the shared hashtags; other hashtags remain as words."""
     kept = _HASHTAG.sub(
-        lambda tag: " " if tag[1].lower() in shared | SAYS_NOTHING else f" {tag[1]} ",
+        lambda tag: " " if tag[1].lower() in shared | GENERIC_TAGS else f" {tag[1]} ",
         _MENTION_OR_LINK.sub(" ", text),
     )
     return " ".join(plain_words(kept))

@@ -1,4 +1,4 @@
-"""The median-based loss (De Boom et al. 2016, equation 10)."""
+"""The contrastive-based and the median-based loss (De Boom et al. 2016; equation 10 is the median-based one)."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from linker.modules.miners import MinedPairs
 
 @Loss.register("contrastive_based")
 class ContrastiveBasedLoss(Loss):
-    """The mean over pairs of the Euclidean distance, taken negative for negatives.
+    """Mean over pairs of the Euclidean distance, with a minus for negative pairs.
 
-    Without a margin it has no lower bound but on vectors of unit length: keep weights small by other means.
+    It has no margin, hence no lower bound except on unit vectors: keep weights small by other means.
     """
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
         """See `Loss.forward`."""
         distances, signs = signed_pairs(articles, posts, pairs)
-        # Without pairs the gradient is to be 0 and not absent.
+        # Without pairs the gradient must be 0 instead of missing.
         return (signs * distances).sum() / max(len(signs), 1) + 0 * (articles.sum() + posts.sum())
 
 
 def signed_pairs(articles: Tensor, posts: Tensor, pairs: MinedPairs) -> tuple[Tensor, Tensor]:
-    """The chosen pairs' Euclidean distances, positives first, and 1 for each positive, −1 for each negative."""
+    """Return the mined pairs' Euclidean distances and signs (1, −1), float, positives first, then negatives."""
     positives, negatives = pairs.positives.nonzero(), pairs.negatives.nonzero()
     rows, columns = torch.cat([positives, negatives]).unbind(1)
     distances = torch.linalg.vector_norm(articles[rows] - posts[columns], dim=1)
@@ -37,14 +37,13 @@ def signed_pairs(articles: Tensor, posts: Tensor, pairs: MinedPairs) -> tuple[Te
 
 @Loss.register("median_based")
 class MedianBasedLoss(Loss):
-    """ln(1 + exp(−κ p (μ − d))), the mean over pairs; μ is the batch's median distance, p ±1.
+    """Mean over pairs of ln(1 + exp(−κ p (μ − d))), where μ is the batch's median distance d, and p is ±1.
 
-    μ stands for the threshold between related and unrelated pairs, so a batch should have as many of each (miner
+    μ is an estimate of the threshold between related and unrelated pairs, so a batch should have as many of each (miner
     `balanced`). It is the distance of one pair, the lower of the two in the middle, and carries gradient.
 
     Args:
-        kappa: how sharply a pair on the wrong side of the median is told from one on the right; it goes with the
-            scale of the distances.
+        kappa: κ, the steepness at the median; it must match the scale of the distances.
     """
 
     def __init__(self, kappa: float = 160.0) -> None:
@@ -55,7 +54,7 @@ class MedianBasedLoss(Loss):
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
         """See `Loss.forward`."""
         distances, signs = signed_pairs(articles, posts, pairs)
-        nothing = 0 * (articles.sum() + posts.sum())
+        zero = 0 * (articles.sum() + posts.sum())
         if not len(distances):
-            return nothing
-        return F.softplus(-self.kappa * signs * (distances.median() - distances)).mean() + nothing
+            return zero
+        return F.softplus(-self.kappa * signs * (distances.median() - distances)).mean() + zero

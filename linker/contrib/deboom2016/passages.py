@@ -1,4 +1,4 @@
-"""Neighbouring passages of running text, as articles and posts (De Boom et al. 2016, section 4.1)."""
+"""Neighboring passages of running text as articles and posts (De Boom et al. 2016, section 4.1)."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _NUMBER = re.compile(r"\d+")
 
 
 def plain_words(text: str) -> list[str]:
-    """The words of a text: lower case, without punctuation, each run of digits a 0."""
+    """Return the words of a text in lower case, without punctuation, with each run of digits replaced by 0."""
     return [_NUMBER.sub("0", word) for word in _WORD.findall(text.lower())]
 
 
 @PairReader.register("passages")
 class Passages(PairReader):
-    """Cuts articles into pairs of passages: the first is read as an article, the second as the post about it.
+    """Reader of pairs of passages cut from articles: the first becomes an article, the second the post about it.
 
-    Pairs follow one another through an article without sharing a word. All pairs of an article have it as their
-    `story`, so that the splitter `by_article` keeps them in one part.
+    The pairs of an article do not overlap. All have it as their `story`, so that the splitter `by_article` keeps them
+    in one part.
 
     Args:
         articles: file or files of articles.
-        min_words: words of the shortest passage.
-        max_words: words of the longest; every length between is as frequent.
-        skip: words left out between the two passages of a pair.
-        columns: what the columns are called there.
-        seed: decides the lengths; each article's own do not depend on the others.
-        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
-        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+        min_words: number of words of the shortest passage.
+        max_words: number of words of the longest passage; all lengths in between are equally frequent.
+        skip: number of words left out between the two passages of a pair.
+        columns: column names of the files.
+        seed: random seed for the lengths; those of an article do not depend on the other articles.
+        on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
+        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
     """
 
     def __init__(
@@ -53,27 +53,27 @@ class Passages(PairReader):
         if not 1 <= min_words <= max_words or skip < 0:
             raise ConfigError(
                 f"reader passages: min_words {min_words}, max_words {max_words}, skip {skip}: "
-                "they must be 1 ≤ min_words ≤ max_words and 0 ≤ skip"
+                "1 ≤ min_words ≤ max_words and 0 ≤ skip must hold"
             )
-        # Dates are of no use here, and one that cannot be read is no reason to stop.
+        # Dates are not needed, so an invalid one must not stop the reader.
         self.articles, self.columns = articles, columns or ArticleColumns(published=None)
         self.min_words, self.max_words, self.skip, self.seed = min_words, max_words, skip, seed
         self.on_error, self.errors_dir = on_error, errors_dir
 
     def read(self) -> LinkedPosts:
-        """All pairs, in file order.
+        """Return all pairs, in file order.
 
         Raises:
-            DataError: bad lines in strict mode, an unreadable file, or no article long enough for a pair.
+            DataError: for invalid lines in strict mode, an unreadable file, or if no article is long enough.
         """
         firsts: list[Article] = []
         seconds: list[Post] = []
         for article in read_articles(self.articles, self.columns, self.on_error, self.errors_dir):
             rng = random.Random(f"{self.seed}:{article.id}")
             for number, (first, second) in enumerate(self._pairs(plain_words(article.text), rng), 1):
-                own, story = f"{article.id}:{number}", article.story or article.id
-                firsts.append(Article(own, first, story=story, split=article.split))
-                seconds.append(Post(own, second, (own,), split=article.split))
+                pair_id, story = f"{article.id}:{number}", article.story or article.id
+                firsts.append(Article(pair_id, first, story=story, split=article.split))
+                seconds.append(Post(pair_id, second, (pair_id,), split=article.split))
         if not firsts:
             raise DataError(
                 f"{self.articles}: no article is long enough for two passages of {self.min_words} words and "

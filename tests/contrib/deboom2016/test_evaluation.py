@@ -8,15 +8,15 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
+from benchmarks.papers.deboom2016 import draw_distances
 from linker.common.errors import LinkerError
 from linker.contrib.deboom2016.evaluation import (
     PairDistances,
+    WordTfidf,
     best_threshold,
-    draw_distances,
     jensen_shannon,
     split_error,
 )
-from linker.contrib.deboom2016.word_tfidf import WordTfidf
 
 
 def distances(related, unrelated):

@@ -67,5 +67,5 @@ def test_nobody_is_in_two_pairs_and_the_nearest_before_is_the_partner(tmp_path):
 
 
 def test_without_a_pair_the_message_counts(tmp_path):
-    with pytest.raises(DataError, match="of 2 posts 2 have"):
+    with pytest.raises(DataError, match="2 of 2 have"):
         pairs_of(tmp_path, [(0, FLOOD), (60, ROAD)])

@@ -8,9 +8,12 @@ import torch
 
 from linker.common.errors import ConfigError
 from linker.config import build
-from linker.contrib.deboom2016.word_pooling import WordPoolingEncoder
-from linker.contrib.deboom2016.word_vectors_idf import WordVectorsIdfEmbedder
-from linker.contrib.deboom2016.word_weights import WordWeightsEncoder, interpolated
+from linker.contrib.deboom2016.word_weights import (
+    WordPoolingEncoder,
+    WordVectorsIdfEmbedder,
+    WordWeightsEncoder,
+    interpolated,
+)
 from linker.data.batch import collate
 from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import Vocabulary, idf_of

@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from linker.contrib.deboom2016.word_pooling import WordPoolingEncoder
-from linker.contrib.deboom2016.word_weights import WordWeightsEncoder
+from linker.contrib.deboom2016.word_weights import WordPoolingEncoder, WordWeightsEncoder
 from linker.modules.encoders.cnn import CnnEncoder
 from linker.modules.encoders.gru import BiGruEncoder, GruEncoder
 from linker.modules.encoders.mean import MeanEncoder
