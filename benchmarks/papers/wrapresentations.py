@@ -302,7 +302,7 @@ def main() -> None:
         f"- Training: {options.epochs} epoch of {options.most:,} pairs in batches of 32, {' and '.join(seconds)} s.",
         f"- The head that guesses words: {how}.",
         f"- Augmentation: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and mentions"
-        f" replaced, {counts.guessed:,} words guessed in {counts.texts - counts.kept:,} tweets; mean cosine distance to"
+        f" replaced, {counts.filled:,} words guessed in {counts.texts - counts.kept:,} tweets; mean cosine distance to"
         f" the original {distance:.3f} by the untrained network (the paper's: about 0.08, by its own).",
     ]
     REPORT.write_text("\n".join(texts_of_report) + "\n", encoding="utf-8")

@@ -56,7 +56,7 @@ app.add_typer(vectors.app, name="vectors")
 app.add_typer(corpus.app, name="corpus")
 
 #: Commands of `linker.contrib`, as `module:typer`: the core knows them by name only.
-CONTRIB = {"mine": "linker.contrib.twitter4sse.cli:app"}
+CONTRIB = {"mine": "linker.contrib.mine:app"}
 for _name, _target in CONTRIB.items():
     _module, _, _attribute = _target.partition(":")
     app.add_typer(getattr(importlib.import_module(_module), _attribute), name=_name)

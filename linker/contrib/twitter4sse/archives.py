@@ -1,4 +1,4 @@
-"""Archives of tweet objects as units of work: files, packed or not, and the members of tar files."""
+"""Archives of tweet objects as units of work: files, compressed or not, and members of tar and zip files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
-from zipfile import BadZipFile, ZipExtFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipExtFile, ZipFile
 
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
@@ -20,39 +20,35 @@ from linker.data.io.streams import DAMAGE, decompressor, packing_of
 _BUFFER = 1 << 18
 
 
-class NotUnpacked(ValueError):  # noqa: N818
-    """Packed in a way that is not read here."""
+class UnsupportedCompression(ValueError):  # noqa: N818
+    """A compression that is not supported."""
 
 
-def unpacked(stream: IO[bytes]) -> IO[bytes]:
-    """The plain bytes of a buffered stream that may be packed with gzip, bzip2, xz or zstd, even twice.
+def decompressed(stream: IO[bytes]) -> IO[bytes]:
+    """Return the plain bytes of a buffered stream that may be compressed with gzip, bzip2, xz or zstd, even twice.
 
     Raises:
-        NotUnpacked: it is UTF-16, or a zip archive, of which a stream cannot be read.
+        UnsupportedCompression: if it is UTF-16, or a zip archive, which cannot be read from a stream.
     """
     packing = packing_of(stream.peek(10)[:10])  # type: ignore[attr-defined]
     if packing is None:
         return stream
     if packing == "zip":
-        raise NotUnpacked("is a zip archive inside another archive; unpack it first")
+        raise UnsupportedCompression("is a zip archive inside another archive; unpack it first")
     if packing == "UTF-16":
-        raise NotUnpacked("is UTF-16 text; save it as UTF-8")
-    return unpacked(forwards(decompressor(stream, packing)))
+        raise UnsupportedCompression("is UTF-16 text; save it as UTF-8")
+    return decompressed(_buffered(_ForwardReader(decompressor(stream, packing))))
 
 
-def buffered(raw: io.RawIOBase) -> IO[bytes]:
-    """A raw stream with a buffer, whose `peek` and `readline` are quick."""
+def _buffered(raw: io.RawIOBase) -> IO[bytes]:
     return cast(IO[bytes], io.BufferedReader(raw, _BUFFER))
 
 
-def forwards(stream: Any) -> IO[bytes]:
-    """A buffered stream over one that need not be able to seek."""
-    return buffered(_Forwards(stream))
+class _ForwardReader(io.RawIOBase):
+    """A raw stream over a stream that need not support seeking."""
 
-
-class _Forwards(io.RawIOBase):
     def __init__(self, stream: Any) -> None:
-        # Of a stream that is damaged `read1` gives all that comes before the damage, `read` may not.
+        # `read1` returns everything before a damage, `read` may not.
         self._read = getattr(stream, "read1", stream.read)
 
     def readable(self) -> bool:
@@ -67,34 +63,24 @@ class _Forwards(io.RawIOBase):
 _ENCRYPTED = 0x1
 
 
-def zip_members(file: IO[bytes]) -> list[ZipInfo]:
-    """The files in a zip file, in its order.
-
-    Raises:
-        zipfile.BadZipFile: its directory, which stands at its end, is damaged or missing.
-    """
-    with ZipFile(file) as zipped:
-        return [member for member in zipped.infolist() if not member.is_dir()]
-
-
-def open_member(file: IO[bytes], start: int) -> tuple[ZipExtFile, Callable[[], int]]:
-    """The member whose entry begins at byte `start`; several may have the same name.
+def _open_member(file: IO[bytes], start: int) -> tuple[ZipExtFile, Callable[[], int]]:
+    """Open the zip member whose entry begins at byte `start`; names need not be unique.
 
     Returns:
-        Its unpacked bytes, and what tells about how many of its packed bytes are not read yet.
+        Its decompressed bytes, and a function that returns about how many compressed bytes remain.
 
     Raises:
-        NotUnpacked: it is encrypted, or packed in a way that Python does not unpack.
-        zipfile.BadZipFile: the zip file is damaged.
+        UnsupportedCompression: if it is encrypted, or Python cannot decompress it.
+        zipfile.BadZipFile: if the zip file is damaged.
     """
     zipped = ZipFile(file)
     info = next(member for member in zipped.infolist() if member.header_offset == start)
     if info.flag_bits & _ENCRYPTED:
-        raise NotUnpacked("is encrypted; unpack it first")
+        raise UnsupportedCompression("is encrypted; unpack it first")
     try:
         stream = zipped.open(info)
     except NotImplementedError as error:
-        raise NotUnpacked(f"is packed in an unusual way ({error}); unpack it first") from error
+        raise UnsupportedCompression(f"is packed in an unusual way ({error}); unpack it first") from error
     assert isinstance(stream, ZipExtFile)
     size, packed = max(info.file_size, 1), info.compress_size
     return stream, lambda: round(packed * (1 - stream.tell() / size))
@@ -104,7 +90,7 @@ MAX_LINE = 16 << 20
 
 
 def read_lines(stream: IO[bytes]) -> Iterator[bytes | None]:
-    """The lines of a stream; None stands for one that is longer than 16 MiB, which is never held whole."""
+    """Yield the lines of a stream, None for a line longer than 16 MiB, which is never in memory as a whole."""
     while line := stream.readline(MAX_LINE):
         if len(line) < MAX_LINE or line.endswith(b"\n"):
             yield line
@@ -115,7 +101,7 @@ def read_lines(stream: IO[bytes]) -> Iterator[bytes | None]:
 
 
 class SourceLines:
-    """The lines of a source, as `read_lines` gives them; to be iterated once."""
+    """The lines of a source as in `read_lines`; can be iterated once."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -123,18 +109,18 @@ class SourceLines:
 
     @property
     def left(self) -> int:
-        """Packed bytes that are not read yet."""
+        """Return the number of compressed bytes that remain."""
         return self._opened.left() if self._opened else self._source.size
 
     def __iter__(self) -> Iterator[bytes | None]:
-        # Only what reading raises means damage, not what is raised while a line is worked on elsewhere.
+        # Only errors of reading mean damage, not errors of whoever processes a line.
         with open_source(self._source) as self._opened:
             for stream in self._opened.streams:
                 yield from read_lines(stream)
 
 
 def parse_line(line: bytes | None) -> list[Tweet] | str:
-    """The tweets of a line, at least one, or why there are none."""
+    """Return the tweets of a line, at least one, or the reason why it has none."""
     if line is None:
         return "longer than 16 MiB"
     try:
@@ -145,42 +131,29 @@ def parse_line(line: bytes | None) -> list[Tweet] | str:
         return "blank"
     try:
         value = json.loads(text)
-    except (ValueError, RecursionError):  # also a number of more than 4,300 digits
+    except (ValueError, RecursionError):  # Also for a number of more than 4,300 digits.
         return "broken JSON"
     if not isinstance(value, dict):
         return "not a JSON object"
     return tweets_in(value) or ("notice of a deletion" if "delete" in value else "no tweet in it")
 
 
-# A stream archive has a file for every minute: few bytes each, so several make one unit.
+# A stream archive has one small file per minute, so several make a unit of work.
 UNIT_BYTES = 16 << 20
 _ENDINGS = (
-    ".json",
-    ".jsonl",
-    ".ndjson",
-    ".gz",
-    ".gzip",
-    ".bz2",
-    ".zst",
-    ".zstd",
-    ".xz",
-    ".zip",
-    ".tar",
-    ".tgz",
-    ".tbz2",
-    ".txt",
-)
+    ".json", ".jsonl", ".ndjson", ".gz", ".gzip", ".bz2", ".zst", ".zstd", ".xz", ".zip", ".tar", ".tgz", ".tbz2", ".txt",
+)  # fmt: skip
 
 
 class Source(NamedTuple):
-    """A stretch of a file: all of it, some lines of a large plain one, or a member of a zip file or plain tar file.
+    """A file, some lines of a large plain file, or a member of a zip file or plain tar file.
 
     Attributes:
         path: the file.
-        start: its first byte.
-        size: bytes, as packed.
-        member: its name in the tar or zip file; empty: it is no member.
-        changed: when the file last changed, in nanoseconds.
+        start: offset of the first byte.
+        size: number of bytes, compressed.
+        member: name of the member in the tar or zip file, or "".
+        changed: modification time of the file, in nanoseconds.
     """
 
     path: str
@@ -191,17 +164,17 @@ class Source(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Return the name in messages."""
         return f"{self.path}:{self.member}" if self.member else self.path
 
 
 def find_sources(archives: Sequence[str | Path]) -> list[Source]:
-    """Every file in some files and folders, each once, sorted by path; of zip and plain tar files each member.
+    """Return every file among files and folders once, sorted by path; of zip and plain tar files each member.
 
-    In folders only files whose names end like archives of JSON are taken, and none that begin with a dot.
+    In folders, only files with the name of an archive of JSON count, and hidden files do not.
 
     Raises:
-        DataError: an archive is missing or cannot be read, or a folder holds none.
+        DataError: if an archive is missing or unreadable, or a folder contains none.
     """
     found: dict[str, Path] = {}
     for archive in map(Path, archives):
@@ -212,31 +185,31 @@ def find_sources(archives: Sequence[str | Path]) -> list[Source]:
         elif archive.is_file():
             files = [archive]
         else:
-            raise DataError(f"{archive}: there is no such file or folder; give archives of tweet objects")
+            raise DataError(f"{archive}: file or folder not found; give archives of tweet objects")
         for file in files:
             found.setdefault(str(file.resolve()), file)
     return [source for file in sorted(found.values(), key=str) for source in _sources_of(file)]
 
 
 def units(sources: Sequence[Source], size: int = UNIT_BYTES) -> list[list[Source]]:
-    """Neighbouring sources put together until a unit has about `size` packed bytes."""
-    gathered: list[list[Source]] = []
+    """Group neighboring sources into units of about `size` compressed bytes."""
+    grouped: list[list[Source]] = []
     room = 0
     for source in sources:
         if room <= 0:
-            gathered.append([])
+            grouped.append([])
             room = size
-        gathered[-1].append(source)
+        grouped[-1].append(source)
         room -= source.size
-    return gathered
+    return grouped
 
 
 class OpenSource(NamedTuple):
-    """A source being read.
+    """An open source.
 
     Attributes:
-        streams: its unpacked streams, one after the other: packed tar files hold several.
-        left: how many of its packed bytes are not read yet.
+        streams: its decompressed streams, one after the other; compressed tar files contain several.
+        left: returns the number of compressed bytes that remain.
     """
 
     streams: Iterator[IO[bytes]]
@@ -248,27 +221,25 @@ def open_source(source: Source) -> Iterator[OpenSource]:
     """Open a source for reading from its beginning to its end.
 
     Raises:
-        DataError: it is damaged, cut short, or packed in a way that is not known.
+        DataError: if it is damaged, truncated, or compressed in an unsupported way.
     """
     with ExitStack() as stack:
         try:
             file = stack.enter_context(open(source.path, "rb"))
             if source.member and packing_of(file.read(10)) == "zip":
-                member, left = open_member(file, source.start)
-                yield OpenSource(_streams(forwards(stack.enter_context(member))), left)
+                member, left = _open_member(file, source.start)
+                yield OpenSource(_streams(_buffered(_ForwardReader(stack.enter_context(member)))), left)
                 return
-            stretch = _Stretch(file, source.start, source.size)
-            yield OpenSource(_streams(buffered(stretch)), lambda: stretch.left)
-        except (tarfile.TarError, BadZipFile) as error:
-            raise DataError(f"{source.name}: damaged or cut short ({error})") from error
-        except NotUnpacked as error:
+            section = _Section(file, source.start, source.size)
+            yield OpenSource(_streams(_buffered(section)), lambda: section.left)
+        except UnsupportedCompression as error:
             raise DataError(f"{source.name}: {error}") from error
-        except DAMAGE as error:
+        except (tarfile.TarError, BadZipFile, *DAMAGE) as error:
             raise DataError(f"{source.name}: damaged or cut short ({error})") from error
 
 
 def _streams(stream: IO[bytes]) -> Iterator[IO[bytes]]:
-    plain = unpacked(stream)
+    plain = decompressed(stream)
     if not _is_tar(plain):
         yield plain
         return
@@ -277,7 +248,7 @@ def _streams(stream: IO[bytes]) -> Iterator[IO[bytes]]:
             if member.isfile() and _is_archive(member.name):
                 inside = tar.extractfile(member)
                 if inside is not None:
-                    yield from _streams(forwards(inside))
+                    yield from _streams(_buffered(_ForwardReader(inside)))
 
 
 def _is_tar(stream: IO[bytes]) -> bool:
@@ -307,10 +278,11 @@ def _sources_of(file: Path) -> Iterator[Source]:
         with open(file, "rb") as stream:
             head = stream.read(512)
             if packing_of(head) == "zip":
-                members = [one for one in zip_members(stream) if _is_archive(one.filename)]
-                for one in members:
+                with ZipFile(stream) as zipped:
+                    members = [info for info in zipped.infolist() if _is_archive(info.filename)]
+                for info in members:
                     yield Source(
-                        str(file), one.header_offset, one.compress_size, one.filename, state.st_mtime_ns
+                        str(file), info.header_offset, info.compress_size, info.filename, state.st_mtime_ns
                     )
                 if not members:
                     raise DataError(
@@ -329,11 +301,11 @@ def _sources_of(file: Path) -> Iterator[Source]:
     except OSError as error:
         raise DataError(f"{file}: cannot be read ({error.strerror})") from error
     except (tarfile.TarError, BadZipFile) as error:
-        raise DataError(f"{file}: damaged or cut short ({error}); unpack what is whole in it") from error
+        raise DataError(f"{file}: damaged or cut short ({error}); unpack its undamaged members") from error
 
 
 def _cuts(stream: IO[bytes], size: int) -> Iterator[int]:
-    """Where a large plain file is cut, so that several processes can read it: always behind a line's end."""
+    """Yield the offsets at which a large plain file is split for several processes, always after a line end."""
     place = 0
     while place < size:
         yield place
@@ -344,23 +316,17 @@ def _cuts(stream: IO[bytes], size: int) -> Iterator[int]:
     yield size
 
 
-class _Stretch(io.RawIOBase):
-    """Some bytes of a file, read from their first to their last."""
+class _Section(io.RawIOBase):
+    """A section of a file, read from its first to its last byte."""
 
     def __init__(self, file: IO[bytes], start: int, size: int) -> None:
         file.seek(start)
         self._file, self.left = file, size
 
     def readable(self) -> bool:
-        """Always."""
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        """Fill `buffer` with the next bytes; 0 at the end.
-
-        Raises:
-            EOFError: the file ends before the stretch does.
-        """
         chunk = self._file.read(min(len(buffer), self.left))
         if not chunk and self.left and buffer:
             raise EOFError(f"{self.left} bytes are missing at the end")

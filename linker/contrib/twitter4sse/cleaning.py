@@ -1,4 +1,4 @@
-"""Which tweets are worth pairing, and what of their text counts."""
+"""Cleaning of tweet texts, and the filter of the tweets that are paired."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MENTION = re.compile(r"(?<!\w)(?:[@＠]\w+)+")
 
 
 def clean(text: str) -> str:
-    """The text in lower case without links and mentions, spaces made single ones.
+    """Return a text in lower case without links and mentions, with single spaces.
 
     This is the cleaning of Di Giovanni & Brambilla 2021.
     """
-    if "/" in text or "…" in text or "www." in text.lower():  # no link is without one of these
+    if "/" in text or "…" in text or "www." in text.lower():  # Every link contains one of these.
         text = _URL.sub(" ", text)
     if "@" in text or "＠" in text:
         text = _MENTION.sub(" ", text)
@@ -27,25 +27,25 @@ def clean(text: str) -> str:
 
 
 def text_hash(cleaned: str) -> int:
-    """64 bits by which texts are told apart."""
+    """Return a 64-bit hash that identifies a text."""
     return int.from_bytes(hashlib.blake2b(cleaned.encode(), digest_size=8).digest(), "big")
 
 
 class Usable(NamedTuple):
-    """A text that may go into a pair, and the hash of its cleaned form."""
+    """A text that passed the filter, and the hash of its cleaned form."""
 
     text: str
     hash: int
 
 
 class TweetFilter:
-    """Lets tweets through whose texts are worth learning from.
+    """Filter of the tweets that are paired.
 
     Args:
-        min_length: characters that a cleaned text must have.
-        languages: what Twitter must have guessed a tweet's language to be; empty: any.
-        keep_cut: take texts too that are cut off in the object.
-        texts: what goes into the pairs: the texts cleaned, or as they were posted.
+        min_length: minimum length of a cleaned text, in characters.
+        languages: accepted languages by Twitter's guess; empty for any, None for English.
+        keep_cut: whether to accept truncated texts.
+        texts: whether pairs have cleaned texts or the original ones.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class TweetFilter:
         self.keep_cut, self.texts = keep_cut, texts
 
     def judge(self, tweet: Tweet) -> Usable | str:
-        """The text to use, or why there is none: the first that holds of language, cut, Unicode, length."""
+        """Return the text to use, or the first reason to reject the tweet: language, truncation, Unicode, length."""
         if self.languages and tweet.language not in self.languages:
             return "language unknown" if tweet.language is None else "another language"
         if tweet.cut and not self.keep_cut:
@@ -70,7 +70,7 @@ class TweetFilter:
         cleaned = clean(tweet.text)
         try:
             hashed = text_hash(cleaned)
-        except UnicodeEncodeError:  # half of a surrogate pair, which no UTF-8 file can hold
+        except UnicodeEncodeError:  # Half of a surrogate pair, which UTF-8 cannot encode.
             return "half a character"
         if len(cleaned) < self.min_length:
             return "too short"

@@ -1,4 +1,4 @@
-"""A run: units gathered into parts, by several processes and in several goes, then something made of them."""
+"""Extraction: a resumable run that sorts the links of archives into parts, by several processes."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from linker.common.errors import DataError
 from linker.contrib.twitter4sse.archives import Source, SourceLines, find_sources, parse_line, units
 from linker.contrib.twitter4sse.cleaning import TweetFilter, Usable
 from linker.contrib.twitter4sse.pair_miners import PairMiner
-from linker.contrib.twitter4sse.pool import Tell, run_all, tell
+from linker.contrib.twitter4sse.pool import Show, advance, run_tasks
 from linker.contrib.twitter4sse.report import Report
 from linker.contrib.twitter4sse.shards import Part, PartWriter, write_part
 from linker.contrib.twitter4sse.tweets import Tweet
 
-_TOLD_EVERY = 1_000
+# Lines between two reports of progress.
+_LINES_PER_REPORT = 1_000
 
 
 @dataclass(frozen=True)
-class Gathering:
-    """What is gathered and how.
+class ExtractionConfig:
+    """Settings of an extraction.
 
     Attributes:
-        miners: by the prefix of their keys; one with "" where there is one.
-        filter: which tweets will do.
-        partitions: how many stretches a part is sorted into, a power of two.
-        on_error: "strict" stops at a damaged archive, "skip" keeps what came before the damage.
+        miners: pair miners by the prefix of their keys; "" for a single one.
+        filter: filter of the tweets.
+        partitions: number of partitions of a part, a power of two.
+        on_error: "strict" stops at a damaged archive, "skip" keeps the lines before the damage.
     """
 
     miners: dict[str, PairMiner]
@@ -40,23 +41,23 @@ class Gathering:
     on_error: Literal["strict", "skip"] = "strict"
 
 
-def gather(unit: Sequence[Source], path: Path, how: Gathering) -> None:
-    """Write the part of a unit.
+def extract(unit: Sequence[Source], path: Path, config: ExtractionConfig) -> None:
+    """Write the part of a unit of work.
 
     Args:
-        unit: what to read.
-        path: the part.
-        how: what to gather.
+        unit: sources to read.
+        path: file of the part.
+        config: settings.
 
     Raises:
-        DataError: a source is damaged, in strict mode.
+        DataError: in strict mode, if a source is damaged.
     """
     lines: Counter[str] = Counter()
-    found: dict[str, Counter[str]] = {prefix: Counter() for prefix in how.miners}
+    found: dict[str, Counter[str]] = {prefix: Counter() for prefix in config.miners}
     damaged: list[str] = []
-    with write_part(path, how.partitions) as part:
+    with write_part(path, config.partitions) as part:
         for source in unit:
-            since, left = 0, source.size
+            count, left = 0, source.size
             try:
                 source_lines = SourceLines(source)
                 for line in source_lines:
@@ -64,30 +65,32 @@ def gather(unit: Sequence[Source], path: Path, how: Gathering) -> None:
                     if isinstance(tweets, str):
                         lines[tweets] += 1
                     else:
-                        linked = _sort_in(tweets, how, part, found)
+                        linked = _add_links(tweets, config, part, found)
                         lines["tweets, with links" if linked else "tweets, without links"] += 1
-                    since += 1
-                    if since == _TOLD_EVERY:
-                        tell(left - source_lines.left, since)
-                        since, left = 0, source_lines.left
+                    count += 1
+                    if count % _LINES_PER_REPORT == 0:
+                        advance(left - source_lines.left)
+                        left = source_lines.left
             except DataError as error:
-                if how.on_error == "strict":
+                if config.on_error == "strict":
                     raise DataError(
                         f"{error}; with --on-error skip the lines before the damage are used"
                     ) from error
                 damaged.append(str(error))
-            tell(left, since)
+            advance(left)
         part.close({"lines": lines, "links": found, "damaged": damaged})
 
 
-def _sort_in(tweets: list[Tweet], how: Gathering, part: PartWriter, found: dict[str, Counter[str]]) -> bool:
-    """Put tweets where their groups are gathered. Is one of them a child?"""
+def _add_links(
+    tweets: list[Tweet], config: ExtractionConfig, part: PartWriter, found: dict[str, Counter[str]]
+) -> bool:
+    """Write the links of tweets to a part; return whether one of them is a child."""
     judged: dict[str, Usable | str] = {}
     linked = False
-    for prefix, miner in how.miners.items():
+    for prefix, miner in config.miners.items():
         for key, role, tweet in miner.links(tweets):
             if tweet.id not in judged:
-                judged[tweet.id] = how.filter.judge(tweet)
+                judged[tweet.id] = config.filter.judge(tweet)
             verdict = judged[tweet.id]
             if role == "child":
                 linked = True
@@ -95,7 +98,7 @@ def _sort_in(tweets: list[Tweet], how: Gathering, part: PartWriter, found: dict[
                 if isinstance(verdict, str):
                     found[prefix][verdict] += 1
                     continue
-            # What is known of a parent that will not do: why.
+            # Of a parent that the filter rejects, the reason is kept.
             content = (
                 [verdict] if isinstance(verdict, str) else [verdict.text, verdict.hash, tweet.created_at]
             )
@@ -103,23 +106,23 @@ def _sort_in(tweets: list[Tweet], how: Gathering, part: PartWriter, found: dict[
     return linked
 
 
-# Raised whenever parts of an earlier linker must not be used any more.
+# Increase it when parts of an earlier version must not be reused.
 _VERSION = 1
 _PARTITION_BYTES = 32 << 20
 _FEWEST, _MOST = 16, 1024
 
 
-class Run:
-    """The parts of some archives, made as far as they are not there already.
+class Extraction:
+    """The parts of archives; finished parts in `work` are reused.
 
     Args:
         archives: files and folders.
-        miners: what to gather for, by the prefix of its keys.
-        filter: which tweets will do.
+        miners: pair miners by the prefix of their keys.
+        filter: filter of the tweets.
         work: folder for the parts.
-        workers: processes.
-        on_error: what a damaged archive does.
-        unit_bytes: packed bytes that are one unit of work.
+        workers: number of processes.
+        on_error: "strict" stops at a damaged archive, "skip" uses the lines before the damage.
+        unit_bytes: compressed size of a unit of work.
     """
 
     def __init__(
@@ -135,36 +138,36 @@ class Run:
         self.sources = find_sources(archives)
         self.size = sum(source.size for source in self.sources)
         self._units = units(self.sources, unit_bytes)
-        self.how = Gathering(miners, filter, _partitions(self.size), on_error)
+        self.config = ExtractionConfig(miners, filter, _partitions(self.size), on_error)
         self.work, self.workers = work, workers
         self.report = Report()
 
-    def gather(self, show: Tell) -> list[Path]:
-        """Make the parts that are missing; the report then knows what became of all lines.
+    def run(self, show: Show) -> list[Path]:
+        """Write the missing parts and count all lines in `report`.
 
         Args:
-            show: called with packed bytes and lines done in all.
+            show: called with the total number of compressed bytes done.
 
         Returns:
             The parts, in the order of the archives.
 
         Raises:
-            DataError: an archive is damaged, in strict mode; or no line of all holds a tweet.
+            DataError: if no line contains a tweet or, in strict mode, if an archive is damaged.
         """
         self.work.mkdir(parents=True, exist_ok=True)
         paths = [self.work / f"{self._name(unit)}.part" for unit in self._units]
-        there = {path for path in paths if self._finished(path)}
-        missing = [(unit, path) for unit, path in zip(self._units, paths) if path not in there]
-        before = sum(s.size for unit, path in zip(self._units, paths) if path in there for s in unit)
-        tasks = [(unit, path, self.how) for unit, path in missing]
-        show(before, 0)
-        for _ in run_all(gather, tasks, self.workers, lambda size, lines: show(before + size, lines)):
+        tasks = [
+            (unit, path, self.config) for unit, path in zip(self._units, paths) if not self._finished(path)
+        ]
+        before = self.size - sum(source.size for unit, _, _ in tasks for source in unit)
+        show(before)
+        for _ in run_tasks(extract, tasks, self.workers, lambda size: show(before + size)):
             pass
         self._count(paths)
         return paths
 
     def clear(self) -> None:
-        """Remove the parts: the run is over."""
+        """Remove the parts."""
         shutil.rmtree(self.work, ignore_errors=True)
 
     def _count(self, paths: Sequence[Path]) -> None:
@@ -172,7 +175,7 @@ class Run:
             counts = Part(path).counts
             self.report.lines.update(counts["lines"])
             for prefix, found in counts["links"].items():
-                child = self.how.miners[prefix].child
+                child = self.config.miners[prefix].child
                 self.report.links.setdefault(child, Counter()).update(found)
             self.report.damaged += counts["damaged"]
         if not any(name.startswith("tweets") for name in self.report.lines):
@@ -188,13 +191,13 @@ class Run:
             damaged = Part(path).counts["damaged"]
         except (OSError, ValueError):
             return False
-        return self.how.on_error == "skip" or not damaged
+        return self.config.on_error == "skip" or not damaged
 
     def _name(self, unit: Sequence[Source]) -> str:
-        """The same for the same sources and settings, so that a part is found again."""
-        settings = {prefix: _settings(miner) for prefix, miner in self.how.miners.items()}
-        said = [_VERSION, self.how.partitions, settings, _settings(self.how.filter), unit]
-        return hashlib.sha256(json.dumps(said, default=repr).encode()).hexdigest()[:32]
+        """Return a name that depends on the sources and settings alone, so that a part is found again."""
+        settings = {prefix: _settings(miner) for prefix, miner in self.config.miners.items()}
+        content = [_VERSION, self.config.partitions, settings, _settings(self.config.filter), unit]
+        return hashlib.sha256(json.dumps(content, default=repr).encode()).hexdigest()[:32]
 
 
 def _settings(component: Any) -> list[Any]:
@@ -203,6 +206,6 @@ def _settings(component: Any) -> list[Any]:
 
 
 def _partitions(size: int) -> int:
-    """A power of two, so that a partition fits into memory; what is made does not depend on it."""
+    """Return a power of two such that a partition fits into memory; the results do not depend on it."""
     wanted = 1 << max(0, (size // _PARTITION_BYTES) - 1).bit_length()
     return min(max(wanted, _FEWEST), _MOST)

@@ -1,22 +1,24 @@
-"""From archives to the four reranking sets of Di Giovanni & Brambilla 2021, and training sets without them."""
+"""Mining of the reranking sets of Di Giovanni & Brambilla 2021, and of training sets without their tweets."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
+from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter, clean, text_hash
-from linker.contrib.twitter4sse.extraction import Run
+from linker.contrib.twitter4sse.extraction import Extraction
 from linker.contrib.twitter4sse.mine_pairs import write_lines
 from linker.contrib.twitter4sse.pair_miners import PairMiner
-from linker.contrib.twitter4sse.pool import run_all
-from linker.contrib.twitter4sse.report import Display, Report
-from linker.contrib.twitter4sse.reranking_sets import SetBuilder, read_usable, usable_groups, write_of
+from linker.contrib.twitter4sse.pool import run_tasks
+from linker.contrib.twitter4sse.report import Report
+from linker.contrib.twitter4sse.reranking_sets import SetBuilder, read_groups_of, write_groups
 from linker.data.io.streams import open_bytes
 from linker.evaluation.benchmarks.reranking import Reranking
 
@@ -24,23 +26,23 @@ _IDS = ("id", "anchor_id", "parent_id")
 _TEXTS = ("text", "anchor_text", "parent_text")
 
 
-class Seen:
-    """The tweets of benchmarks, by their ids and by their cleaned texts."""
+class ExcludedTweets:
+    """The tweets of the reranking sets, by id and by cleaned text."""
 
     def __init__(self) -> None:
         self._ids: set[str] = set()
         self._texts: set[int] = set()
 
     def add(self, query: Reranking) -> None:
-        """The query, what it is about, and all its candidates."""
-        self._ids |= {query.query_id, query.parent_id, *(one.id for one in query.candidates)}
+        """Add the query, its parent and all its candidates."""
+        self._ids |= {query.query_id, query.parent_id, *(candidate.id for candidate in query.candidates)}
         self._texts |= {text_hash(clean(text)) for text in (query.query, *(c.text for c in query.candidates))}
 
-    def others(self, path: str | Path, counts: Counter[str]) -> Iterator[str]:
-        """The lines of a file of pairs that name no such tweet; `counts` takes up what became of all.
+    def other_pairs(self, path: str | Path, counts: Counter[str]) -> Iterator[str]:
+        """Yield the lines of a file of pairs without these tweets; count the fates of all lines.
 
         Raises:
-            DataError: the file cannot be read, or a line is no pair.
+            DataError: if the file cannot be read, or a line is not a pair.
         """
         with open_bytes(str(path)) as file:
             for number, line in enumerate(file, 1):
@@ -52,7 +54,9 @@ class Seen:
                 except (ValueError, TypeError, AttributeError) as error:
                     raise DataError(f"{path}, line {number}: not a pair of tweets") from error
                 if len(texts) < 2:
-                    raise DataError(f"{path}, line {number}: a pair has two texts, here are {len(texts)}")
+                    raise DataError(
+                        f"{path}, line {number}: a pair has two texts, this line has {len(texts)}"
+                    )
                 counts["made"] += 1
                 if ids & self._ids:
                     counts["a tweet of a benchmark"] += 1
@@ -63,7 +67,7 @@ class Seen:
                     yield line.decode().rstrip("\r\n") + "\n"
 
 
-#: Set → whose children are ranked (the prefix of keys), and is the query their parent?
+#: Set → prefix of the keys whose children are ranked, and whether the query is their parent.
 SETS = {"dq": ("q", True), "dr": ("r", True), "cq": ("q", False), "cr": ("r", False)}
 
 
@@ -79,68 +83,71 @@ def mine_benchmarks(
     on_error: Literal["strict", "skip"] = "strict",
     unit_bytes: int = UNIT_BYTES,
 ) -> Report:
-    """Write dq, dr, cq, cr.jsonl.gz into a folder, and training sets without their tweets into `train/` there.
+    """Write dq, dr, cq, cr.jsonl.gz to a folder, and training sets without their tweets to its `train/`.
 
-    A set for which the archives hold too little is not written; the report says so.
+    A set for which the archives contain too little is not written; the report counts why.
 
     Args:
         archives: files and folders.
-        out: the folder.
-        train: files of pairs.
-        filter: which tweets will do.
-        queries: of each set, no more than these.
-        positives: relevant candidates of each query.
-        negatives: candidates of each query that belong to other queries.
-        workers: processes; they change nothing but the time it takes.
-        on_error: "strict" stops at a damaged archive, "skip" uses what comes before the damage.
-        unit_bytes: packed bytes after which a part is finished.
+        out: folder of the sets.
+        train: files of training pairs.
+        filter: filter of the tweets.
+        queries: maximum number of queries per set.
+        positives: number of relevant candidates per query.
+        negatives: number of candidates per query that belong to other queries.
+        workers: number of processes; the results do not depend on it.
+        on_error: "strict" stops at a damaged archive, "skip" uses the lines before the damage.
+        unit_bytes: compressed size after which a part is finished.
 
     Raises:
-        DataError: an archive or training set cannot be read; or there is not one query in all archives.
+        DataError: if an archive or training set cannot be read, or the archives yield no query.
     """
     out, filter = Path(out), filter or TweetFilter()
     miners = {"q": PairMiner.by_name("quotes")(), "r": PairMiner.by_name("replies")()}
-    run = Run(archives, miners, filter, out / "benchmarks.parts", workers, on_error, unit_bytes)
+    run = Extraction(archives, miners, filter, out / "benchmarks.parts", workers, on_error, unit_bytes)
     sets = [SetBuilder(name, parent, queries, positives, negatives) for name, (_, parent) in SETS.items()]
-    with Display(run.size) as display:
-        parts = run.gather(display.show)
-        files = [run.work / f"{n}.groups" for n in range(run.how.partitions)]
-        tasks = [(parts, n, positives + 1, file) for n, file in enumerate(files)]
-        display.second_half(len(tasks))
-        for counts in run_all(usable_groups, tasks, workers):
+    with progress_bar() as progress:
+        bar = progress.add_task("reading archives (MiB)", total=run.size / 2**20)
+        parts = run.run(lambda size: progress.update(bar, completed=size / 2**20))
+        files = [run.work / f"{number}.groups" for number in range(run.config.partitions)]
+        tasks = [(parts, number, positives + 1, file) for number, file in enumerate(files)]
+        bar = progress.add_task("grouping tweets", total=len(tasks))
+        for counts in run_tasks(write_groups, tasks, workers):
             for prefix, found in counts.items():
                 run.report.links[miners[prefix].child].update(found)
-            display.advance()
-        for prefix, key, parent, children in read_usable(files):
-            for one in sets:
-                if SETS[one.name][0] == prefix:
-                    one.offer(key, parent, children)
-        seen = _write_sets(out, sets, run.report)
+            progress.advance(bar)
+        for prefix, key, parent, children in read_groups_of(files):
+            for builder in sets:
+                if SETS[builder.name][0] == prefix:
+                    builder.offer(key, parent, children)
+        excluded = _write_sets(out, sets, run.report)
         for path in map(Path, train):
             counts_of = run.report.results[f"training set {path.name}"] = Counter()
-            write_lines(out / "train" / path.name, seen.others(path, counts_of))
+            write_lines(out / "train" / path.name, excluded.other_pairs(path, counts_of))
     settings = {"queries": queries, "positives": positives, "negatives": negatives, **vars(filter)}
     run.report.write(out / "benchmarks.report.json", settings)
     run.clear()
     return run.report
 
 
-def _write_sets(out: Path, sets: list[SetBuilder], report: Report) -> Seen:
-    seen = Seen()
-    built = {one.name: one.build() for one in sets}
+def _write_sets(out: Path, sets: list[SetBuilder], report: Report) -> ExcludedTweets:
+    excluded = ExcludedTweets()
+    built = {builder.name: builder.build() for builder in sets}
     if not any(built.values()):
-        groups = ", ".join(f"{one.name}: {one.counts['made']}" for one in sets)
+        groups = ", ".join(f"{builder.name}: {builder.counts['made']}" for builder in sets)
         raise DataError(
             f"no reranking set can be made: too few tweets with enough quotes or replies ({groups}); give more "
             "archives, or fewer --positives and --negatives"
         )
-    for one in sets:
-        report.results[f"queries of {one.name}"] = one.counts
-        path = out / f"{one.name}.jsonl.gz"
-        if built[one.name]:
-            write_lines(path, map(write_of, built[one.name]))
+    for builder in sets:
+        report.results[f"queries of {builder.name}"] = builder.counts
+        path = out / f"{builder.name}.jsonl.gz"
+        if built[builder.name]:
+            write_lines(
+                path, (json.dumps(asdict(query), ensure_ascii=False) + "\n" for query in built[builder.name])
+            )
         else:
-            path.unlink(missing_ok=True)  # of an earlier run
-        for query in built[one.name]:
-            seen.add(query)
-    return seen
+            path.unlink(missing_ok=True)  # From an earlier run.
+        for query in built[builder.name]:
+            excluded.add(query)
+    return excluded

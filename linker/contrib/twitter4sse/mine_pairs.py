@@ -1,4 +1,4 @@
-"""From archives to a file of pairs."""
+"""Mining of training pairs: from archives to a file of pairs."""
 
 from __future__ import annotations
 
@@ -13,28 +13,81 @@ from typing import IO, Any, Literal
 
 import numpy as np
 
+from linker.common.console import progress_bar
 from linker.common.files import atomic_write
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter
-from linker.contrib.twitter4sse.extraction import Run
+from linker.contrib.twitter4sse.extraction import Extraction
 from linker.contrib.twitter4sse.pair_miners import Member, Pair, PairMiner
-from linker.contrib.twitter4sse.pool import run_all
-from linker.contrib.twitter4sse.report import Display, Report
+from linker.contrib.twitter4sse.pool import run_tasks
+from linker.contrib.twitter4sse.report import Report
 from linker.contrib.twitter4sse.shards import Group, Part, read_groups
 from linker.data.io.dates import parse_date
 
-# A miner looks at no more children of a group than these.
-_KEEP = 2
+# Pair miners see at most this number of children per group.
+_CHILDREN = 2
 
 
-def pair_up(parts: Sequence[Part], partition: int, miner: PairMiner, kind: str, path: Path) -> Counter[str]:
-    """Write the pairs of a partition, and say what became of the children.
+def mine_pairs(
+    archives: Sequence[str | Path],
+    miner: PairMiner,
+    out: str | Path,
+    filter: TweetFilter | None = None,
+    max_pairs: int | None = None,
+    workers: int = 1,
+    on_error: Literal["strict", "skip"] = "strict",
+    unit_bytes: int = UNIT_BYTES,
+) -> Report:
+    """Write the pairs of archives in a reproducible random order, and a report beside them.
 
-    A line is a JSON list: both hashes of the texts, how many of the two are children, the pair's record.
+    The finished parts of an interrupted run are reused from `<out>.parts`, which is removed at the end.
+
+    Args:
+        archives: files and folders.
+        miner: pair miner.
+        out: JSON Lines, compressed if the name ends in .gz: kind, parent_id, anchor_id, anchor_text, id, text,
+            published (of the anchor), created_at.
+        filter: filter of the tweets.
+        max_pairs: size of a random sample; None writes all pairs.
+        workers: number of processes; the results do not depend on it.
+        on_error: "strict" stops at a damaged archive, "skip" uses the lines before the damage.
+        unit_bytes: compressed size after which a part is finished.
+
+    Raises:
+        DataError: if an archive is missing, unreadable or damaged, or if none contains a tweet.
+    """
+    out = Path(out)
+    filter = filter or TweetFilter()
+    work = out.with_name(f"{out.name}.parts")
+    extraction = Extraction(archives, {"": miner}, filter, work, workers, on_error, unit_bytes)
+    report, pairs = extraction.report, Counter[str]()
+    with progress_bar() as progress:
+        bar = progress.add_task("reading archives (MiB)", total=extraction.size / 2**20)
+        parts = extraction.run(lambda size: progress.update(bar, completed=size / 2**20))
+        partitions = extraction.config.partitions
+        files = [work / f"{number}.pairs" for number in range(partitions)]
+        tasks = [(parts, number, miner, file) for number, file in enumerate(files)]
+        links = report.links.setdefault(miner.child, Counter())
+        bar = progress.add_task("pairing tweets", total=partitions)
+        for counts in run_tasks(_write_partition, tasks, workers):
+            links.update(counts)
+            progress.advance(bar)
+        write_lines(out, _sampled(files, max_pairs, pairs))
+    report.results["pairs"] = pairs
+    report.write(report_path(out), {"miner": type(miner).__name__, **vars(filter), "max_pairs": max_pairs})
+    extraction.clear()
+    return report
+
+
+def _write_partition(paths: Sequence[Path], partition: int, miner: PairMiner, path: Path) -> Counter[str]:
+    """Write the pairs of a partition and return the fates of the children.
+
+    A line is a JSON list: the hashes of both texts, and the record of the pair.
     """
     counts: Counter[str] = Counter()
+    parts = [Part(part) for part in paths]
     with atomic_write(path) as file:
-        for key, group in read_groups(parts, partition, _KEEP, miner.needs_parent, {"": counts}):
+        for key, group in read_groups(parts, partition, _CHILDREN, miner.needs_parent, {"": counts}):
             children = group.members()
             pair = miner.pair(group.parent, children)
             if pair is None:
@@ -43,7 +96,7 @@ def pair_up(parts: Sequence[Part], partition: int, miner: PairMiner, kind: str, 
             used = 2 - (pair.anchor is group.parent)
             counts["further {} of the same tweet"] += len(children) - used
             counts["in pairs"] += used
-            line = [pair.anchor.hash, pair.other.hash, _record(kind, key, pair)]
+            line = [pair.anchor.hash, pair.other.hash, _record(miner.child, key, pair)]
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
     return counts
 
@@ -78,41 +131,15 @@ def _date(member: Member) -> str | None:
         return None
 
 
-class FirstOfTexts:
-    """Finds the pairs that say what an earlier pair says: a text stays with the first pair that has it.
-
-    Holds 16 bytes for each pair.
-    """
-
-    def __init__(self) -> None:
-        self._hashes = array("Q")
-
-    def add(self, first: int, second: int) -> None:
-        """The hashes of the next pair's texts."""
-        self._hashes.extend((first, second))
-
-    def repeated(self) -> np.ndarray:
-        """Boolean, one a pair: is a text of it in an earlier pair?"""
-        hashes = np.frombuffer(self._hashes, dtype=np.uint64) if self._hashes else np.zeros(0, np.uint64)
-        order = np.argsort(hashes, kind="stable")
-        ordered = hashes[order]
-        again = np.zeros(len(hashes), dtype=bool)
-        again[order[1:]] = ordered[1:] == ordered[:-1]
-        pairs = again.reshape(-1, 2)
-        return pairs[:, 0] | pairs[:, 1]
-
-
-def written_pairs(paths: Iterable[Path], max_pairs: int | None, counts: Counter[str]) -> Iterator[str]:
-    """The lines to write, of the pairs in some files in their order; `counts` takes up what became of all."""
-    paths = list(paths)
-    firsts = FirstOfTexts()
+def _sampled(paths: Sequence[Path], max_pairs: int | None, counts: Counter[str]) -> Iterator[str]:
+    """Yield the lines to write: each text only in its first pair, at most `max_pairs`; count the fates of all pairs."""
+    # 16 bytes per pair are in memory.
+    hashes = array("Q")
     for line in _lines(paths):
-        first, second, _ = json.loads(line)
-        firsts.add(first, second)
-    repeated = firsts.repeated()
-    for line, again in zip(_lines(paths), repeated):
+        hashes.extend(json.loads(line)[:2])
+    for line, repeated in zip(_lines(paths), _repeats(hashes)):
         counts["made"] += 1
-        if again:
+        if repeated:
             counts["a text of it in another pair"] += 1
         elif max_pairs is not None and counts["written"] >= max_pairs:
             counts["more than --max-pairs"] += 1
@@ -121,89 +148,41 @@ def written_pairs(paths: Iterable[Path], max_pairs: int | None, counts: Counter[
             yield json.dumps(json.loads(line)[2], ensure_ascii=False) + "\n"
 
 
+def _repeats(hashes: array[int]) -> np.ndarray:
+    """Return, for each pair of hashes, whether one of them occurs earlier: bool, pairs."""
+    values = np.array(hashes, dtype=np.uint64)
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    repeated = np.zeros(len(values), dtype=bool)
+    repeated[order[1:]] = ordered[1:] == ordered[:-1]
+    pairs = repeated.reshape(-1, 2)
+    return pairs[:, 0] | pairs[:, 1]
+
+
 def _lines(paths: Iterable[Path]) -> Iterator[str]:
     for path in paths:
         with open(path, encoding="utf-8", newline="\n") as file:
             yield from file
 
 
-def mine_pairs(
-    archives: Sequence[str | Path],
-    miner: PairMiner,
-    out: str | Path,
-    filter: TweetFilter | None = None,
-    max_pairs: int | None = None,
-    workers: int = 1,
-    on_error: Literal["strict", "skip"] = "strict",
-    unit_bytes: int = UNIT_BYTES,
-) -> Report:
-    """Write the pairs of some archives, in random order that is always the same, and a report beside them.
-
-    What a killed run had finished is found again in `<out>.parts`, which is removed at the end.
-
-    Args:
-        archives: files and folders.
-        miner: how pairs are found.
-        out: JSON lines, packed where the name ends in .gz: kind, parent_id, anchor_id, anchor_text, id, text,
-            published (of the anchor), created_at.
-        filter: which tweets will do.
-        max_pairs: no more than these; they are a random sample of all.
-        workers: processes; they change nothing but the time it takes.
-        on_error: "strict" stops at a damaged archive, "skip" uses what comes before the damage.
-        unit_bytes: packed bytes after which a part is finished.
-
-    Raises:
-        DataError: an archive is missing, cannot be read or is damaged; or none holds a tweet.
-    """
-    out = Path(out)
-    filter = filter or TweetFilter()
-    run = Run(archives, {"": miner}, filter, _work(out), workers, on_error, unit_bytes)
-    with Display(run.size) as display:
-        parts = run.gather(display.show)
-        pairs: Counter[str] = Counter()
-        files = []
-        tasks = [(parts, n, miner, miner.child, run.work / f"{n}.pairs") for n in range(run.how.partitions)]
-        links = run.report.links.setdefault(miner.child, Counter())
-        display.second_half(len(tasks))
-        for number, counts in enumerate(run_all(_pair_up, tasks, workers)):
-            links.update(counts)
-            files.append(run.work / f"{number}.pairs")
-            display.advance()
-        write_lines(out, written_pairs(files, max_pairs, pairs))
-    run.report.results["pairs"] = pairs
-    run.report.write(
-        report_path(out), {"miner": type(miner).__name__, **vars(filter), "max_pairs": max_pairs}
-    )
-    run.clear()
-    return run.report
-
-
 def report_path(out: Path) -> Path:
-    """Where the report of an output goes: pairs.jsonl.gz → pairs.report.json."""
+    """Return the path of an output's report: pairs.jsonl.gz → pairs.report.json."""
     name = out.name.removesuffix(".gz").removesuffix(".jsonl")
     return out.with_name(f"{name}.report.json")
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines whole or not at all, packed where the name ends in .gz; the same lines, the same bytes."""
-    with atomic_write(path, "wb") as file, _packing(file, path.suffix == ".gz") as packed:
+    """Write lines atomically, compressed if the name ends in .gz; equal lines give equal bytes."""
+    with atomic_write(path, "wb") as file, _compressed(file, path.suffix == ".gz") as target:
         for line in lines:
-            packed.write(line.encode())
+            target.write(line.encode())
 
 
 @contextmanager
-def _packing(file: IO[bytes], gz: bool) -> Iterator[IO[bytes]]:
+def _compressed(file: IO[bytes], gz: bool) -> Iterator[IO[bytes]]:
     if not gz:
         yield file
         return
     # Neither name nor time in the header.
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         yield packed  # type: ignore[misc]
-
-
-def _work(out: Path) -> Path:
-    return out.with_name(f"{out.name}.parts")
-
-
-def _pair_up(paths: Sequence[Path], partition: int, miner: PairMiner, kind: str, path: Path) -> Counter[str]:
-    return pair_up([Part(part) for part in paths], partition, miner, kind, path)

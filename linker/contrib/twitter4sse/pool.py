@@ -1,4 +1,4 @@
-"""Several processes for independent tasks, with progress; one process where that is enough."""
+"""Worker processes for independent tasks, with progress and a stop signal."""
 
 from __future__ import annotations
 
@@ -15,39 +15,46 @@ from typing import Any, TypeVar
 from linker.common.errors import LinkerError
 
 T = TypeVar("T")
-Tell = Callable[[int, int], None]
+Show = Callable[[int], object]
 
-# Bytes and lines done by this process and its fellows, and whether to stop; set in every worker when it starts.
-_done: Any = None
-_STOP = 2
-_show: Tell
+# Bytes done by all workers and whether to stop; every worker gets it when it starts.
+_shared: Any = None
+_BYTES, _STOP = 0, 1
+# Without workers: the bytes done, and the display.
+_alone: tuple[list[int], Show] | None = None
 
 
-def run_all(
+def run_tasks(
     function: Callable[..., T],
     tasks: Sequence[tuple[Any, ...]],
     workers: int,
-    show: Tell = lambda size, lines: None,
+    show: Show = lambda size: None,
 ) -> Iterator[T]:
-    """The results of `function(*task)` for all tasks, in the order of the tasks.
+    """Yield the results of `function(*task)` in the order of the tasks.
 
-    The functions say with `tell` how far they are.
+    The function reports its progress with `advance`.
 
     Args:
-        function: a function of a module.
-        tasks: the arguments of each call.
-        workers: processes; with 1 there is none beside this.
-        show: called with the bytes and lines done in all.
+        function: a function at module level.
+        tasks: arguments of each call.
+        workers: number of processes; with 1, the calls run in this process.
+        show: called with the total number of bytes done.
 
     Raises:
-        LinkerError: what a call raised; or a process was killed.
+        LinkerError: raised by a call, or if a process was killed.
     """
+    global _alone
     if workers == 1 or len(tasks) < 2:
-        yield from _alone(function, tasks, show)
+        _alone = [0], show
+        try:
+            for task in tasks:
+                yield function(*task)
+        finally:
+            _alone = None
         return
     context = multiprocessing.get_context("spawn")
-    done = context.Array("Q", 3)
-    with ProcessPoolExecutor(min(workers, len(tasks)), context, _start, (done,)) as pool:
+    shared = context.Array("Q", 2)
+    with ProcessPoolExecutor(min(workers, len(tasks)), context, _start, (shared,)) as pool:
         futures = [pool.submit(function, *task) for task in tasks]
         try:
             waiting: set[Future[T]] = set(futures)
@@ -55,59 +62,46 @@ def run_all(
                 finished, waiting = wait(waiting, timeout=0.3, return_when=FIRST_COMPLETED)
                 for future in finished:
                     future.result()
-                show(done[0], done[1])
+                show(shared[_BYTES])
             yield from (future.result() for future in futures)
         except BrokenProcessPool as error:
             raise LinkerError(
-                "a worker process was killed, perhaps for want of memory; run the same command again with "
+                "a worker process was killed, perhaps for lack of memory; run the same command again with "
                 "fewer --workers: finished parts are kept"
             ) from error
         except BaseException:
-            done[_STOP] = 1
+            shared[_STOP] = 1
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _alone(function: Callable[..., T], tasks: Sequence[tuple[Any, ...]], show: Tell) -> Iterator[T]:
-    global _done, _show
-    _done, _show = [0, 0], show
-    try:
-        for task in tasks:
-            yield function(*task)
-    finally:
-        _done = None
-
-
-def tell(size: int, lines: int) -> None:
-    """Add to what is done: packed bytes and lines.
+def advance(size: int) -> None:
+    """Add to the number of bytes done.
 
     Raises:
-        KeyboardInterrupt: the work is to end.
+        KeyboardInterrupt: if the run is being stopped.
     """
-    if _done is None:
-        return
-    if isinstance(_done, list):
-        _done[0] += size
-        _done[1] += lines
-        _show(_done[0], _done[1])
-        return
-    with _done.get_lock():
-        _done[0] += size
-        _done[1] += lines
-        if _done[_STOP]:
-            raise KeyboardInterrupt
+    if _alone is not None:
+        done, show = _alone
+        done[0] += size
+        show(done[0])
+    elif _shared is not None:
+        with _shared.get_lock():
+            _shared[_BYTES] += size
+            if _shared[_STOP]:
+                raise KeyboardInterrupt
 
 
-def _start(done: Any) -> None:
-    global _done
-    _done = done
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process, which ends the others
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+def _start(shared: Any) -> None:
+    global _shared
+    _shared = shared
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the main process, which stops the workers.
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    # A pool's workers wait for ever where the first process was killed.
+def _exit_with_parent() -> None:
+    # Workers of a pool would otherwise wait forever after the main process was killed.
     parent = multiprocessing.parent_process()
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])

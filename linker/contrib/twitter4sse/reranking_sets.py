@@ -1,4 +1,4 @@
-"""Reranking sets: a query and candidates, of which a few belong to it (DQ, DR, CQ, CR)."""
+"""Reranking sets: queries with candidates, of which a few are relevant (DQ, DR, CQ, CR)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from linker.common.files import atomic_write
 from linker.contrib.twitter4sse.pair_miners import Member
-from linker.contrib.twitter4sse.shards import Part, place_of, read_groups
+from linker.contrib.twitter4sse.shards import Part, hash_of, read_groups
 from linker.evaluation.benchmarks.reranking import Candidate, Reranking
 
 
@@ -20,10 +20,10 @@ class SetBuilder:
 
     Args:
         name: dq, dr, cq or cr.
-        with_parent: the query is the parent (dq, dr), not a child (cq, cr).
-        queries: no more than these.
-        positives: relevant candidates of each.
-        negatives: other candidates: relevant ones of other queries.
+        with_parent: whether the query is the parent (dq, dr) or a child (cq, cr).
+        queries: maximum number of queries.
+        positives: number of relevant candidates per query.
+        negatives: number of other candidates per query, which are relevant to other queries.
     """
 
     def __init__(self, name: str, with_parent: bool, queries: int, positives: int, negatives: int) -> None:
@@ -34,7 +34,7 @@ class SetBuilder:
         self._texts: set[int] = set()
 
     def offer(self, parent_id: str, parent: Member | None, children: list[Member]) -> None:
-        """Take a group if it has what a query needs, and no text that an earlier query has."""
+        """Add a query if the group has enough children and no text of an earlier query."""
         if self._with_parent:
             if parent is None:
                 return
@@ -55,7 +55,7 @@ class SetBuilder:
             self._chosen.append((parent_id, query, relevant))
 
     def build(self) -> list[Reranking]:
-        """The set; empty where there are too few groups to draw the other candidates from."""
+        """Return the set; empty if there are too few groups to sample the other candidates from."""
         pool = [(owner, child) for owner, (_, _, group) in enumerate(self._chosen) for child in group]
         if len(pool) - self._positives < self._negatives:
             self.counts["too few other candidates"] += len(self._chosen)
@@ -68,27 +68,27 @@ class SetBuilder:
 
     def _others(self, owner: int, query_id: str, pool: list[tuple[int, Member]]) -> list[Member]:
         rng = random.Random(f"{self.name} {query_id}")
-        # Of so many drawn at least enough are foreign.
-        drawn = rng.sample(pool, self._negatives + self._positives)
-        return [child for other, child in drawn if other != owner][: self._negatives]
+        # At most `positives` of the sample belong to this query.
+        sample = rng.sample(pool, self._negatives + self._positives)
+        return [child for other, child in sample if other != owner][: self._negatives]
 
     def _reranking(
         self, owner: int, parent_id: str, query: Member, relevant: list[Member], others: list[Member]
     ) -> Reranking:
         candidates = [Candidate(child.id, child.text, True) for child in relevant]
         candidates += [Candidate(child.id, child.text, False) for child in others]
-        candidates.sort(key=lambda one: (place_of(one.id), one.id))
+        candidates.sort(key=lambda candidate: (hash_of(candidate.id), candidate.id))
         return Reranking(self.name, query.id, query.text, parent_id, tuple(candidates))
 
 
-def usable_groups(paths: Sequence[Path], partition: int, keep: int, path: Path) -> dict[str, Counter[str]]:
-    """Write the groups of a partition that may make a query; says what became of the children, by prefix.
+def write_groups(paths: Sequence[Path], partition: int, keep: int, path: Path) -> dict[str, Counter[str]]:
+    """Write the groups of a partition with enough children for a query; return the fates of all children by prefix.
 
     A line is a JSON list: prefix, key, the parent or null, the children.
     """
     counts: dict[str, Counter[str]] = {"q": Counter(), "r": Counter()}
     with atomic_write(path) as file:
-        for key, group in read_groups([Part(one) for one in paths], partition, keep, True, counts):
+        for key, group in read_groups([Part(part) for part in paths], partition, keep, True, counts):
             children = group.members()
             counts[key[0]]["kept in groups"] += len(children)
             if len(children) >= keep - 1:
@@ -98,15 +98,10 @@ def usable_groups(paths: Sequence[Path], partition: int, keep: int, path: Path) 
     return counts
 
 
-def read_usable(paths: Iterable[Path]) -> Iterator[tuple[str, str, Member | None, list[Member]]]:
-    """What `usable_groups` wrote."""
+def read_groups_of(paths: Iterable[Path]) -> Iterator[tuple[str, str, Member | None, list[Member]]]:
+    """Yield the groups that `write_groups` wrote: prefix, key, parent, children."""
     for path in paths:
         with open(path, encoding="utf-8", newline="\n") as file:
             for line in file:
                 prefix, key, parent, children = json.loads(line)
                 yield prefix, key, parent and Member(**parent), [Member(**child) for child in children]
-
-
-def write_of(reranking: Reranking) -> str:
-    """The line of a query."""
-    return json.dumps(asdict(reranking), ensure_ascii=False) + "\n"

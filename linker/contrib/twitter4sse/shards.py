@@ -1,7 +1,7 @@
-"""Parts: what one unit of work leaves behind, sorted into stretches that are later read together.
+"""Parts: the records of one unit of work, partitioned by a hash so that each partition is later read at once.
 
-A part is a file of zlib-packed segments, one a partition and flush; then the table of their places, the counts
-of the unit as JSON, and the lengths of both.
+A part is a file of zlib-compressed segments, one per partition and flush, followed by the table of their offsets, the
+counts of the unit as JSON, and the lengths of both.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from linker.contrib.twitter4sse.pair_miners import Member
 
 
 class Group:
-    """Children of one key; of many only the first few are kept.
+    """The first few children of one key, in the order of a hash of their ids.
 
-    Children stand in the order of a hash of their ids. Of children with the same cleaned text the first stays.
+    Of children with the same cleaned text only the first is kept.
     """
 
     def __init__(self) -> None:
@@ -33,22 +33,22 @@ class Group:
         self.parent_fault: str | None = None
 
     def add(self, child: Member, keep: int) -> str | None:
-        """Take a child in; says what became of it, or of the one that had to go for it."""
-        place = place_of(child.id)
+        """Add a child; return the fate of the child that is not kept: this one or one that it replaces."""
+        order = hash_of(child.id)
         same_text = [i for i, (_, other) in enumerate(self.children) if other.hash == child.hash]
         for i, (_, other) in enumerate(self.children):
             if other.id == child.id:
-                # Of several versions of a tweet the longest is the whole one.
+                # Of several versions of a tweet, the longest is complete.
                 longer = (len(child.text), child.text) > (len(other.text), other.text)
                 if longer and same_text in ([], [i]):
-                    self.children[i] = (place, child)
+                    self.children[i] = (order, child)
                 return "met again"
         for i in same_text:
-            if (place, child.id) < _order(self.children[i]):
-                self.children[i] = (place, child)
+            if (order, child.id) < _order(self.children[i]):
+                self.children[i] = (order, child)
                 self.children.sort(key=_order)
             return "same text as another {} of the tweet"
-        self.children.append((place, child))
+        self.children.append((order, child))
         self.children.sort(key=_order)
         if len(self.children) > keep:
             self.children.pop()
@@ -56,7 +56,7 @@ class Group:
         return None
 
     def members(self) -> list[Member]:
-        """The children in their order."""
+        """Return the children in order."""
         return [child for _, child in self.children]
 
 
@@ -67,14 +67,14 @@ def _order(entry: tuple[int, Member]) -> tuple[int, str]:
 def read_groups(
     parts: Sequence[Part], partition: int, keep: int, parents: bool, counts: dict[str, Counter[str]]
 ) -> Iterator[tuple[str, Group]]:
-    """The groups of a partition in the order of `place_of` their keys.
+    """Yield the groups of a partition in the order of the hashes of their keys.
 
     Args:
-        parts: all of them, in the order of their units.
-        partition: which.
-        keep: how many children of a group are kept.
-        parents: are parents to be looked up?
-        counts: takes up what became of the children that are not kept, by prefix of their keys.
+        parts: all parts, in the order of their units.
+        partition: number of the partition.
+        keep: number of children that are kept per group.
+        parents: whether to look up parents.
+        counts: receives the fates of the children that are not kept, by prefix of their keys.
     """
     groups: dict[str, Group] = {}
     for key, record in _records(parts, partition, "c"):
@@ -88,7 +88,7 @@ def read_groups(
         known = groups.keys()
         for key, record in _records(parts, partition, "p", known):
             _set_parent(groups[key], record)
-    yield from sorted(groups.items(), key=lambda item: (place_of(item[0]), item[0]))
+    yield from sorted(groups.items(), key=lambda item: (hash_of(item[0]), item[0]))
 
 
 def _counts_for(key: str, counts: dict[str, Counter[str]]) -> Counter[str]:
@@ -117,44 +117,44 @@ _MAGIC = b"lnkpart1"
 _FLUSH_BYTES = 24 << 20
 
 
-def place_of(key: str) -> int:
-    """64 bits of a key's hash: groups are put in their order, which is random but always the same."""
+def hash_of(key: str) -> int:
+    """Return 64 bits of a key's hash, which put groups in a random but reproducible order."""
     return int.from_bytes(hashlib.blake2b(key.encode(), digest_size=8).digest(), "big")
 
 
 class PartWriter:
-    """Sorts records into partitions; memory stays below a limit, whatever comes."""
+    """Writer of a part: partitions records in bounded memory."""
 
     def __init__(self, file: IO[bytes], partitions: int) -> None:
         self._file = file
         self._shift = 64 - (partitions.bit_length() - 1)
-        self._held: list[list[bytes]] = [[] for _ in range(partitions)]
+        self._pending: list[list[bytes]] = [[] for _ in range(partitions)]
         self._size = 0
         self._offset = 0
         self._table = array("Q")
 
     def add(self, key: str, role: str, record: list[Any]) -> None:
-        """Keep a record; `role` is one character by which readers choose."""
+        """Add a record; readers select records by `role`, one character."""
         line = f"{role}{key}\t{json.dumps(record)}\n".encode()
-        self._held[place_of(key) >> self._shift].append(line)
-        self._size += len(line) + 64  # what Python adds
+        self._pending[hash_of(key) >> self._shift].append(line)
+        self._size += len(line) + 64  # Python's overhead.
         if self._size > _FLUSH_BYTES:
             self._flush()
 
     def close(self, counts: dict[str, Any]) -> None:
-        """Write what is held, and the end of the part."""
+        """Write the remaining records and the end of the part."""
         self._flush()
         table, end = self._table.tobytes(), json.dumps(counts).encode()
         self._file.write(table + end + _TAIL.pack(_MAGIC, len(table), len(end)))
 
     def _flush(self) -> None:
-        for number, lines in enumerate(self._held):
+        for number, lines in enumerate(self._pending):
             if lines:
                 packed = zlib.compress(b"".join(lines), 1)
                 self._file.write(packed)
                 self._table.extend((number, self._offset, len(packed)))
                 self._offset += len(packed)
-                self._held[number] = []
+                self._pending[number] = []
         self._size = 0
 
 
@@ -162,7 +162,7 @@ class Part:
     """A finished part.
 
     Raises:
-        ValueError: the file is no whole part.
+        ValueError: if the file is not a complete part.
     """
 
     def __init__(self, path: Path) -> None:
@@ -184,7 +184,7 @@ class Part:
     def records(
         self, partition: int, role: str, keys: Container[str] | None = None
     ) -> Iterator[tuple[str, list[Any]]]:
-        """Key and record of those in a partition that have this role and, if given, one of these keys."""
+        """Yield key and record of a partition's records with this role and, if given, one of these keys."""
         wanted = ord(role)
         table = self._table
         with open(self.path, "rb") as file:
@@ -202,6 +202,6 @@ class Part:
 
 @contextmanager
 def write_part(path: Path, partitions: int) -> Iterator[PartWriter]:
-    """Open a part for writing; it appears when the block ends well, after `close`."""
+    """Open a part for writing; the file appears only if the block ends without an error."""
     with atomic_write(path, "wb") as file:
         yield PartWriter(file, partitions)

@@ -1,4 +1,4 @@
-"""Tweets out of the JSON objects of Twitter's programming interfaces, versions 1.1 and 2."""
+"""Tweets from the JSON objects of the Twitter API, versions 1.1 and 2."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-# Old clients cut a text at 140 characters and put a dot of dots behind it.
+# Old clients truncated texts at 140 characters and appended an ellipsis.
 _CUT_LENGTH = 135
 
 
 @dataclass(frozen=True, slots=True)
 class Tweet:
-    """A tweet, as far as mining needs it.
+    """The parts of a tweet that mining needs.
 
     Attributes:
         id: digits.
-        text: the full text where the object holds it, HTML entities resolved.
-        cut: there is more text than the object holds.
-        language: by Twitter's guess (`en`, `und`, …); None where the object does not say.
-        created_at: as it is in the object; it may be anything that a string can be.
-        quotes: the id of the tweet that it quotes.
-        replies_to: the id of the tweet that it answers.
+        text: the full text if the object has it, with HTML entities resolved.
+        cut: whether the text is truncated.
+        language: Twitter's guess (`en`, `und`, …), or None.
+        created_at: date and time as in the object, any string.
+        quotes: id of the quoted tweet, or None.
+        replies_to: id of the answered tweet, or None.
     """
 
     id: str
@@ -35,18 +35,17 @@ class Tweet:
 
 
 def tweets_in(value: dict[str, Any]) -> list[Tweet]:
-    """Every tweet in one object, each once: the one it is, and those quoted, retweeted or included in it.
+    """Return each tweet of an object once: itself, and those that it quotes, retweets or includes.
 
-    A retweet is no tweet of its own: the tweet that was retweeted stands for it. Of a retweet without its
-    original nothing is taken.
+    A retweet counts as the original tweet; a retweet without its original yields nothing.
 
     Args:
-        value: a v1.1 tweet; a v2 tweet; or a v2 answer with `data` (one tweet or a list) and `includes`.
+        value: a v1.1 tweet, a v2 tweet, or a v2 response with `data` (a tweet or a list) and `includes`.
     """
     found: dict[str, Tweet] = {}
     for tweet in _from_v2(value) if _is_v2(value) else _from_v1(value):
         known = found.get(tweet.id)
-        # The same tweet may be nested in several places, and shortened in some.
+        # The same tweet may be nested in several places, in some of them truncated.
         if known is None or (known.cut, -len(known.text)) > (tweet.cut, -len(tweet.text)):
             found[tweet.id] = tweet
     return list(found.values())
@@ -64,7 +63,7 @@ def _from_v1(value: dict[str, Any]) -> Iterator[Tweet]:
         value = value["retweeted_status"]
     quoted = value.get("quoted_status")
     if not isinstance(quoted, dict):
-        # Where the retweet is of a quote, some objects hold the quoted tweet beside the quote, not in it.
+        # In a retweet of a quote, some objects have the quoted tweet next to the quote, not in it.
         quoted = outer.get("quoted_status")
     tweet = _v1_tweet(value)
     parent = _v1_tweet(quoted) if isinstance(quoted, dict) else None
@@ -88,16 +87,16 @@ def _from_v2(value: dict[str, Any]) -> Iterator[Tweet]:
     includes = value.get("includes")
     included = includes.get("tweets") if isinstance(includes, dict) else None
     objects += included if isinstance(included, list) else []
-    for one in objects:  # which grows meanwhile
-        if not isinstance(one, dict):
+    for item in objects:  # The list grows in the loop.
+        if not isinstance(item, dict):
             continue
-        references = one.get("referenced_tweets")
+        references = item.get("referenced_tweets")
         references = [r for r in references if isinstance(r, dict)] if isinstance(references, list) else []
-        # Flattened answers hold the tweets themselves where others refer to `includes`.
+        # Flattened responses contain the tweets themselves instead of references to `includes`.
         objects += [reference for reference in references if "text" in reference]
         targets = {r["type"]: _id(r, "id") for r in references if isinstance(r.get("type"), str)}
         if "retweeted" not in targets:
-            tweet = _v2_tweet(one, targets)
+            tweet = _v2_tweet(item, targets)
             if tweet is not None:
                 yield tweet
 
@@ -109,9 +108,9 @@ def _v2_tweet(value: dict[str, Any], targets: dict[str, str | None]) -> Tweet | 
 
 
 def _tweet(
-    value: dict[str, Any], full: str | None, said_cut: bool, quotes: str | None, replies_to: str | None
+    value: dict[str, Any], full: str | None, flagged_cut: bool, quotes: str | None, replies_to: str | None
 ) -> Tweet | None:
-    """What both versions call alike; `full` is the whole text where it stands apart, `said_cut` what a flag says."""
+    """Read the fields that both versions share; `full` is a separate full text, `flagged_cut` the truncation flag."""
     text = full or _string(value.get("text"))
     number = _id(value, "id")
     if number is None or text is None:
@@ -120,7 +119,7 @@ def _tweet(
     return Tweet(
         number,
         text,
-        cut=full is None and (said_cut or _looks_cut(text)),
+        cut=full is None and (flagged_cut or _looks_cut(text)),
         language=_string(value.get("lang")),
         created_at=_string(value.get("created_at")),
         quotes=quotes,
@@ -138,7 +137,7 @@ def _looks_cut(text: str) -> bool:
 
 def _id(value: dict[str, Any], name: str) -> str | None:
     for number in (value.get(f"{name}_str"), value.get(name)):
-        # Whole numbers, not floats: those have lost digits of an id.
+        # No floats: they have lost digits of an id.
         if isinstance(number, int) and not isinstance(number, bool) and 0 < number < 10**20:
             return str(number)
         if isinstance(number, str) and len(number) <= 20 and number.isascii() and number.isdigit():

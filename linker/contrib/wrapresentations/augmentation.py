@@ -1,4 +1,4 @@
-"""Labelled texts with other words in the same place: what a model is to learn the class from, not the topic."""
+"""Augmentation of labeled texts: other words in place of topic words, names and some others."""
 
 from __future__ import annotations
 
@@ -17,34 +17,35 @@ from linker.common.checks import between
 from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse.mine_pairs import write_lines
-from linker.contrib.wrapresentations.topic_words import TopicChanger, pieces
+from linker.contrib.wrapresentations.topic_words import TopicReplacer, pieces
 from linker.data.types import Post
 from linker.models.siamese.hugging_face import load_network, most_tokens
 from linker.models.siamese.siamese import length_buckets
 
-# Guesses among which one is drawn, by their probabilities.
-_GUESSES = 10
-# Among so many of the likeliest tokens whole words are looked for.
-_LIKELY = 50
-# A vocabulary's worth of numbers for each: what bounds the memory.
-_TOKENS_TOGETHER = 1024
+# Number of predicted words from which one is sampled by probability.
+_CANDIDATES = 10
+# Number of likeliest tokens that are searched for whole words.
+_TOP_TOKENS = 50
+# Tokens per batch; each has as many logits as the vocabulary has entries.
+_TOKENS_PER_BATCH = 1024
 _WHOLE_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SPACE_MARKS = ("Ġ", "▁")
 
 
-class Refiller:
-    """Masks some words of a text and fills in what a masked language model expects there, but not the same.
+class MaskedLMAugmenter:
+    """Augmenter that masks some words of a text and fills in other words predicted by a masked language model.
 
-    All masks of a text are filled at once. Only whole words are filled in, so a word may be replaced by a shorter
-    one; where no such guess is among the likeliest 50, the word stays.
+    All masks of a text are filled at once, with whole words only. A word stays if no other whole word is among the 50
+    likeliest tokens.
 
     Args:
         path: folder or name of a Hugging Face model with its masked-LM head.
-        share: of a text's words, rounded, at least one; links, mentions and hashtags are no words.
-        seed: decides which words, and which guesses.
+        share: share of a text's words to mask, 0 to 1, rounded, at least one; words of links, mentions and hashtags do
+            not count.
+        seed: random seed for masks and words.
 
     Raises:
-        ModelError: there is no such model, or it lacks the head.
+        ModelError: if the model is not found or has no masked-LM head.
     """
 
     def __init__(self, path: str, share: float = 0.1, seed: int = 0) -> None:
@@ -55,22 +56,24 @@ class Refiller:
         self._marked = any(token.startswith(_SPACE_MARKS) for token in self.tokenizer.get_vocab())
         self._special = set(self.tokenizer.all_special_ids)
 
-    def refilled(self, ids: Sequence[str], texts: Sequence[str]) -> tuple[list[str], int]:
-        """The texts with other words, and how many of them there are; a text's own do not depend on the others.
+    def augment(self, ids: Sequence[str], texts: Sequence[str]) -> tuple[list[str], int]:
+        """Return the texts with other words, and the number of these words.
+
+        The result of a text depends on its id and the seed, not on the other texts.
 
         Args:
-            ids: of each text; they decide its chances.
+            ids: id of each text.
             texts: the texts.
         """
-        rngs = [random.Random(f"{self.seed}:mask:{own}") for own in ids]
+        rngs = [random.Random(f"{self.seed}:mask:{text_id}") for text_id in ids]
         masked = [self._masked(text, rng) for text, rng in zip(texts, rngs)]
         encoded = [self._tokens(text, spans) for text, spans in zip(texts, masked)]
         result, count = list(texts), 0
         with progress_bar() as progress:
-            bar = progress.add_task("guessing words", total=len(texts))
-            for part in length_buckets([len(tokens) for tokens in encoded], _TOKENS_TOGETHER):
-                for i, guesses in zip(part, self._likeliest([encoded[i] for i in part])):
-                    result[i], changed = self._filled(texts[i], masked[i], guesses, rngs[i])
+            bar = progress.add_task("filling in words", total=len(texts))
+            for part in length_buckets([len(tokens) for tokens in encoded], _TOKENS_PER_BATCH):
+                for i, predictions in zip(part, self._predictions([encoded[i] for i in part])):
+                    result[i], changed = self._filled(texts[i], masked[i], predictions, rngs[i])
                     count += changed
                 progress.advance(bar, len(part))
         return result, count
@@ -93,15 +96,15 @@ class Refiller:
         return self.tokenizer("".join([*parts, text[end:]]), **cut)["input_ids"]
 
     @torch.no_grad()
-    def _likeliest(self, texts: Sequence[list[int]]) -> list[list[tuple[list[int], list[float]]]]:
-        """For each mask of each text the likeliest tokens and their probabilities."""
+    def _predictions(self, texts: Sequence[list[int]]) -> list[list[tuple[list[int], list[float]]]]:
+        """Return, for each mask of each text, the likeliest tokens and their probabilities."""
         padded: Any = self.tokenizer.pad({"input_ids": list(texts)}, return_tensors="pt")
         logits: Tensor = self.network(
             input_ids=padded["input_ids"], attention_mask=padded["attention_mask"]
         ).logits
         found: list[list[tuple[list[int], list[float]]]] = [[] for _ in texts]
         at = (padded["input_ids"] == self.tokenizer.mask_token_id).nonzero()
-        likely = logits[at[:, 0], at[:, 1]].softmax(-1).topk(min(_LIKELY, logits.shape[-1]))
+        likely = logits[at[:, 0], at[:, 1]].softmax(-1).topk(min(_TOP_TOKENS, logits.shape[-1]))
         for row, tokens, shares in zip(at[:, 0].tolist(), likely.indices.tolist(), likely.values.tolist()):
             found[row].append((tokens, shares))
         return found
@@ -110,25 +113,24 @@ class Refiller:
         self,
         text: str,
         spans: list[tuple[int, int]],
-        guesses: list[tuple[list[int], list[float]]],
+        predictions: list[tuple[list[int], list[float]]],
         rng: random.Random,
     ) -> tuple[str, int]:
-        """The text with a guess for each mask; masks beyond the model's longest text have none and stay as they are."""
+        """Fill the masks; those beyond the model's maximum length have no prediction and keep their words."""
         parts, end, changed = [], 0, 0
-        for (start, stop), (tokens, shares) in zip(spans, guesses):
-            own = text[start:stop]
-            words = [(self._word(token), share) for token, share in zip(tokens, shares)]
-            fit = [(word, share) for word, share in words if word and word.lower() != own.lower()][:_GUESSES]
-            new = own
-            if fit:
-                (new,) = rng.choices([word for word, _ in fit], [share + 1e-9 for _, share in fit])
+        for (start, stop), (tokens, shares) in zip(spans, predictions):
+            word = text[start:stop]
+            predicted = [(self._word(token), share) for token, share in zip(tokens, shares)]
+            others = [(other, share) for other, share in predicted if other and other.lower() != word.lower()]
+            if others := others[:_CANDIDATES]:
+                (word,) = rng.choices([other for other, _ in others], [share + 1e-9 for _, share in others])
                 changed += 1
-            parts += [text[end:start], new]
+            parts += [text[end:start], word]
             end = stop
         return "".join(parts) + text[end:], changed
 
     def _word(self, token: int) -> str:
-        """The whole word that a token is, or nothing."""
+        """Return the token as a whole word, or \"\"."""
         written = self.tokenizer.convert_ids_to_tokens(token)
         part = written.startswith("##") or written.endswith("@@")
         if token in self._special or part or (self._marked and not written.startswith(_SPACE_MARKS)):
@@ -139,13 +141,21 @@ class Refiller:
 
 @dataclass
 class Counts:
-    """What was changed, and in how many texts."""
+    """Numbers of an augmentation.
+
+    Attributes:
+        texts: texts in all.
+        kept: unchanged texts of the kept topics.
+        topic_words: replaced topic words.
+        entities: replaced names, hashtags and mentions.
+        filled: words filled in by the model.
+    """
 
     texts: int
     kept: int
     topic_words: int
     entities: int
-    guessed: int
+    filled: int
 
 
 def augment(
@@ -159,35 +169,35 @@ def augment(
     """Write `id, text, original` of each text, in the same order.
 
     Args:
-        posts: with `extra["topic"]`.
+        posts: texts with `extra["topic"]`.
         network: folder or name of a Hugging Face model with its masked-LM head.
-        out: JSON lines, packed where the name ends in .gz.
-        keep_topics: texts of these topics stay as they are, to be held out; their words are not used for others.
-        share: of the words, how many are guessed anew.
-        seed: decides all of it.
+        out: JSON Lines, compressed if the name ends in .gz.
+        keep_topics: topics to hold out: their texts stay unchanged, and their words do not replace others.
+        share: share of the words that the model replaces, 0 to 1.
+        seed: random seed.
 
     Raises:
-        ModelError: there is no such model, or it lacks the head.
-        DataError: there is no such topic to keep, or nothing is left.
+        ModelError: if the model is not found or has no masked-LM head.
+        DataError: if a topic to keep has no text, or no text is left.
     """
     topics = {post.extra.get("topic") for post in posts}
     if unknown := sorted(set(keep_topics) - topics):
-        there = ", ".join(sorted(topic for topic in topics if topic))
-        raise DataError(f"no text has the topic {', '.join(unknown)}; there are: {there}")
+        known = ", ".join(sorted(topic for topic in topics if topic))
+        raise DataError(f"no text has the topic {', '.join(unknown)}; topics: {known}")
     changed = [post for post in posts if post.extra.get("topic") not in keep_topics]
     if not changed:
-        raise DataError("all topics are to stay as they are: there is nothing to do")
-    refiller = Refiller(network, share, seed)
-    changer = TopicChanger(changed, seed)
-    replaced = [changer.replaced(post) for post in changed]
-    texts, guessed = refiller.refilled([post.id for post in changed], [one.text for one in replaced])
+        raise DataError("all topics are kept, so no text would change; keep fewer topics")
+    augmenter = MaskedLMAugmenter(network, share, seed)
+    replacer = TopicReplacer(changed, seed)
+    replaced = [replacer.replace(post) for post in changed]
+    texts, filled = augmenter.augment([post.id for post in changed], [result.text for result in replaced])
     new = dict(zip((post.id for post in changed), texts))
     records = ({"id": p.id, "text": new.get(p.id, p.text), "original": p.text} for p in posts)
     write_lines(out, (json.dumps(record, ensure_ascii=False) + "\n" for record in records))
     return Counts(
         len(posts),
         len(posts) - len(changed),
-        sum(one.words for one in replaced),
-        sum(one.entities for one in replaced),
-        guessed,
+        sum(result.words for result in replaced),
+        sum(result.entities for result in replaced),
+        filled,
     )

@@ -1,4 +1,4 @@
-"""Batches of pairs of labelled texts, as many of one class as of two."""
+"""Batches of pairs of labeled texts, balanced between pairs of one class and pairs of two."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ClassPairs:
     """Ordered pairs of two different texts, by their rows.
 
     Attributes:
-        first: int64, one entry a pair.
-        second: the same.
-        same: bool: are both of one class?
+        first: int64, pairs: rows of the first texts.
+        second: int64, pairs: rows of the second texts.
+        same: bool, pairs: whether both are of one class.
     """
 
     first: np.ndarray
@@ -29,75 +29,74 @@ class ClassPairs:
 
 
 def count_pairs(classes: Sequence[Hashable]) -> tuple[int, int]:
-    """How many ordered pairs of different texts are of one class, and how many of two."""
+    """Return the numbers of ordered pairs of different texts of one class, and of two."""
     _, sizes = np.unique(_numbers(classes), return_counts=True)
     same = int((sizes * (sizes - 1)).sum())
     return same, len(classes) * (len(classes) - 1) - same
 
 
 def balanced_pairs(classes: Sequence[Hashable], seed: int, most: int | None = None) -> ClassPairs:
-    """Every text with every other, less so many of the commoner kind that both kinds are equally frequent.
+    """Pair every text with every other; sample the more frequent kind down to the size of the other.
 
-    Which ones of the commoner kind remain is random. Pairs of one class come first.
+    Pairs of one class come first.
 
     Args:
-        classes: of each text.
-        seed: decides what remains.
-        most: no more pairs than these, half of each kind, drawn at random.
+        classes: class of each text.
+        seed: random seed of the sample.
+        most: maximum number of pairs, half of each kind, sampled at random.
 
     Raises:
-        DataError: there is no pair of one class, or none of two.
+        DataError: if there is no pair of one class, or none of two.
     """
     same, different = count_pairs(classes)
     if not same or not different:
         raise DataError(
-            f"{len(classes)} labelled texts hold {same} pairs of one class and {different} of two; "
-            "there must be both: give texts of two classes, and two of one of them"
+            f"{len(classes)} labeled texts make {same} pairs of one class and {different} of two, and both are "
+            "needed: give texts of two classes, and two of one of them"
         )
     each = min(same, different) if most is None else min(same, different, max(most // 2, 1))
     rng = np.random.default_rng(seed)
     numbers = _numbers(classes)
     by_class = np.argsort(numbers, kind="stable")
     sizes = np.bincount(numbers)
-    # Texts sorted by class lie in blocks, so that the n-th pair can be told without a list of all.
+    # Sorted by class, texts form blocks, so that the n-th pair can be computed without a list of all pairs.
     first_of_block = np.repeat(np.cumsum(sizes) - sizes, sizes)
     size_of_block = np.repeat(sizes, sizes)
 
-    def drawn(partners: np.ndarray, begin: np.ndarray, skip_own: bool) -> tuple[np.ndarray, np.ndarray]:
-        """`each` of the pairs in which every text has so many partners, lying round from `begin` on."""
+    def sample(partners: np.ndarray, begin: np.ndarray, skip_self: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Sample `each` pairs, where text i has `partners[i]` consecutive partners, cyclically from `begin[i]`."""
         total = int(partners.sum())
         chosen = np.arange(total) if each == total else np.sort(rng.choice(total, each, replace=False))
         ends = np.cumsum(partners)
-        one = np.searchsorted(ends, chosen, "right")
-        at = chosen - (ends - partners)[one]
-        other = (begin[one] + at) % len(numbers)
-        if skip_own:
-            other += other >= one
-        return by_class[one], by_class[other]
+        first = np.searchsorted(ends, chosen, "right")
+        at = chosen - (ends - partners)[first]
+        second = (begin[first] + at) % len(numbers)
+        if skip_self:
+            second += second >= first
+        return by_class[first], by_class[second]
 
-    alike = drawn(size_of_block - 1, first_of_block, True)
-    unlike = drawn(len(numbers) - size_of_block, first_of_block + size_of_block, False)
+    alike = sample(size_of_block - 1, first_of_block, True)
+    unlike = sample(len(numbers) - size_of_block, first_of_block + size_of_block, False)
     first, second = (np.concatenate(rows) for rows in zip(alike, unlike))
     return ClassPairs(first, second, np.arange(2 * each) < each)
 
 
 def _numbers(classes: Sequence[Hashable]) -> np.ndarray:
-    """Classes as numbers from 0, in the order in which they come up."""
+    """Return the classes as numbers from 0, in order of first occurrence: int64, texts."""
     number: dict[Hashable, int] = {}
-    return np.array([number.setdefault(one, len(number)) for one in classes], dtype=np.int64)
+    return np.array([number.setdefault(name, len(number)) for name in classes], dtype=np.int64)
 
 
 @Batches.register("class_pairs")
 class ClassPairBatches(Batches):
-    """Every text with every other, balanced to the larger number that both kinds of pairs have (WRAPresentations).
+    """Batches of all pairs of labeled texts, balanced between pairs of one class and of two (WRAPresentations).
 
-    For labelled texts (reader `labelled_texts`) and the miner `aligned`. The pairs of an epoch are those of every
-    epoch, in another order.
+    For the reader `labelled_texts` and the miner `aligned`. Every epoch has the same pairs, in another order.
 
     Args:
-        pairs: in a batch.
-        most: no more pairs in an epoch, half of each kind, drawn anew for each; null: all.
-        seed: decides which pairs of the commoner kind are used.
+        pairs: number of pairs per batch.
+        most: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
+        seed: random seed for the choice among the pairs of the more frequent kind.
     """
 
     def __init__(self, pairs: int = 32, most: int | None = None, seed: int = 0) -> None:
@@ -109,16 +108,16 @@ class ClassPairBatches(Batches):
         """See `Batches.epoch`.
 
         Raises:
-            DataError: posts and articles are not the same texts, or there are no pairs of both kinds.
+            DataError: if posts and articles are not the same texts, or one kind has no pairs.
         """
         article_of = _article_of(data)
         classes = [post.article_ids for post in data.posts]
-        drawn = balanced_pairs(classes, self.seed if self.most is None else seed, self.most)
-        order = np.random.default_rng(seed).permutation(len(drawn.first))
+        pairs = balanced_pairs(classes, self.seed if self.most is None else seed, self.most)
+        order = np.random.default_rng(seed).permutation(len(pairs.first))
         for start in range(0, len(order), self.pairs):
             rows = order[start : start + self.pairs]
-            articles = [article_of[j] for j in drawn.first[rows].tolist()]
-            yield PairBatch(articles, drawn.second[rows].tolist())
+            articles = [article_of[j] for j in pairs.first[rows].tolist()]
+            yield PairBatch(articles, pairs.second[rows].tolist())
 
     def count(self, data: LinkedPosts) -> int:
         """See `Batches.count`."""
@@ -129,12 +128,12 @@ class ClassPairBatches(Batches):
 
 
 def _article_of(data: LinkedPosts) -> list[int]:
-    """The row of the article that is the same text as each post."""
+    """Return, for each post, the row of the article that is the same text."""
     row = {article.id: i for i, article in enumerate(data.articles)}
     for post in data.posts:
         if post.id not in row or post.id not in post.article_ids:
             raise DataError(
                 f"batches class_pairs: post {post.id} is not among the articles of its class; "
-                "read labelled texts with the reader labelled_texts"
+                "read labeled texts with the reader labelled_texts"
             )
     return [row[post.id] for post in data.posts]

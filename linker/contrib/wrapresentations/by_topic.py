@@ -1,4 +1,4 @@
-"""One topic to test on, the others divided with all classes in the same proportions."""
+"""Splitter that holds out topics for testing and stratifies the others by class."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from linker.data.types import LinkedPosts, Post
 
 @Splitter.register("by_topic")
 class ByTopicSplitter(Splitter):
-    """Divides labelled texts (reader `labelled_texts`): whole topics are held out, the rest is stratified by class.
+    """Splitter of labeled texts (reader `labelled_texts`): hold out whole topics, stratify the rest by class.
 
-    Links between parts are cut: a post is about those of its class that are in its part.
+    Links between parts are removed: a post is about the texts of its class in its own part.
 
     Args:
-        held_out: topic or topics that are the part test; []: there is no such part.
-        dev: share of the other topics' texts that are dev, the same of each class; 0: no dev part.
-        seed: another seed, another division.
+        held_out: topic or topics of the test part; [] for none.
+        dev: share of each class of the other topics that goes to dev; 0 for no dev part.
+        seed: random seed of the split.
     """
 
     def __init__(self, held_out: str | list[str], dev: float = 0.4, seed: int = 0) -> None:
@@ -29,10 +29,10 @@ class ByTopicSplitter(Splitter):
         self.dev, self.seed = dev, seed
 
     def split(self, data: LinkedPosts) -> Splits:
-        """The parts.
+        """Return the parts.
 
         Raises:
-            DataError: a text has no topic or class, a topic to hold out has no text, or a part is empty.
+            DataError: if a text has no topic or class, a held-out topic has no text, or a part is empty.
         """
         for post in data.posts:
             if not post.extra.get("topic") or not post.extra.get("class"):
@@ -43,7 +43,7 @@ class ByTopicSplitter(Splitter):
         topics = Counter(post.extra["topic"] for post in data.posts)
         if unknown := [topic for topic in self.held_out if topic not in topics]:
             raise DataError(
-                f"splitter by_topic: no text has the topic {', '.join(unknown)}; there are: {', '.join(topics)}"
+                f"splitter by_topic: no text has the topic {', '.join(unknown)}; topics: {', '.join(topics)}"
             )
         chosen = self._dev([post for post in data.posts if post.extra["topic"] not in self.held_out])
         parts: dict[str, set[str]] = {"train": set()}
@@ -57,7 +57,7 @@ class ByTopicSplitter(Splitter):
         return Splits(**{name: require_links(_part(data, ids), name) for name, ids in parts.items()})
 
     def _dev(self, posts: list[Post]) -> set[str]:
-        """The ids of dev: `dev` of all, as near as whole numbers allow, and of each class."""
+        """Return the ids of dev: the share `dev` of all texts and of each class, up to rounding."""
         of_class: dict[str, list[str]] = defaultdict(list)
         for post in posts:
             of_class[post.extra["class"]].append(post.id)
@@ -67,20 +67,20 @@ class ByTopicSplitter(Splitter):
         # The largest remainders are rounded up.
         for name in sorted(count, key=lambda name: count[name] - wanted[name])[:missing]:
             count[name] += 1
-        return {own for name, ids in of_class.items() for own in sorted(ids, key=self._place)[: count[name]]}
+        return {text for name, ids in of_class.items() for text in sorted(ids, key=self._hash)[: count[name]]}
 
-    def _place(self, own: str) -> bytes:
-        return hashlib.sha256(f"{self.seed}:{own}".encode("utf-8", "surrogatepass")).digest()
+    def _hash(self, text_id: str) -> bytes:
+        return hashlib.sha256(f"{self.seed}:{text_id}".encode("utf-8", "surrogatepass")).digest()
 
 
 def _part(data: LinkedPosts, ids: set[str]) -> LinkedPosts:
-    """Texts of one part. Posts of a class go on sharing one tuple, so that memory grows with the texts alone."""
+    """Return the texts of a part. Posts of a class share one tuple, so that memory is linear in the texts."""
     cut: dict[tuple[str, ...], tuple[str, ...]] = {}
     posts = []
     for post in data.posts:
         if post.id in ids:
             if post.article_ids not in cut:
-                cut[post.article_ids] = tuple(own for own in post.article_ids if own in ids)
+                cut[post.article_ids] = tuple(article for article in post.article_ids if article in ids)
             posts.append(
                 Post(post.id, post.text, cut[post.article_ids], post.created_at, post.split, post.extra)
             )

@@ -1,4 +1,4 @@
-"""How well vectors tell the classes of texts: as similar pairs, and by a classifier (WRAPresentations)."""
+"""Separation of classes by embeddings: similarity of pairs, and a classifier (WRAPresentations)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.batches import ClassPairs, balanced_pairs
 from linker.evaluation.metrics.pairwise import Similar, at_threshold, average_precision, best_threshold
 
-_PAIRS_TOGETHER = 1 << 16
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
 class PairFigures:
-    """What balanced pairs of a set of texts show.
+    """Metrics of the balanced pairs of a set of texts.
 
     Attributes:
-        best: at the threshold with the best F1 on these very pairs, as in the paper.
-        given: at a threshold from other pairs; None where none was given.
-        average_precision: needs no threshold; 0.5 is chance.
-        pairs: how many there are.
+        best: at the threshold with the best F1 on the same pairs, as in the paper.
+        given: at a threshold from other pairs, or None.
+        average_precision: 0 to 1; 0.5 is chance.
+        pairs: number of pairs.
     """
 
     best: Similar
@@ -35,16 +35,16 @@ class PairFigures:
 def pair_figures(
     vectors: np.ndarray, classes: Sequence[str], threshold: float | None = None, seed: int = 0
 ) -> PairFigures:
-    """Is the cosine of two texts of one class above that of two others, over `balanced_pairs`?
+    """Measure how well cosines separate pairs of one class from pairs of two, over `balanced_pairs`.
 
     Args:
         vectors: float, texts × dim, of any length.
-        classes: of each text.
-        threshold: of cosines, from the pairs of the training texts.
-        seed: decides which pairs of the commoner kind are used.
+        classes: class of each text.
+        threshold: threshold of the cosines, from pairs of training texts.
+        seed: random seed for the choice among the pairs of the more frequent kind.
 
     Raises:
-        LinkerError: a vector is not finite, or there are no pairs of both kinds.
+        LinkerError: if a vector is not finite, or one kind has no pairs.
     """
     pairs = balanced_pairs(classes, seed)
     cosines = _cosines(vectors, pairs)
@@ -57,32 +57,32 @@ def pair_figures(
 
 
 def cross_validated_f1(vectors: np.ndarray, classes: Sequence[str], folds: int = 5, seed: int = 0) -> float:
-    """Macro F1 of a logistic regression on the vectors, over the guesses of a stratified cross-validation.
+    """Return the macro F1 of a logistic regression on the vectors in a stratified cross-validation.
 
     Raises:
-        LinkerError: a class has fewer texts than folds.
+        LinkerError: if a class has fewer texts than folds.
     """
     from sklearn.model_selection import StratifiedKFold
 
     names, counts = np.unique(np.asarray(classes), return_counts=True)
     if counts.min() < folds:
         raise LinkerError(
-            f"the class {names[counts.argmin()]} has {counts.min()} texts; {folds} folds need as many of each class"
+            f"the class {names[counts.argmin()]} has {counts.min()} texts, too few for {folds} folds; use fewer folds"
         )
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     return _macro_f1(vectors, classes, splitter.split(vectors, classes))["all"]
 
 
 def topic_wise_f1(vectors: np.ndarray, classes: Sequence[str], topics: Sequence[str]) -> dict[str, float]:
-    """Macro F1 on each topic of a logistic regression that has learned from the others; `all`: over all guesses.
+    """Return the macro F1 on each topic of a logistic regression trained on the others; `all`: over all predictions.
 
     Raises:
-        LinkerError: there is only one topic.
+        LinkerError: if there is only one topic.
     """
     from sklearn.model_selection import LeaveOneGroupOut
 
     if len(set(topics)) < 2:
-        raise LinkerError("all texts have the same topic; to hold one out there must be another")
+        raise LinkerError("all texts have the same topic; holding one out needs at least two")
     return _macro_f1(vectors, classes, LeaveOneGroupOut().split(vectors, classes, topics), topics)
 
 
@@ -96,7 +96,7 @@ def _macro_f1(
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import f1_score
 
-    named, guessed = np.asarray(classes), np.empty(len(classes), dtype=object)
+    named, predicted = np.asarray(classes), np.empty(len(classes), dtype=object)
     figures = {}
     for train, test in splits:
         with warnings.catch_warnings():
@@ -104,11 +104,11 @@ def _macro_f1(
             model = LogisticRegression(max_iter=1000, class_weight="balanced").fit(
                 vectors[train], named[train]
             )
-        guessed[test] = model.predict(vectors[test])
+        predicted[test] = model.predict(vectors[test])
         if topics is not None:
-            here = f1_score(named[test], guessed[test].astype(str), average="macro", zero_division=0)
+            here = f1_score(named[test], predicted[test].astype(str), average="macro", zero_division=0)
             figures[topics[test[0]]] = float(here)
-    figures["all"] = float(f1_score(named, guessed.astype(str), average="macro", zero_division=0))
+    figures["all"] = float(f1_score(named, predicted.astype(str), average="macro", zero_division=0))
     return figures
 
 
@@ -116,13 +116,13 @@ def _cosines(vectors: np.ndarray, pairs: ClassPairs) -> np.ndarray:
     if not np.isfinite(vectors).all():
         raise LinkerError("a vector is not finite")
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    parts = range(0, len(pairs.first), _PAIRS_TOGETHER)
+    parts = range(0, len(pairs.first), _CHUNK)
     return np.concatenate(
         [
             np.einsum(
                 "ij,ij->i",
-                unit[pairs.first[k : k + _PAIRS_TOGETHER]],
-                unit[pairs.second[k : k + _PAIRS_TOGETHER]],
+                unit[pairs.first[k : k + _CHUNK]],
+                unit[pairs.second[k : k + _CHUNK]],
             )
             for k in parts
         ]

@@ -1,4 +1,4 @@
-"""Texts with a topic and a class, as TACO has them: each is related to all of its class."""
+"""Reader of texts labeled with a topic and a class, as in TACO; each is related to all of its class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linker.data.types import Article, LinkedPosts, Post
 
 
 class LabelColumns(Columns):
-    """Columns of a file of labels; `text` is read where no other file has the texts, `id: null` counts lines."""
+    """Columns of a file of labels; `text` is read if no other file has the texts, `id: null` numbers the lines."""
 
     required = ("id", "label")
     any_of = ("label",)
@@ -31,7 +31,7 @@ class LabelColumns(Columns):
 
 
 class LabelledColumns:
-    """Columns of the labels' files and of the texts' files."""
+    """Columns of the files of labels and of texts."""
 
     def __init__(self, labels: LabelColumns | None = None, texts: PostColumns | None = None) -> None:
         self.labels, self.texts = labels or LabelColumns(), texts or PostColumns()
@@ -39,20 +39,20 @@ class LabelledColumns:
 
 @PairReader.register("labelled_texts")
 class LabelledTexts(PairReader):
-    """Reads labels, and the texts they are about from the same or from other files.
+    """Reader of labels, and of the labeled texts from the same or from other files.
 
-    Every text is an article and a post with the same id. A post is about all articles of its class, itself among
-    them; all posts of a class share one tuple of ids. `extra` has `topic` and `class`, and `story` of the article is
+    Each text becomes an article and a post with the same id. A post is about all articles of its class, itself
+    included; all posts of a class share one tuple of ids. `extra` has `topic` and `class`, and the article's `story` is
     the topic.
 
     Args:
         labels: file or files with `tweet_id, topic, class`.
-        texts: file or files with `id, text`; null: the labels' files have a column `text`. Texts without a label
+        texts: file or files with `id, text`; null: the files of labels have a column `text`. Texts without a label
             are left out.
-        classes: the labels there are, by default those of TACO; null: whatever comes up.
-        columns: what the columns are called there.
-        on_error: "strict" refuses files with bad lines and labels without a text, "skip" sets these lines aside.
-        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+        classes: valid classes, by default those of TACO; null accepts any.
+        columns: column names of the files.
+        on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines aside.
+        errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
     """
 
     def __init__(
@@ -69,10 +69,10 @@ class LabelledTexts(PairReader):
         self.on_error, self.errors_dir = on_error, errors_dir
 
     def read(self) -> LinkedPosts:
-        """All labelled texts, in the order of the labels.
+        """Return all labeled texts, in the order of the labels.
 
         Raises:
-            DataError: bad lines in strict mode, an unreadable file, or not one labelled text.
+            DataError: for invalid lines in strict mode, an unreadable file, or if there is no labeled text.
         """
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
             texts: dict[str, str] | None = None
@@ -82,32 +82,32 @@ class LabelledTexts(PairReader):
                 }
 
             def take(row: Row, columns: Columns, number: str) -> Post:
-                return self._labelled(row, columns, number, texts)
+                return self._labeled(row, columns, number, texts)
 
-            found = list(unique_records(self.labels, self.columns.labels, bad_lines, take))
-        if not found:
-            raise nothing_in(self.labels, "labelled text")
+            labeled = list(unique_records(self.labels, self.columns.labels, bad_lines, take))
+        if not labeled:
+            raise nothing_in(self.labels, "labeled text")
         members = defaultdict(list)
-        for post in found:
+        for post in labeled:
             members[post.extra["class"]].append(post.id)
         related = {name: tuple(ids) for name, ids in members.items()}
-        articles = [Article(p.id, p.text, story=p.extra["topic"], split=p.split) for p in found]
-        posts = [Post(p.id, p.text, related[p.extra["class"]], split=p.split, extra=p.extra) for p in found]
+        articles = [Article(p.id, p.text, story=p.extra["topic"], split=p.split) for p in labeled]
+        posts = [Post(p.id, p.text, related[p.extra["class"]], split=p.split, extra=p.extra) for p in labeled]
         return LinkedPosts(articles, posts)
 
-    def _labelled(self, row: Row, columns: Columns, number: str, texts: dict[str, str] | None) -> Post:
+    def _labeled(self, row: Row, columns: Columns, number: str, texts: dict[str, str] | None) -> Post:
         values = row.values
-        own = id_of(values, columns) if columns.names("id") else number
+        text_id = id_of(values, columns) if columns.names("id") else number
         label = id_of(values, columns, "label")
         if self.classes is not None and label not in self.classes:
-            raise LineError("unknown class", f"{label} (there are: {', '.join(self.classes)})")
+            raise LineError("unknown class", f"{label} (known: {', '.join(self.classes)})")
         if texts is None:
             text = text_of(values, columns, "text")
             if not text:
-                raise LineError("missing text", f"of {own}: name its column, or give files of `texts`")
-        elif own not in texts:
-            raise LineError("missing text", f"of {own}")
+                raise LineError("missing text", f"of {text_id}: name its column, or give files of `texts`")
+        elif text_id not in texts:
+            raise LineError("missing text", f"of {text_id}")
         else:
-            text = texts[own]
+            text = texts[text_id]
         extra = {"topic": label_of(values, columns, "topic"), "class": label}
-        return Post(own, text, split=label_of(values, columns, "split"), extra=extra)
+        return Post(text_id, text, split=label_of(values, columns, "split"), extra=extra)

@@ -1,4 +1,4 @@
-"""Words and names that give a text's topic away, and texts in which others stand in their place."""
+"""Words and names that reveal a text's topic, and their replacement by those of other topics."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Kind = Literal["link", "mention", "hashtag", "name", "word"]
 _PIECE = re.compile(
     rf"(?P<link>{URL})|(?P<mention>[@＠]\w+)|(?P<hashtag>[#＃]\w*[^\W\d_]\w*)|(?P<word>\w+(?:['’-]\w+)*)"
 )
-# What a sentence begins behind; there a capital says nothing.
+# Before the start of a sentence, where a capital letter is no sign of a name.
 _SENTENCE_END = re.compile(r"(?:^|[.!?:;…\n][\"'”’)\]]*)\s*[\"'“‘(\[]*$")
 USER = "@USER"
-# A topic word is in the texts of its topic at least so many times as often as in others, and in so many of them.
-_CONTRAST, _FEWEST = 2.0, 3
+# A topic word's share of its topic's texts is at least this multiple of its share of the others, in at least 3 texts.
+_MIN_RATIO, _MIN_TEXTS = 2.0, 3
 
 
 class Piece(NamedTuple):
-    """A stretch of a text."""
+    """A span of a text."""
 
     start: int
     end: int
@@ -33,10 +33,10 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """Links, mentions, hashtags, names and words, in order.
+    """Yield links, mentions, hashtags, names and words, in order.
 
-    A name is a run of words with a capital, one blank between them. The first word of a sentence is none by itself,
-    nor is a single letter, nor anything in a text whose letters are capitals for the most part.
+    A name is a run of capitalized words separated by single spaces. The first word of a sentence alone is not a name,
+    nor is a single letter, nor any word of a text whose letters are mostly capitals.
     """
     letters = [letter for letter in text if letter.isalpha()]
     shouted = sum(letter.isupper() for letter in letters) > len(letters) / 2
@@ -63,14 +63,14 @@ def _named(text: str, run: list[Piece]) -> list[Piece]:
 
 
 def topic_words(posts: Sequence[Post], most: int = 20) -> dict[str, list[str]]:
-    """Each topic's words, the most telling first: those that many of its texts have and few of the others.
+    """Return each topic's most characteristic words in descending order of weight.
 
-    A word's weight is its share of the topic's texts, times the logarithm of how many times that is its share of the
-    other topics' texts (½ added to each count). Needs two topics.
+    A word's weight is its share of the topic's texts, times the logarithm of the ratio to its share of the other
+    topics' texts, with ½ added to each count. With a single topic there are no topic words.
 
     Args:
-        posts: with `extra["topic"]`.
-        most: words of a topic, at most.
+        posts: texts with `extra["topic"]`.
+        most: maximum number of words per topic.
     """
     texts: Counter[str] = Counter()
     holding: dict[str, Counter[str]] = defaultdict(Counter)
@@ -80,38 +80,44 @@ def topic_words(posts: Sequence[Post], most: int = 20) -> dict[str, list[str]]:
         found = (piece for piece in pieces(post.text) if piece.kind == "word")
         holding[topic].update({post.text[piece.start : piece.end].lower() for piece in found})
     everywhere = sum(holding.values(), Counter())
-    telling = {}
+    characteristic = {}
     for topic, counts in holding.items():
         weights = {}
         for word, count in counts.items():
             here = (count + 0.5) / (texts[topic] + 1)
             there = (everywhere[word] - count + 0.5) / (len(posts) - texts[topic] + 1)
-            if count >= _FEWEST and len(word) > 2 and here >= _CONTRAST * there:
+            if count >= _MIN_TEXTS and len(word) > 2 and here >= _MIN_RATIO * there:
                 weights[word] = here * math.log(here / there)
         ordered = sorted(weights, key=lambda word: (-weights[word], word))
-        telling[topic] = ordered[:most] if len(texts) > 1 else []
-    return telling
+        characteristic[topic] = ordered[:most] if len(texts) > 1 else []
+    return characteristic
 
 
 @dataclass
 class Replaced:
-    """A text with other words, and how many."""
+    """A text after replacement.
+
+    Attributes:
+        text: the new text.
+        words: number of replaced topic words.
+        entities: number of replaced names, hashtags and mentions.
+    """
 
     text: str
     words: int = 0
     entities: int = 0
 
 
-class TopicChanger:
-    """Puts words and names of other topics in the place of a text's own.
+class TopicReplacer:
+    """Replaces the words and names of a topic by those of other topics.
 
-    - A topic word gives way to the word of the same rank of another topic, one topic for the whole text.
-    - Hashtags and names give way to hashtags and names of the other topics' texts, as frequent ones as often.
+    - A topic word becomes the word of the same rank of another topic, one topic for the whole text.
+    - Hashtags and names become hashtags and names of the other topics' texts, sampled by frequency.
     - Mentions become `@USER`. Links stay.
 
     Args:
         posts: all texts, with `extra["topic"]`.
-        seed: decides what stands in; a text's replacements do not depend on the other texts' places in the list.
+        seed: random seed; a text's replacements do not depend on the order of the texts.
     """
 
     def __init__(self, posts: Sequence[Post], seed: int = 0) -> None:
@@ -127,26 +133,25 @@ class TopicChanger:
                     self._entities[_topic(post), piece.kind].append(post.text[piece.start : piece.end])
         self._others: dict[tuple[str, Kind], list[str]] = {}
 
-    def replaced(self, post: Post) -> Replaced:
-        """The text of a post with what stands in."""
+    def replace(self, post: Post) -> Replaced:
+        """Return the text of a post with its replacements."""
         rng = random.Random(f"{self.seed}:{post.id}")
         topic = _topic(post)
         others = [name for name, words in self.words.items() if name != topic and words]
-        stand_ins = self.words[rng.choice(others)] if others else []
+        substitutes = self.words[rng.choice(others)] if others else []
         result, parts, end = Replaced(""), [], 0
         for piece in pieces(post.text):
-            own = post.text[piece.start : piece.end]
-            new = own
+            old = new = post.text[piece.start : piece.end]
             if piece.kind == "word":
-                rank = self._ranks[topic].get(own.lower())
-                if rank is not None and stand_ins:
-                    new = _cased(stand_ins[rank % len(stand_ins)], own)
+                rank = self._ranks[topic].get(old.lower())
+                if rank is not None and substitutes:
+                    new = _cased(substitutes[rank % len(substitutes)], old)
                     result.words += 1
             elif piece.kind == "mention":
                 new = USER
             elif piece.kind in ("hashtag", "name") and (choice := self._of_others(topic, piece.kind)):
                 new = rng.choice(choice)
-            result.entities += piece.kind != "word" and new != own
+            result.entities += piece.kind != "word" and new != old
             parts += [post.text[end : piece.start], new]
             end = piece.end
         result.text = "".join(parts) + post.text[end:]
@@ -156,10 +161,10 @@ class TopicChanger:
         key = (topic, kind)
         if key not in self._others:
             self._others[key] = [
-                one
-                for (name, k), all_ in self._entities.items()
+                entity
+                for (name, k), entities in self._entities.items()
                 if k == kind and name != topic
-                for one in all_
+                for entity in entities
             ]
         return self._others[key]
 

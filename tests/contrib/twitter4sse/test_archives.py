@@ -72,7 +72,7 @@ def test_nested_folders_in_the_order_of_their_names(tmp_path: Path) -> None:
 
 
 def test_missing_and_empty(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"nothing\.json: there is no such file or folder"):
+    with pytest.raises(DataError, match=r"nothing\.json: file or folder not found"):
         find_sources([tmp_path / "nothing.json"])
     with pytest.raises(DataError, match="no archive in this folder"):
         find_sources([tmp_path])

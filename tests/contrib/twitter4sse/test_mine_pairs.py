@@ -16,7 +16,7 @@ from linker.common.errors import DataError
 from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs, report_path
 from linker.contrib.twitter4sse.pair_miners import PairMiner
-from linker.contrib.twitter4sse.shards import place_of
+from linker.contrib.twitter4sse.shards import hash_of
 from linker.data.io.columns import SingleFileColumns
 from linker.data.readers.pairs_file import SingleFile
 from tests.helpers.tweets import read_pairs, v1, v2, write
@@ -51,7 +51,7 @@ def ids(pairs: list[dict[str, Any]]) -> set[tuple[str, str]]:
 
 def first(*numbers: int) -> list[str]:
     """Ids in the order in which children of a tweet are preferred."""
-    return sorted(map(str, numbers), key=place_of)
+    return sorted(map(str, numbers), key=hash_of)
 
 
 class TestByHand:

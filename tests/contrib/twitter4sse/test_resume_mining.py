@@ -23,13 +23,13 @@ import sys, time
 from linker.contrib.twitter4sse import extraction, mine_pairs
 from linker.contrib.twitter4sse.pair_miners import PairMiner
 
-gather = extraction.gather
+extract = extraction.extract
 
 def slowly(*task):
-    gather(*task)
+    extract(*task)
     time.sleep(0.3)
 
-extraction.gather = slowly
+extraction.extract = slowly
 mine_pairs.mine_pairs([sys.argv[1]], PairMiner.by_name("quotes")(), sys.argv[2], unit_bytes=1)
 """
 
@@ -121,7 +121,7 @@ def test_strict_after_skip_looks_at_the_damaged_archive_again(folder: Path) -> N
     out = folder / "out.jsonl"
     miner = PairMiner.by_name("quotes")()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("linker.contrib.twitter4sse.extraction.Run.clear", lambda self: None)
+        patch.setattr("linker.contrib.twitter4sse.extraction.Extraction.clear", lambda self: None)
         mine_pairs([folder / "in"], miner, out, on_error="skip")
     with pytest.raises(DataError, match="damaged or cut short"):
         mine_pairs([folder / "in"], miner, out)

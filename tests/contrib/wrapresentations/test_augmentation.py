@@ -1,4 +1,4 @@
-"""Texts with guessed words, and the command that writes them."""
+"""Texts with words of a masked language model, and the command that writes them."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from linker.common.errors import DataError, ModelError
-from linker.contrib.wrapresentations.augmentation import Refiller, augment
+from linker.contrib.wrapresentations.augmentation import MaskedLMAugmenter, augment
 from linker.data.types import Post
 from tests.helpers.tiny_transformers import tiny
 
@@ -31,7 +31,7 @@ def changed(one, other):
 
 
 def test_a_tenth_of_the_words_is_another_word_and_nothing_else_is_touched(network):
-    texts, count = Refiller(network, seed=1).refilled(IDS, TEXTS)
+    texts, count = MaskedLMAugmenter(network, seed=1).augment(IDS, TEXTS)
     pairs = [changed(old, new) for old, new in zip(TEXTS, texts)]
     assert [len(own) for own in pairs[1:3]] == [1, 1]
     assert len(pairs[0]) == 1
@@ -45,43 +45,43 @@ def test_a_tenth_of_the_words_is_another_word_and_nothing_else_is_touched(networ
 
 def test_guesses_are_likely_ones_at_the_mask(network):
     """Of one text with one word masked, against the network's own probabilities."""
-    refiller = Refiller(network, share=0.01, seed=5)
-    new = [refiller.refilled([str(k)], ["the cat sat"])[0][0] for k in range(12)]
-    mask, seen = refiller.tokenizer.mask_token, set()
+    augmenter = MaskedLMAugmenter(network, share=0.01, seed=5)
+    new = [augmenter.augment([str(k)], ["the cat sat"])[0][0] for k in range(12)]
+    mask, seen = augmenter.tokenizer.mask_token, set()
     for text in new:
         old = ["the", "cat", "sat"]
         ((place, guess),) = [(i, b) for i, (a, b) in enumerate(zip(old, text.split())) if a != b]
         old[place] = mask
-        tokens = refiller.tokenizer(" ".join(old), return_tensors="pt")
-        at = (tokens["input_ids"][0] == refiller.tokenizer.mask_token_id).nonzero()[0, 0]
+        tokens = augmenter.tokenizer(" ".join(old), return_tensors="pt")
+        at = (tokens["input_ids"][0] == augmenter.tokenizer.mask_token_id).nonzero()[0, 0]
         with torch.no_grad():
-            logits = refiller.network(**tokens).logits[0, at]
-        likely = [refiller.tokenizer.decode([t]).strip() for t in logits.topk(50).indices.tolist()]
+            logits = augmenter.network(**tokens).logits[0, at]
+        likely = [augmenter.tokenizer.decode([t]).strip() for t in logits.topk(50).indices.tolist()]
         assert guess in likely
         seen.add((place, guess))
     assert len(seen) >= 3
 
 
 def test_a_texts_guesses_do_not_depend_on_the_others(network):
-    refiller = Refiller(network, share=0.5, seed=3)
-    together, _ = refiller.refilled(IDS, TEXTS)
-    alone = [refiller.refilled([own], [text])[0][0] for own, text in zip(IDS, TEXTS)]
-    backwards, _ = refiller.refilled(IDS[::-1], TEXTS[::-1])
+    augmenter = MaskedLMAugmenter(network, share=0.5, seed=3)
+    together, _ = augmenter.augment(IDS, TEXTS)
+    alone = [augmenter.augment([own], [text])[0][0] for own, text in zip(IDS, TEXTS)]
+    backwards, _ = augmenter.augment(IDS[::-1], TEXTS[::-1])
     assert together == alone == backwards[::-1]
-    assert Refiller(network, share=0.5, seed=4).refilled(IDS, TEXTS)[0] != together
-    assert Refiller(network, share=0.0).refilled(IDS, TEXTS) == (TEXTS, 0)
+    assert MaskedLMAugmenter(network, share=0.5, seed=4).augment(IDS, TEXTS)[0] != together
+    assert MaskedLMAugmenter(network, share=0.0).augment(IDS, TEXTS) == (TEXTS, 0)
 
 
 def test_of_a_text_longer_than_the_network_reads_the_end_stays(network):
     text = "cat " * 400 + "sat"
-    new = Refiller(network, share=1.0).refilled(["x"], [text])[0][0].split()
+    new = MaskedLMAugmenter(network, share=1.0).augment(["x"], [text])[0][0].split()
     assert new[0] != "cat"
     assert new[100:] == text.split()[100:]
 
 
 def test_a_model_without_the_head_is_refused(tmp_path):
     with pytest.raises(ModelError, match="no masked-LM head"):
-        Refiller(str(tiny("bert", tmp_path)))
+        MaskedLMAugmenter(str(tiny("bert", tmp_path)))
 
 
 POSTS = [
@@ -100,11 +100,11 @@ def test_texts_of_a_topic_to_hold_out_stay_and_everything_is_the_same_again(netw
     assert [row["original"] for row in rows] == [post.text for post in POSTS]
     kept = [row["text"] == row["original"] for row in rows]
     assert kept == [post.extra["topic"] == "b" for post in POSTS]
-    assert (counts.texts, counts.kept, counts.guessed) == (9, 3, 6)
+    assert (counts.texts, counts.kept, counts.filled) == (9, 3, 6)
 
 
 def test_topics_that_are_not_there_are_told(network, tmp_path):
-    with pytest.raises(DataError, match="no text has the topic x; there are: a, b, c"):
+    with pytest.raises(DataError, match="no text has the topic x; topics: a, b, c"):
         augment(POSTS, network, tmp_path / "out", keep_topics=["x"])
     with pytest.raises(DataError, match="nothing to do"):
         augment(POSTS, network, tmp_path / "out", keep_topics="abc")

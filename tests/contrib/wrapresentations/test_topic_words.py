@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from linker.contrib.wrapresentations.topic_words import TopicChanger, pieces, topic_words
+from linker.contrib.wrapresentations.topic_words import TopicReplacer, pieces, topic_words
 from linker.data.types import Post
 
 
@@ -52,36 +52,36 @@ def test_topic_words_are_frequent_here_and_rare_elsewhere():
 
 
 def test_nothing_tells_the_topic_any_more():
-    changer = TopicChanger(POSTS, seed=2)
+    changer = TopicReplacer(POSTS, seed=2)
     for own in POSTS[:5]:
-        new = changer.replaced(own)
+        new = changer.replace(own)
         # Each word gives way to that of its rank; the fourth goes round to the first.
         assert new.text.startswith("the sweet to Norrland says cola, cola @USER #")
         assert new.text.rsplit("#")[1] in ("Sugar", "Cola")
         assert (new.words, new.entities) == (4, 3)
-    assert changer.replaced(POSTS[5]).text == "the platform is cold"
+    assert changer.replace(POSTS[5]).text == "the platform is cold"
 
 
 def test_replacements_depend_on_seed_and_id_alone():
-    one, other = TopicChanger(POSTS, seed=2), TopicChanger(POSTS[::-1], seed=2)
-    texts = [one.replaced(own).text for own in POSTS[8:]]
-    assert [one.replaced(own).text for own in POSTS[8:]] == texts
-    assert [other.replaced(own).words for own in POSTS[8:]] == [one.replaced(own).words for own in POSTS[8:]]
-    tags = {TopicChanger(POSTS, seed=s).replaced(POSTS[0]).text for s in range(8)}
+    one, other = TopicReplacer(POSTS, seed=2), TopicReplacer(POSTS[::-1], seed=2)
+    texts = [one.replace(own).text for own in POSTS[8:]]
+    assert [one.replace(own).text for own in POSTS[8:]] == texts
+    assert [other.replace(own).words for own in POSTS[8:]] == [one.replace(own).words for own in POSTS[8:]]
+    tags = {TopicReplacer(POSTS, seed=s).replace(POSTS[0]).text for s in range(8)}
     assert len(tags) == 2
 
 
 def test_with_one_topic_there_are_no_topic_words_and_no_other_names():
-    changer = TopicChanger(POSTS[:8])
+    changer = TopicReplacer(POSTS[:8])
     assert changer.words == {"trains": []}
-    assert changer.replaced(POSTS[0]).text == "the sleeper to Olsen Bay leaves late, asks @USER #Trains"
+    assert changer.replace(POSTS[0]).text == "the sleeper to Olsen Bay leaves late, asks @USER #Trains"
 
 
 def test_capitals_are_kept():
     posts = [post(i, "a", "Cola now. I like cola. COLA now, it is COLA they say") for i in range(3)]
     posts += [post(i, "b", "these trains go there") for i in range(3, 6)]
-    changer = TopicChanger(posts)
+    changer = TopicReplacer(posts)
     first = changer.words["b"][changer.words["a"].index("cola") % len(changer.words["b"])]
-    new = changer.replaced(posts[0]).text
+    new = changer.replace(posts[0]).text
     assert new.startswith(first.capitalize() + " ")
     assert f" {first}. " in new

@@ -74,7 +74,7 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
         ([], "missing text: of 7000"),
         (
             ["--texts", TEXTS, "--keep-topic", "moon"],
-            "no text has the topic moon; there are: eastbridge, nighttrains",
+            "no text has the topic moon; topics: eastbridge, nighttrains",
         ),
     ],
 )

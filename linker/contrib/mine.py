@@ -87,7 +87,7 @@ def _command(name: str, help_: str) -> None:
         _check_outside(out, archives)
         miner = PairMiner.by_name(name)()
         filter = _filter(min_length, lang, keep_cut, texts)
-        _told(lambda: mine_pairs(archives, miner, out, filter, max_pairs, _processes(workers), on_error))
+        _run(lambda: mine_pairs(archives, miner, out, filter, max_pairs, _processes(workers), on_error))
         print(out)
 
 
@@ -135,7 +135,7 @@ def benchmarks(
     train = train or []
     _check_folder(out, archives, train)
     numbers = (queries, positives, negatives, _processes(workers))
-    _told(lambda: mine_benchmarks(archives, out, train, filter, *numbers, on_error))
+    _run(lambda: mine_benchmarks(archives, out, train, filter, *numbers, on_error))
     print(out)
 
 
@@ -194,15 +194,15 @@ def augmented(
     counts = augment(reader.read().posts, model, out, set(keep_topic or []), share, seed)
     stderr.print(
         f"{counts.texts:,} texts: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and "
-        f"mentions replaced, {counts.guessed:,} words guessed; {counts.kept:,} texts left as they are",
+        f"mentions replaced, {counts.filled:,} words filled in by the model; {counts.kept:,} texts unchanged",
         highlight=False,
         soft_wrap=True,
     )
     print(out)
 
 
-def _told(work: Callable[[], Report]) -> None:
-    """Do the work, then show its report on standard error."""
+def _run(work: Callable[[], Report]) -> None:
+    """Run a mining function and print its report to standard error."""
     import time
 
     from linker.common.console import stderr
@@ -222,7 +222,7 @@ def _filter(
     from linker.contrib.twitter4sse.cleaning import TweetFilter
 
     if "any" in lang and len(lang) > 1:
-        raise LinkerError(f"--lang any goes with no other (here: {', '.join(lang)})")
+        raise LinkerError(f"--lang any excludes other languages (given: {', '.join(lang)})")
     return TweetFilter(min_length, [] if lang == ["any"] else sorted(set(lang)), keep_cut, texts)
 
 
@@ -231,10 +231,10 @@ def _processes(workers: int | None) -> int:
 
 
 def _check_outside(out: Path, archives: list[Path]) -> None:
-    """What is written would be read as an archive the next time."""
+    """Refuse outputs among the archives: the next run would read them as archives."""
     for archive in archives:
         if archive.is_dir() and out.resolve().is_relative_to(archive.resolve()):
-            raise LinkerError(f"{out}: lies in {archive}, among the archives; write it to another folder")
+            raise LinkerError(f"{out}: inside {archive}, among the archives; write it to another folder")
 
 
 def _check_folder(out: Path, archives: list[Path], train: list[Path]) -> None:
@@ -247,7 +247,7 @@ def _check_folder(out: Path, archives: list[Path], train: list[Path]) -> None:
     names = [path.name for path in train]
     for path in train:
         if not path.is_file():
-            raise LinkerError(f"{path}: there is no such file; give training pairs of `linker mine`")
+            raise LinkerError(f"{path}: file not found; give training pairs of `linker mine`")
         if names.count(path.name) > 1:
-            raise LinkerError(f"--train: several files are called {path.name}; rename one")
+            raise LinkerError(f"--train: several files are named {path.name}; rename one")
         check_writable(out / "train" / path.name, [*archives, *train])

@@ -11,7 +11,7 @@ import pytest
 
 from linker.cli.main import main
 from linker.common.errors import LinkerError
-from linker.contrib.twitter4sse.cli import app
+from linker.contrib.mine import app
 from tests.helpers.cli import invoke
 from tests.helpers.tweets import read_pairs, v1, write
 
@@ -92,17 +92,17 @@ def test_benchmarks(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["quotes", "nowhere", "--out", "p.jsonl"], "nowhere: there is no such file or folder"),
+        (["quotes", "nowhere", "--out", "p.jsonl"], "nowhere: file or folder not found"),
         (["quotes", "tweets", "--out", "tweets/p.jsonl"], "among the archives"),
         (["quotes", "tweets", "--out", "tweets"], "is a folder"),
         (["quotes", "tweets/a.json.bz2", "--out", "tweets/a.json.bz2"], "would overwrite an input"),
         (["quotes", "tweets", "--out", "p.jsonl", "--lang", "any", "--lang", "en"], "--lang any"),
         (["benchmarks", "tweets", "--out", "tweets/a.json.bz2"], "is a file"),
-        (["benchmarks", "tweets", "--out", "s", "--train", "no.jsonl"], r"no\.jsonl: there is no such file"),
+        (["benchmarks", "tweets", "--out", "s", "--train", "no.jsonl"], r"no\.jsonl: file not found"),
         (["benchmarks", "tweets", "--out", "s", "--positives", "7"], "no reranking set can be made"),
     ],
 )
-def test_what_is_wrong_is_told_before_any_file_is_written(
+def test_wrong_input_is_reported_before_any_file_is_written(
     folder: Path, arguments: list[str], message: str
 ) -> None:
     with pytest.raises(LinkerError, match=message):
