@@ -1,11 +1,11 @@
-"""Wheels for all common platforms, made on one machine: `make wheels`.
+"""Build wheels for all common platforms on one machine: `make wheels`.
 
-    python scripts/build_wheels.py                      everything, into dist/
-    python scripts/build_wheels.py manylinux pure       only the wheels whose platform begins so
+    python scripts/build_wheels.py                      all wheels, in dist/
+    python scripts/build_wheels.py manylinux pure       wheels of the platforms with these prefixes
 
-One wheel without the native library (py3-none-any) serves every other platform; the library is compiled for each
-platform with zig's C++ compiler, which brings what it needs of every system. The source archive is built first, and all
-wheels from it. There is none for musl's Linux, because torch has none either.
+A wheel without the native library (py3-none-any) serves all other platforms. The library is cross-compiled for each
+platform with zig's C++ compiler, which contains the headers and libraries of all systems. The source archive is built
+first, and all wheels from it. There is no wheel for Linux with musl, because torch has none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ("build", "setuptools>=70.1", "ziglang==0.17.0")
 FOLDER = "linker/modules/kernels"
-# The tags of a wheel's platform; zig's name of it; what the library begins with, and its machine, at which place.
+# Platform tags of a wheel → zig's target, the library's first bytes, and the offset and bytes of its machine type.
 PLATFORMS = {
     "manylinux_2_17_x86_64.manylinux2014_x86_64": ("x86_64-linux-gnu.2.17", b"\x7fELF\x02", 18, b"\x3e\x00"),
     "manylinux_2_17_aarch64.manylinux2014_aarch64": (
@@ -46,18 +46,18 @@ EXPORTED = (b"linker_abi", b"linker_isa", b"linker_set_parallel", b"linker_ring_
 
 
 def main() -> None:
-    """Build what was asked for; stop at the first thing that fails."""
+    """Build the chosen wheels; stop at the first failure."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("platform", nargs="*", help="pure, or the beginning of a platform; default: all")
+    parser.add_argument("platform", nargs="*", help="pure, or the prefix of a platform (default: all)")
     parser.add_argument(
         "--out", type=Path, default=ROOT / "dist", help="folder for the wheels (default: dist)"
     )
     options = parser.parse_args()
     unknown = [p for p in options.platform if not any(tag.startswith(p) for tag in ("pure", *PLATFORMS))]
     if unknown:
-        parser.error(f"no platform begins with {', '.join(unknown)}; there are pure, {', '.join(PLATFORMS)}")
+        parser.error(f"unknown platform {', '.join(unknown)}; use pure or a prefix of {', '.join(PLATFORMS)}")
     out = options.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +85,7 @@ def _tools(folder: Path) -> Path:
 
 
 def _source(python: Path, folder: Path) -> tuple[Path, Path]:
-    """The unpacked source archive, and the archive."""
+    """Build the source archive; return its unpacked folder and the archive."""
     _run(python, "-m", "build", "--sdist", "--outdir", folder / "sdist", ROOT)
     (archive,) = (folder / "sdist").glob("*.tar.gz")
     with tarfile.open(archive) as opened:
@@ -95,7 +95,7 @@ def _source(python: Path, folder: Path) -> tuple[Path, Path]:
 
 
 def _pure_wheel(python: Path, source: Path, folder: Path) -> Path:
-    # A compiler that is not there gives the wheel without the library.
+    # Without a compiler, setup.py builds the wheel without the library.
     _run(python, "-m", "build", "--wheel", "--outdir", folder, source, CXX="/nonexistent/c++")
     (wheel,) = folder.glob("*-py3-none-any.whl")
     return wheel
@@ -119,7 +119,7 @@ def _compile(python: Path, source: Path, tag: str, folder: Path) -> Path:
 
 
 def _add_library(pure: Path, library: Path, tag: str, out: Path) -> Path:
-    """A copy of the wheel with the library in it, and its new platform in name, WHEEL and RECORD."""
+    """Write a copy of the wheel with the library, and with the platform in name, WHEEL and RECORD; return its path."""
     with zipfile.ZipFile(pure) as opened:
         contents = {name: opened.read(name) for name in opened.namelist()}
         date = opened.infolist()[0].date_time
@@ -145,7 +145,7 @@ def _digest(content: bytes) -> str:
 
 def _retagged(text: str, tag: str) -> str:
     lines = [line for line in text.strip().splitlines() if not line.startswith(("Tag:", "Root-Is-Purelib:"))]
-    tags = [f"Tag: py3-none-{one}" for one in tag.split(".")]
+    tags = [f"Tag: py3-none-{part}" for part in tag.split(".")]
     return "\n".join([*lines, "Root-Is-Purelib: false", *tags]) + "\n"
 
 

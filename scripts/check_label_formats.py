@@ -1,11 +1,11 @@
-"""Hold the label formats against the annotation tools' own code.
+"""Check the label formats against the code of the annotation tools.
 
     python scripts/check_label_formats.py [--golden tests/annotation/golden]
 
-Runs in an environment with linker's folder on the path and `argilla`, `label-studio-sdk` and `pandas` installed; what
-is absent is told and passed over. doccano is a site, not a library: what its importer and exporter do is followed step
-by step. Prodigy is not to be had without a licence and is not checked. With --golden the files that the tools wrote are
-kept for the tests.
+Runs in an environment with linker's folder on the path and `argilla`, `label-studio-sdk` and `pandas` installed; a
+missing package is reported and its check skipped. doccano is an application, not a library: the steps of its importer
+and exporter are repeated here. Prodigy needs a license and is not checked. --golden keeps the files that the tools
+wrote, for the tests.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Make the golden files in tests/data/golden/ that hold what torchtext 0.18 itself gives.
+"""Write the golden files in tests/golden/data/ with the output of torchtext 0.18.
 
     python scripts/make_torchtext_golden.py
 
-Runs in an environment with torch 2.3 and torchtext 0.18 (scripts/test_torchtext.sh makes one). The files are committed:
-the tests compare linker with them wherever they run.
+Runs in an environment with torch 2.3 and torchtext 0.18 (scripts/test_torchtext.sh makes one). The tests
+compare linker with the committed files.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The pinned quality of every model on the sample in data/: checked by the tests, never lowered without a flag.
+"""Measure the quality of each model on the sample in data/ against pinned floors, which the tests check.
 
     python scripts/quality_floor.py                    measure and compare with tests/quality_floor.json
-    python scripts/quality_floor.py --update           raise floors that were surpassed, add new models
-    python scripts/quality_floor.py --update --allow-regression   write what is measured, also where it is lower
+    python scripts/quality_floor.py --update           raise surpassed floors, add new models
+    python scripts/quality_floor.py --update --allow-regression   write all figures, even lower ones
 
-Training is cut short and runs in float64 on one thread and without dropout, where neither rounding nor the version of
-torch changes which model comes out: the figures are the same on every machine. The sample's digest is pinned with them.
+Training is short and runs in float64 on one thread without dropout, so that neither rounding nor the version of torch
+changes the model, and the figures are the same on every machine. The sample's digest is pinned with them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OVERRIDES = [
     "trainer.epochs=2",
     "trainer.callbacks=[]",
     "model.max_article_tokens=150",
-    # torch versions draw different dropout masks from one seed.
+    # Versions of torch draw different dropout masks from the same seed.
     "model.embedder.dropout=0",
 ]
 SMALL = {
@@ -47,7 +47,7 @@ SMALL = {
 
 
 def sample_digest() -> str:
-    """SHA-256 over the sample's files."""
+    """Return the SHA-256 of the sample's files."""
     digest = hashlib.sha256()
     for name in ("articles.jsonl", "posts.jsonl", "vectors.txt.gz"):
         digest.update((ROOT / "data" / name).read_bytes())
@@ -55,7 +55,7 @@ def sample_digest() -> str:
 
 
 def measure(model: str) -> dict[str, float]:
-    """Dev metrics of a lexical model, or of an encoder after two epochs of the quickstart recipe."""
+    """Return the dev metrics of a lexical model, or of an encoder after two epochs of the quickstart config."""
     config = load_config(ROOT / "configs" / "quickstart.jsonnet", OVERRIDES)
     if model in SMALL:
         config["model"]["encoder"] = SMALL[model]
@@ -68,7 +68,7 @@ def measure(model: str) -> dict[str, float]:
 
 
 def _train(config: dict[str, Any]) -> dict[str, float]:
-    """Metrics after the last epoch."""
+    """Train and return the dev metrics of the last epoch."""
     resolved = resolve(EXPERIMENT, config)
     threads = torch.get_num_threads()
     torch.set_default_dtype(torch.float64)
@@ -82,7 +82,7 @@ def _train(config: dict[str, Any]) -> dict[str, float]:
 
 
 def shortfalls(measured: dict[str, float], floor: dict[str, float]) -> list[str]:
-    """What is below its floor by more than the tolerance."""
+    """Return a message for each metric below its floor by more than the tolerance."""
     return [
         f"{name}: {measured[name]:.4f} is below {floor[name]:.4f}"
         for name in floor
@@ -95,8 +95,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--update", action="store_true")
-    parser.add_argument("--allow-regression", action="store_true")
+    parser.add_argument("--update", action="store_true", help="raise surpassed floors, add new models")
+    parser.add_argument("--allow-regression", action="store_true", help="write lower figures as well")
     options = parser.parse_args()
     pinned = json.loads(FLOOR.read_text()) if FLOOR.exists() else {"models": {}}
     new = {"sample": sample_digest(), "models": {}}

@@ -1,6 +1,6 @@
-"""Run a notebook and keep what it shows: `python scripts/run_notebook.py NOTEBOOK [OUT]`.
+"""Run a notebook and store its outputs: `python scripts/run_notebook.py NOTEBOOK [OUT]`.
 
-Without OUT the notebook itself gets the new outputs. They hold no times, so that only what has changed differs.
+Without OUT the notebook itself is updated. Execution times are left out, so that only changed outputs differ.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from linker.common.files import atomic_write
 
 
 def run(notebook: Path, timeout: int = 3600) -> nbformat.NotebookNode:
-    """The notebook with its outputs; it runs in its own folder."""
+    """Run a notebook in its own folder and return it with its outputs."""
     content = nbformat.read(notebook, as_version=4)
     NotebookClient(
         content,
@@ -24,7 +24,7 @@ def run(notebook: Path, timeout: int = 3600) -> nbformat.NotebookNode:
         resources={"metadata": {"path": str(notebook.parent)}},
         record_timing=False,
     ).execute()
-    # What the kernel says of itself would differ between Python versions.
+    # The kernel's description differs between Python versions.
     content.metadata["language_info"] = {"name": "python"}
     for cell in content.cells:
         cell.metadata.pop("execution", None)
@@ -32,7 +32,7 @@ def run(notebook: Path, timeout: int = 3600) -> nbformat.NotebookNode:
 
 
 def main() -> None:
-    """Run it, write it."""
+    """Run the notebook named on the command line."""
     notebook = Path(sys.argv[1])
     out = Path(sys.argv[2]) if len(sys.argv) > 2 else notebook
     with atomic_write(out) as file:

@@ -141,7 +141,8 @@ def parse_line(line: bytes | None) -> list[Tweet] | str:
 # A stream archive has one small file per minute, so several make a unit of work.
 UNIT_BYTES = 16 << 20
 _ENDINGS = (
-    ".json", ".jsonl", ".ndjson", ".gz", ".gzip", ".bz2", ".zst", ".zstd", ".xz", ".zip", ".tar", ".tgz", ".tbz2", ".txt",
+    ".json", ".jsonl", ".ndjson", ".gz", ".gzip", ".bz2", ".zst", ".zstd", ".xz", ".zip", ".tar",
+    ".tgz", ".tbz2", ".txt",
 )  # fmt: skip
 
 

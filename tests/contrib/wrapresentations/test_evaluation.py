@@ -78,7 +78,7 @@ def test_a_topic_that_turns_the_classes_round_is_told_wrongly():
     [
         (lambda v, c: cross_validated_f1(v, c[:-2] + ["rare"] * 2), "the class rare has 2 texts"),
         (lambda v, c: topic_wise_f1(v, c, ["x"] * 60), "same topic"),
-        (lambda v, c: pair_figures(v, ["c0"] * 60), "there must be both"),
+        (lambda v, c: pair_figures(v, ["c0"] * 60), "both are needed"),
         (lambda v, c: pair_figures(v * np.nan, c), "not finite"),
     ],
 )

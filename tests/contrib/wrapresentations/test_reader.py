@@ -183,5 +183,5 @@ def test_the_papers_numbers_of_pairs_are_those_of_ordered_pairs_without_self():
 
 @pytest.mark.parametrize("classes", [[], ["a"], ["a", "b"], ["a", "a"]])
 def test_without_both_kinds_of_pairs_there_are_none(classes):
-    with pytest.raises(DataError, match="there must be both"):
+    with pytest.raises(DataError, match="both are needed"):
         balanced_pairs(classes, 0)

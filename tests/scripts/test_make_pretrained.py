@@ -1,4 +1,4 @@
-"""scripts/make_pretrained.py: a trained folder becomes one that can come along, and ranks as it did."""
+"""scripts/make_pretrained.py: the bundled copy of a trained model ranks as the original does."""
 
 from __future__ import annotations
 
@@ -8,17 +8,19 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from safetensors.torch import load_file
 
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
 from linker.models.model import Model
+from linker.models.siamese.word_siamese import WEIGHTS
 from tests.helpers.tiny_transformers import tiny
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "make_best.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "make_pretrained.py"
 
 
-def test_it_ranks_as_before_and_does_not_tell_where_it_was_trained(tmp_path: Path) -> None:
+def test_the_default_model_ranks_as_before_without_the_paths_of_its_training(tmp_path: Path) -> None:
     network = {"type": "transformer", "path": str(tiny("bert", tmp_path / "network")), "title_share": 0.25}
     parts = {"type": "hybrid", "fusion": "sum", "parts": [network, "tfidf", "shipped_vectors"]}
     config = {"type": "competing", "temperature": 1.0, "none": 0.3, "model": parts}
@@ -32,10 +34,28 @@ def test_it_ranks_as_before_and_does_not_tell_where_it_was_trained(tmp_path: Pat
     whole = {"model": resolve(Model, config), "data": {"reader": "private"}}
     save_model(model, tmp_path / "trained", whole, {"MAP": 0.5}, "")
     made = tmp_path / "made"
-    subprocess.run([sys.executable, str(SCRIPT), str(tmp_path / "trained"), "--out", str(made)], check=True)
+    subprocess.run(
+        [sys.executable, str(SCRIPT), "best", str(tmp_path / "trained"), "--out", str(made)], check=True
+    )
     before, after = model.score(articles, posts), load_model(made).score(articles, posts)
     np.testing.assert_allclose(after, before, atol=0.03)
     assert before.std() > 0.3
     assert not (made / "part-0/transformer/model.safetensors").exists()
     assert json.loads((made / "config.json").read_text()).keys() == {"format", "linker_version", "model"}
     assert str(tmp_path) not in (made / "config.json").read_text()
+
+
+def test_the_small_model_has_half_precision_vectors_without_addresses(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = ["ferry", "harbor", "bread", "@anna", "t.co/x"]
+    lines = [f"{word} {' '.join(f'{value:.4f}' for value in rng.normal(size=8))}\n" for word in words]
+    (tmp_path / "vectors.txt").write_text("".join(lines))
+    made = tmp_path / "made"
+    command = [sys.executable, str(SCRIPT), "distilled", str(tmp_path / "vectors.txt")]
+    subprocess.run([*command, "--dim", "4", "--out", str(made)], check=True)
+    weights = load_file(made / "part-0" / WEIGHTS)
+    assert {str(tensor.dtype) for tensor in weights.values()} == {"torch.float16"}
+    assert "3 words" in (made / "README.md").read_text()
+    posts = [Post("p", "the ferry left the harbor"), Post("q", "bread rises")]
+    scores = load_model(made).score([Article("a", "ferry harbor"), Article("b", "bread")], posts)
+    assert scores.argmax(axis=0).tolist() == [0, 1]
