@@ -22,8 +22,8 @@ PAGES = sorted(
 )
 COMPONENT_PAGES = [
     *ROOT.glob("docs/components/*.md"),
-    ROOT / "docs/data.md",
-    ROOT / "docs/annotation-formats.md",
+    ROOT / "docs/guides/data.md",
+    ROOT / "docs/guides/annotation-formats.md",
 ]
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
