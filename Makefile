@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) 
 # The native CPU kernels, compiled again when their sources change. Without a C++ compiler a line says so, and all else works.
 LIBRARY := linker/modules/kernels/liblinker.so
 
-.PHONY: demo test test-slow test-torchtext lint format notebook wheels clean
+.PHONY: demo test test-slow test-torchtext lint format docs notebook wheels clean
 
 # With what the commands in the README need: serve (web), corpus.
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
@@ -21,6 +21,10 @@ $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) -e '.[dev]'
+	touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PIP) -e '.[docs]'
 	touch $@
 
 $(LIBRARY): setup.py $(wildcard linker/modules/kernels/cpp/*) | $(VENV)/.installed
@@ -49,6 +53,10 @@ lint: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The documentation site, in build/site; warnings are errors. Needs Python 3.11 or newer, and no network.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -E -q -W --keep-going -b html -c docs . build/site
 
 # The case study on the sample; LINKER_ARTICLES and others in the environment: on data of your own, then give OUT=FILE.
 notebook: $(VENV)/.installed-dev $(LIBRARY)
