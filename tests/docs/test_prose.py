@@ -16,9 +16,7 @@ PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     *sorted(
-        page
-        for page in ROOT.glob("docs/**/*.md")
-        if not page.relative_to(ROOT).as_posix().startswith(EXEMPT)
+        page for page in ROOT.glob("docs/**/*.md") if not page.relative_to(ROOT).as_posix().startswith(EXEMPT)
     ),
 ]
 
@@ -56,7 +54,9 @@ def test_findings_have_the_line_and_a_better_word() -> None:
 
 
 def test_plain_english_passes() -> None:
-    assert faults("linker finds the posts, and search finds more. Tell apart? Understand: ongoing work.") == []
+    assert (
+        faults("linker finds the posts, and search finds more. Tell apart? Understand: ongoing work.") == []
+    )
 
 
 def test_code_and_addresses_are_not_prose() -> None:

@@ -58,7 +58,9 @@ def prose_of(markdown: str) -> str:
 def discouraged(text: str) -> Iterator[str]:
     """Yield each discouraged phrase of a text, with its line and what to write instead."""
     for phrase, better in DISCOURAGED.items():
-        for match in re.finditer(rf"(?<![\w-])(?:{phrase})(?![\w-])".replace(" ", r"\s+"), text, re.IGNORECASE):
+        for match in re.finditer(
+            rf"(?<![\w-])(?:{phrase})(?![\w-])".replace(" ", r"\s+"), text, re.IGNORECASE
+        ):
             yield f"line {_line(text, match)}: {' '.join(match[0].split())!r}; write: {better}"
 
 
