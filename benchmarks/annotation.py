@@ -24,16 +24,16 @@ from typing import Any
 import numpy as np
 from annotation_report import write_report
 
-from linker.annotation.building import build_pool
-from linker.annotation.labels import Labels
-from linker.annotation.ordering import OrderingStrategy
-from linker.annotation.outcomes import Outcome
-from linker.annotation.simulation import Run, Task, simulate
+from linker.annotation.build_pool import build_pool
+from linker.annotation.pool import Labels
+from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.simulation.simulate import Run, Task, simulate
+from linker.annotation.simulation.study import Outcome
+from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import Article, Post
-from linker.files import atomic_write
 from linker.models.model import Model, part_with_vectors
-from linker.ranking.linker import find_model
+from linker.ranking.ranker import find_model
 
 HERE = Path(__file__).resolve().parent
 STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")

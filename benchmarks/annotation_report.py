@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from linker.annotation.outcomes import Outcome
-from linker.files import atomic_write
+from linker.annotation.simulation.study import Outcome
+from linker.common.files import atomic_write
 
 COLUMNS = {
     "random": "random",
@@ -192,8 +192,8 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _picture(done: Sequence[dict[str, Any]], path: Path) -> None:
-    from linker.plots.drawing import save
     from linker.plots.recall import recall_curves
+    from linker.plots.style import save
 
     fields = Outcome.__dataclass_fields__
     events = [kept for kept in done if kept["set"] == "CrisisLexT6"] or done

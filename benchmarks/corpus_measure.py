@@ -19,19 +19,18 @@ from speed_end_to_end import minilm
 from speed_measure import in_turn, say
 
 from linker.config import build, resolve
-from linker.corpus.building import POSTS_AT_ONCE
+from linker.corpus.builder import POSTS_AT_ONCE, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.grouping import GROUPS
-from linker.corpus.lexical import LEXICAL
-from linker.corpus.making import build_corpus
-from linker.corpus.matrix import Matrix
-from linker.corpus.store import FACTS, Store
-from linker.data.columns import PostColumns
-from linker.data.records import read_posts
+from linker.corpus.indexes.bm25 import LEXICAL
+from linker.corpus.indexes.near_duplicates import GROUPS
+from linker.corpus.indexes.vectors import Matrix
+from linker.corpus.storage.store import FACTS, Store
+from linker.data.io.columns import PostColumns
+from linker.data.io.records import read_posts
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.folder import load_model, save_model
+from linker.models.archive import load_model, save_model
 from linker.models.model import Model, part_with_vectors
-from linker.ranking.ranked import RankedPost
+from linker.ranking.ranked_post import RankedPost
 
 T = TypeVar("T")
 
@@ -43,8 +42,8 @@ WHOLE, PASSAGES, ARTICLE = "all that `linker rank` does", "best passage, article
 # `linker` as a command of its own, with appends of another size where a run is too small for the usual ones.
 _COMMAND = """
 import sys
-from linker.corpus import building
-building.POSTS_AT_ONCE = int(sys.argv.pop(1))
+from linker.corpus import builder
+builder.POSTS_AT_ONCE = int(sys.argv.pop(1))
 from linker.cli.main import main
 main()
 """

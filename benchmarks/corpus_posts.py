@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from linker.files import atomic_write
+from linker.common.files import atomic_write
 
 # Shares of all posts; the rest are two halves of real posts.
 RETWEETS, NEAR_COPIES, SENTENCES = 0.10, 0.05, 0.15

@@ -13,7 +13,7 @@ from speed_measure import Seconds
 from speed_pictures import curves
 from speed_report import Target, median, times
 
-from linker.files import atomic_write
+from linker.common.files import atomic_write
 
 NOTES = Path(__file__).with_name("corpus-notes.md")
 

@@ -17,18 +17,18 @@ from typing import TypeVar
 
 import numpy as np
 
-from linker.corpus.building import Added, _Appender, _chunks, _Known
+from linker.corpus.builder import Added, _Appender, _chunks, _Known
 from linker.corpus.engines.ray import RayEngine
-from linker.corpus.grouping import Groups
-from linker.corpus.lexical import Lexical
-from linker.corpus.scoring import Query, exact_scores
-from linker.corpus.store import Facts, Store
-from linker.data.columns import PostColumns
-from linker.data.duplicates import signatures
-from linker.data.formats.bad_lines import BadLines
-from linker.data.records import post_stream
+from linker.corpus.indexes.bm25 import Lexical
+from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.near_duplicates import Groups
+from linker.corpus.storage.store import Facts, Store
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import post_stream
+from linker.data.near_duplicates import signatures
 from linker.data.types import Post
-from linker.ranking.linker import load
+from linker.ranking.ranker import load
 
 T = TypeVar("T")
 steps: dict[str, float] = {}

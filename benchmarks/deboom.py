@@ -26,21 +26,21 @@ import torch
 from scipy.stats import binomtest
 
 from linker.config import build, load_config, resolve
-from linker.data.source import DataSource
-from linker.data.splitter import Splits
-from linker.data.types import LinkedPosts
-from linker.evaluation.pair_similarity import (
+from linker.contrib.deboom2016.evaluation import (
     PairDistances,
     best_threshold,
     draw_distances,
     jensen_shannon,
     split_error,
 )
-from linker.models.folder import load_model
+from linker.contrib.deboom2016.word_pooling import WordPoolingEncoder
+from linker.contrib.deboom2016.word_tfidf import WordTfidf
+from linker.data.data_source import DataSource
+from linker.data.splitters.splitter import Splits
+from linker.data.types import LinkedPosts
+from linker.models.archive import load_model
 from linker.models.model import Model
-from linker.models.word_siamese import WordSiamese
-from linker.models.word_tfidf import WordTfidf
-from linker.modules.encoders.word_pooling import WordPoolingEncoder
+from linker.models.siamese.word_siamese import WordSiamese
 from linker.training.experiment import Experiment
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,7 +21,7 @@ from quality_runs import minilm
 
 from linker.data import read_posts
 from linker.data.types import LinkedPosts, Post
-from linker.models.transformer import TransformerModel
+from linker.models.siamese.transformer import TransformerModel
 
 LAYERS: dict[str, list[int] | None] = {
     "all six": None,

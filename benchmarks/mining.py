@@ -30,8 +30,8 @@ PACKING = {"bz2": bz2.compress, "gz": lambda content: gzip.compress(content, 6, 
 
 PROGRAM = """
 import json, resource, sys, time
-from linker.mining.miner import PairMiner
-from linker.mining.mining import mine_pairs
+from linker.contrib.twitter4sse.pair_miners import PairMiner
+from linker.contrib.twitter4sse.mine_pairs import mine_pairs
 if __name__ == "__main__":
     way, out, workers, *files = sys.argv[1:]
     began = time.monotonic()

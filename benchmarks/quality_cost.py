@@ -18,10 +18,10 @@ from quality_runs import ENCODERS, SEEDS, TAUGHT, Workplace
 from quality_sets import SOURCES, dev_set
 
 from linker.data.types import Post
-from linker.models.folder import load_model
+from linker.models.archive import load_model
 from linker.models.model import all_parts, part_with_vectors
-from linker.models.shipped import BEST, DISTILLED, FOLDERS
-from linker.models.siamese import SiameseModel
+from linker.models.pretrained import BEST, DISTILLED, FOLDERS
+from linker.models.siamese.siamese import SiameseModel
 
 ROUNDS = 3
 POSTS = 400

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from linker.files import atomic_write
+from linker.common.files import atomic_write
 
 Cells = dict[str, str]
 

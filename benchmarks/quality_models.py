@@ -15,11 +15,11 @@ from quality_sets import Source, dev_set
 
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.competing import CompetingModel
-from linker.models.folder import load_model
+from linker.models.archive import load_model
+from linker.models.article_softmax import CompetingModel
 from linker.models.model import Model, all_parts
 from linker.models.sentence_transformer import SentenceTransformerModel
-from linker.models.siamese import SiameseModel
+from linker.models.siamese.siamese import SiameseModel
 
 # As configs/best.jsonnet and configs/lib/distilled.libsonnet have them; without TF-IDF scores lie nearer together.
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3

@@ -8,9 +8,8 @@ from quality_models import METRICS, Scores, in_percent, siamese
 from quality_runs import PAPER, SEEDS
 
 from linker.evaluation.comparison import RESAMPLES
-from linker.evaluation.protocol import ARTICLE_METRICS, measure
-from linker.evaluation.resampling import resample_pair_metrics
-from linker.evaluation.significance import bootstrap_weights, percentile_interval
+from linker.evaluation.evaluate import ARTICLE_METRICS, measure
+from linker.evaluation.significance import bootstrap_weights, percentile_interval, resample_pair_metrics
 
 COMPARED = ("mAP", "mRP", "AUC", "MAP")
 LABELS = {"ast": "AST", "cnn": "CNN", "gru": "GRU", "bigru": "BiGRU", "mean": "mean of the word vectors"}

@@ -18,8 +18,8 @@ from quality_sample import Sample
 from quality_sample import lines as sample_lines
 from quality_sets import SOURCES, Source
 
-from linker.evaluation.protocol import evaluate
-from linker.files import atomic_write
+from linker.common.files import atomic_write
+from linker.evaluation.evaluate import evaluate
 
 NOTES = ROOT / "benchmarks" / "quality-notes.md"
 PAPER_NOTES = ROOT / "benchmarks" / "quality-paper-notes.md"

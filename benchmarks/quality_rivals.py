@@ -24,11 +24,11 @@ from quality_models import (
 from linker.config import build
 from linker.evaluation.comparison import Comparison, Difference
 from linker.evaluation.significance import percentile_interval
-from linker.models.folder import load_model
-from linker.models.hybrid import HybridModel
+from linker.models.archive import load_model
+from linker.models.ensemble import HybridModel
 from linker.models.model import Model, all_parts
-from linker.models.shipped import BEST, DISTILLED, FOLDERS
-from linker.models.siamese import SiameseModel
+from linker.models.pretrained import BEST, DISTILLED, FOLDERS
+from linker.models.siamese.siamese import SiameseModel
 
 DEFAULT = "`best` (the default)"
 # Temperature, and the score of "none of them", for sums of z-scores: the best MAP on plazz (dev) of a grid.

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from linker.errors import ModelError
+from linker.common.errors import ModelError
 
 ROOT = Path(__file__).resolve().parents[1]
 ENCODERS = ("ast", "bigru", "gru", "cnn")

@@ -19,10 +19,10 @@ from quality_models import sentence_transformer
 from linker.config import build
 from linker.data import read_articles, read_posts
 from linker.data.types import LinkedPosts
-from linker.evaluation.per_article import rank_posts
-from linker.models.folder import load_model
+from linker.models.archive import load_model
 from linker.models.model import Model
-from linker.models.shipped import BEST, DISTILLED, FOLDERS
+from linker.models.order import rank_posts
+from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 DEFAULT = "`best` (the default)"

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 
-from tests.training.killing import kill_once, outcome, run, train, write_workplace
+from tests.helpers.training_runs import kill_once, outcome, run, train, write_workplace
 
 # Long enough for most kills to strike in the training and not in the start of the process.
 LONGER = ("-o", "trainer.epochs=15", "-o", "trainer.patience=null")

@@ -16,8 +16,8 @@ from entmax import entmax_bisect
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from linker.modules.attention import AttentionHeads
-from linker.modules.encoder import Encoder, pad_tokens
+from linker.modules.encoders.attention import AttentionHeads
+from linker.modules.encoders.encoder import Encoder, pad_tokens
 from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
 
 HALVINGS = 50

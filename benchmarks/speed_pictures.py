@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from linker.files import atomic_write
+from linker.common.files import atomic_write
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e933c", "#edae49", "#6a4c93", "#5f6b73", "#00798c", "#a44a3f")
 WIDTH = 640

@@ -14,7 +14,7 @@ from speed_results import Results
 from speed_stages import ENTMAX, RING, STAGES, STAR
 from speed_work import NATIVE, NATIVE_EVERY, ORIGINAL, PLAIN
 
-from linker.files import atomic_write
+from linker.common.files import atomic_write
 
 # Growth is judged from here on: below it the fixed costs of a call count.
 LEAST_LENGTH = 512

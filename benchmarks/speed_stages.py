@@ -17,16 +17,16 @@ from speed_work import DIM, HEAD_DIM, HEADS
 from torch import nn
 from torch.profiler import profile, record_function
 
-import linker.models.word_siamese
+import linker.models.siamese.word_siamese
 from linker.data.batch import collate
 from linker.data.vocabulary import EncodedText
-from linker.modules.attention import AttentionHeads
 from linker.modules.embedders.word_vectors import WordVectorsEmbedder
+from linker.modules.encoders.attention import AttentionHeads
 from linker.modules.encoders.star_transformer import Cycle
-from linker.modules.kernels.fused import FusedKernels
-from linker.modules.kernels.plain import PlainKernels
+from linker.modules.kernels.autograd import FusedKernels
+from linker.modules.kernels.reference import PlainKernels
 from linker.modules.losses.triplet_margin import TripletMarginLoss
-from linker.modules.miners.multi_similarity import MultiSimilarityMiner
+from linker.modules.miners import MultiSimilarityMiner
 
 MARK = "stage: "
 GATHER, PROJECT, RING, NORM, STAR = "gather, collate", "projections", "ring", "norm", "star"
@@ -36,7 +36,7 @@ STAGES = (GATHER, PROJECT, WINDOWS, RING, NORM, STAR, ENTMAX, LOSS, OPTIMIZER, R
 
 # Where a stage is called inside another, the inner one counts.
 PLACES: tuple[tuple[Any, str, str], ...] = (
-    (linker.models.word_siamese, "collate", GATHER),
+    (linker.models.siamese.word_siamese, "collate", GATHER),
     (WordVectorsEmbedder, "forward", GATHER),
     (nn.functional, "embedding", GATHER),
     (AttentionHeads, "queries_keys_values", PROJECT),

@@ -19,16 +19,16 @@ from linker.data import read_articles, read_posts
 from linker.data.tokenizers.social import SocialTokenizer
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText, Vocabulary
-from linker.models.word_siamese import WordSiamese
+from linker.models.siamese.word_siamese import WordSiamese
 from linker.modules.embedders.word_vectors import WordVectorsEmbedder
-from linker.modules.encoder import Encoder
 from linker.modules.encoders.cnn import CnnEncoder
+from linker.modules.encoders.encoder import Encoder
 from linker.modules.encoders.gru import BiGruEncoder
 from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
 from linker.modules.kernels.dispatch import available, use_kernels
-from linker.modules.kernels.plain import PlainKernels
+from linker.modules.kernels.reference import PlainKernels
 from linker.modules.losses.triplet_margin import TripletMarginLoss
-from linker.modules.miners.multi_similarity import MultiSimilarityMiner
+from linker.modules.miners import MultiSimilarityMiner
 
 DIM, HEADS, HEAD_DIM = 300, 10, 30
 MOST_ARTICLE_TOKENS = 1000

@@ -20,12 +20,17 @@ import numpy as np
 from scipy.special import betaln, gammaln
 from scipy.stats import binom, hypergeom
 
-from linker.annotation.estimate import _PRIOR, estimate
-from linker.annotation.labels import Labels
-from linker.annotation.random_tail import _FINDS, _SHARE, TailRule, _alternatives, exhausted_after
-from linker.annotation.rules.knee import KneeRule
-from linker.annotation.rules.one_more import OneMoreRule
-from linker.annotation.rules.recall import RecallRule
+from linker.annotation.pool import Labels
+from linker.annotation.stopping_rules.estimate import _PRIOR, estimate
+from linker.annotation.stopping_rules.recall import RecallRule
+from linker.annotation.stopping_rules.sequential_test import (
+    _FINDS,
+    _SHARE,
+    TailRule,
+    _alternatives,
+    exhausted_after,
+)
+from linker.annotation.stopping_rules.simple import KneeRule, OneMoreRule
 
 POSTS = 2000
 PREVALENCES = (0.01, 0.05, 0.2)

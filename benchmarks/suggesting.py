@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from linker.annotation.session import Session
+from linker.annotation.session.session import Session
 from linker.data.types import Article, Post
 
 DATA = Path(__file__).parent.parent / "data"

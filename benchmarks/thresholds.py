@@ -16,16 +16,16 @@ from pathlib import Path
 import numpy as np
 from annotation import crises, topics
 
+from linker.calibration.calibrate import calibrate
+from linker.calibration.calibrated_thresholds import CalibratedThresholds
+from linker.calibration.calibration import Calibration
+from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.thresholds import Thresholds
+from linker.common.errors import DataError
+from linker.common.files import atomic_write
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
-from linker.errors import DataError
-from linker.evaluation.calibrated_thresholds import CalibratedThresholds
-from linker.evaluation.calibrating import calibrate
-from linker.evaluation.dev_calibration import Calibration
-from linker.evaluation.evaluating import only_split
-from linker.evaluation.labelled_thresholds import LabelledThresholds
-from linker.evaluation.thresholds import Thresholds
-from linker.files import atomic_write
-from linker.ranking.linker import load
+from linker.evaluation.outputs import only_split
+from linker.ranking.ranker import load
 
 OUT = Path(__file__).resolve().parent / "thresholds.md"
 KEPT = (0.02, 0.05, 0.1, 0.2, 0.5, 0.9)

@@ -12,10 +12,9 @@ import time
 from collections.abc import Callable
 
 from linker.data import read_posts
-from linker.data.tokenizers.basic_english import BasicEnglishTokenizer
 from linker.data.tokenizers.glove_twitter import GloveTwitterTokenizer
+from linker.data.tokenizers.simple import BasicEnglishTokenizer, WhitespaceTokenizer
 from linker.data.tokenizers.social import SocialTokenizer
-from linker.data.tokenizers.whitespace import WhitespaceTokenizer
 
 Tokenize = Callable[[str], list[str]]
 

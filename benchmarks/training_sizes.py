@@ -30,11 +30,11 @@ from linker.config import build
 from linker.data.types import LinkedPosts
 from linker.models.model import Model
 from linker.modules.losses.triplet_margin import TripletMarginLoss
-from linker.modules.miners.multi_similarity import MultiSimilarityMiner
-from linker.training.randomness import seed_everything
-from linker.training.run import Run
+from linker.modules.miners import MultiSimilarityMiner
+from linker.training.distributed.context import Workers
+from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
-from linker.training.workers import Workers
+from linker.training.training_state import Run
 
 # As the configs have them.
 ENCODERS = {

@@ -23,12 +23,12 @@ from typing import Any
 
 import torch
 
+from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import LinkedPosts, Post
-from linker.evaluation.graded_pairs import PairColumns, read_pairs
-from linker.files import atomic_write
-from linker.mining.reranking import read_reranking
-from linker.models.folder import save_model, write_json
+from linker.evaluation.benchmarks.graded_pairs import PairColumns, read_pairs
+from linker.evaluation.benchmarks.reranking import read_reranking
+from linker.models.archive import save_model, write_json
 from linker.models.model import Model
 
 HERE = Path(__file__).parent

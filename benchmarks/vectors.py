@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow.csv  # noqa: F401 - loaded before the clock starts
 import torch
 
-from linker.data.vectors.file import VectorFile
+from linker.data.word_vectors.file import VectorFile
 
 
 def float_loop(path: Path) -> int:

@@ -25,20 +25,25 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
+from linker.common.errors import ModelError
 from linker.config import build, load_config, resolve
-from linker.data.class_pairs import count_pairs
-from linker.data.source import DataSource
-from linker.data.splitter import Splits
+from linker.contrib.wrapresentations.augmentation import augment
+from linker.contrib.wrapresentations.batches import count_pairs
+from linker.contrib.wrapresentations.evaluation import (
+    PairFigures,
+    cross_validated_f1,
+    pair_figures,
+    topic_wise_f1,
+)
+from linker.data.data_source import DataSource
+from linker.data.splitters.splitter import Splits
 from linker.data.types import LinkedPosts, Post
-from linker.errors import ModelError
-from linker.evaluation.labelled_texts import PairFigures, cross_validated_f1, pair_figures, topic_wise_f1
-from linker.models.augmenting import augment
-from linker.models.folder import load_model
-from linker.models.hugging_face import load_network
+from linker.models.archive import load_model
 from linker.models.model import Model
-from linker.models.siamese import SiameseModel
+from linker.models.siamese.hugging_face import load_network
+from linker.models.siamese.siamese import SiameseModel
+from linker.training.checkpointing.resume import LAST
 from linker.training.experiment import Experiment
-from linker.training.resuming import LAST
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTES, REPORT = (ROOT / "benchmarks" / name for name in ("wrapresentations-notes.md", "wrapresentations.md"))

@@ -14,12 +14,12 @@ from linker.version import __version__
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from linker.common.errors import LinkerError
     from linker.corpus.corpus import Corpus
     from linker.data.types import Article, Post
-    from linker.errors import LinkerError
-    from linker.ranking.linker import Linker
-    from linker.ranking.ranked import RankedPost
-    from linker.ranking.ranking import Ranking
+    from linker.ranking.ranked_post import RankedPost
+    from linker.ranking.ranker import Linker
+    from linker.ranking.results import Ranking
 
 __all__ = [
     "Article",
@@ -37,11 +37,11 @@ __all__ = [
 _WHERE = {
     "Article": "linker.data.types",
     "Corpus": "linker.corpus.corpus",
-    "Linker": "linker.ranking.linker",
-    "LinkerError": "linker.errors",
+    "Linker": "linker.ranking.ranker",
+    "LinkerError": "linker.common.errors",
     "Post": "linker.data.types",
-    "RankedPost": "linker.ranking.ranked",
-    "Ranking": "linker.ranking.ranking",
+    "RankedPost": "linker.ranking.ranked_post",
+    "Ranking": "linker.ranking.results",
 }
 
 
@@ -56,7 +56,7 @@ def load(path: str | Path = "best") -> Linker:
         ModelError: there is no such model, or its folder is damaged.
         ConfigError: the config is wrong.
     """
-    from linker.ranking.linker import load as load_linker
+    from linker.ranking.ranker import load as load_linker
 
     return load_linker(path)
 

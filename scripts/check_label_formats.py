@@ -20,7 +20,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from linker.annotation.formats import read, write
-from linker.annotation.records import LabelledPost
+from linker.annotation.formats.records import LabelledPost
 from linker.data.types import Post
 
 NOON = datetime(2026, 3, 1, 12, 30, 15, tzinfo=timezone.utc)

@@ -1,4 +1,4 @@
-"""The model that `linker rank` takes without `--model`: linker/models/shipped/best.
+"""The model that `linker rank` takes without `--model`: linker/models/pretrained/best.
 
     python scripts/make_best.py runs/best
 
@@ -14,9 +14,9 @@ from typing import Any
 
 from safetensors.torch import load_file
 
-from linker.models.eight_bits import FILE, write_eight_bits
-from linker.models.folder import load_model, read_config, save_model
-from linker.models.shipped import BEST, FOLDERS
+from linker.models.archive import load_model, read_config, save_model
+from linker.models.pretrained import BEST, FOLDERS
+from linker.models.siamese.quantization import FILE, write_eight_bits
 
 WEIGHTS = "part-0/transformer/model.safetensors"
 HUB = "sentence-transformers/all-MiniLM-L6-v2"

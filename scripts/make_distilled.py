@@ -1,4 +1,4 @@
-"""The model that linker brings along, from distilled word vectors: linker/models/shipped/distilled.
+"""The model that linker brings along, from distilled word vectors: linker/models/pretrained/distilled.
 
     linker vectors distil TEXTS... --teacher FOLDER --out vectors.txt.gz
     python scripts/make_distilled.py vectors.txt.gz
@@ -17,14 +17,14 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save
 
+from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import LinkedPosts
-from linker.data.vectors.file import VectorFile
-from linker.files import atomic_write
-from linker.models.folder import save_model
+from linker.data.word_vectors.file import VectorFile
+from linker.models.archive import save_model
 from linker.models.model import Model
-from linker.models.shipped import DISTILLED, FOLDERS
-from linker.models.word_siamese import WEIGHTS
+from linker.models.pretrained import DISTILLED, FOLDERS
+from linker.models.siamese.word_siamese import WEIGHTS
 
 ODD = re.compile(r"@(?!user$)|[/\\]|.{25}|\d{5}")
 

@@ -20,7 +20,7 @@ torchtext.disable_torchtext_deprecation_warning()
 from torchtext.data.utils import get_tokenizer  # noqa: E402
 from torchtext.vocab import GloVe, Vectors  # noqa: E402
 
-GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "data" / "golden"
+GOLDEN = Path(__file__).resolve().parents[1] / "tests" / "golden" / "data"
 # One line holds one text.
 TEXTS = r"""
 Hello World

@@ -20,10 +20,10 @@ from typing import Any
 
 import torch
 
+from linker.common.files import atomic_write
 from linker.config import EXPERIMENT, build, load_config, resolve
-from linker.data.source import DataSource
-from linker.evaluation.protocol import evaluate
-from linker.files import atomic_write
+from linker.data.data_source import DataSource
+from linker.evaluation.evaluate import evaluate
 from linker.models.model import Model
 
 ROOT = Path(__file__).resolve().parents[1]

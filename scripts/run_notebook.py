@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-from linker.files import atomic_write
+from linker.common.files import atomic_write
 
 
 def run(notebook: Path, timeout: int = 3600) -> nbformat.NotebookNode:

@@ -8,6 +8,9 @@ from datetime import datetime, timezone
 import pytest
 
 from linker.data.types import Article, LinkedPosts, Post
+from tests.helpers.article_pages import article_html, site
+
+__all__ = ["article_html", "site"]
 
 TOPICS = ("harbour", "orchard", "glacier", "railway", "theatre", "volcano")
 

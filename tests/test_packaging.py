@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.models.shipped import FOLDERS
+from linker.models.pretrained import FOLDERS
 from linker.modules.kernels import library
 
 ROOT = Path(__file__).parents[1]

@@ -1,1 +1,1 @@
-"""Which post to label next, when to stop, and how labels are kept."""
+"""Annotation: sessions, query strategies, stopping rules, simulation, label formats."""

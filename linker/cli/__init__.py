@@ -1,1 +1,1 @@
-"""linker.cli."""
+"""The command line."""

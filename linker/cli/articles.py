@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.errors import DataError, Faults, StubError
+from linker.common.errors import DataError, Faults, StubError
 
 if TYPE_CHECKING:
     from linker.data.types import Article
@@ -48,8 +48,8 @@ def read_articles(sources: list[str], force: bool = False, faults: Faults | None
     Raises:
         LinkerError: something is wrong.
     """
-    from linker.ranking.articles import load_articles, read_folder
-    from linker.ranking.sources import kind_of
+    from linker.articles.loading import load_articles, read_folder
+    from linker.articles.sources import kind_of
 
     faults = faults or Faults()
     lines, read = [], []
@@ -74,7 +74,7 @@ def read_articles(sources: list[str], force: bool = False, faults: Faults | None
 
 def _line(article: Article, kind: str, source: str) -> str:
     """Title or beginning, words, date and source; nothing in it moves the cursor of a terminal."""
-    from linker.ranking.stubs import word_count
+    from linker.articles.incomplete_pages import word_count
 
     title = " ".join((article.title or article.text).split())
     title = f"{title[:_LONGEST_TITLE]}..." if len(title) > _LONGEST_TITLE else title

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from linker.errors import LinkerError
+from linker.common.errors import LinkerError
 
 PATIENCE = 10.0
 """Seconds to wait for the first byte on standard input that nobody asked to read."""
@@ -79,14 +79,14 @@ def _corpora() -> list[str]:
 
 def _is_corpus(folder: Path) -> bool:
     """Are there posts beside the note? A file called corpus.json alone may be anything."""
-    from linker.corpus.sealing import FACTS, POSTS
+    from linker.corpus.storage.checksums import FACTS, POSTS
 
     return (folder / FACTS).is_file() and (folder / POSTS).is_dir()
 
 
 def _encoded_by(model: str, corpus: str) -> bool:
-    from linker.corpus.sealing import FACTS
-    from linker.models.shipped import FOLDERS
+    from linker.corpus.storage.checksums import FACTS
+    from linker.models.pretrained import FOLDERS
 
     try:
         encoder = json.loads(Path(corpus, FACTS).read_text(encoding="utf-8"))["model"]
@@ -96,7 +96,7 @@ def _encoded_by(model: str, corpus: str) -> bool:
 
 
 def _files(folder: str) -> list[str]:
-    from linker.data.formats.tables import format_of_name
+    from linker.data.io.tables import format_of_name
 
     return sorted(
         str(path)
@@ -133,7 +133,7 @@ def _several(articles: list[str], option: str, tier: list[str]) -> str:
 
 
 def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
-    from linker.data.formats.tables import ENDINGS, format_of_name
+    from linker.data.io.tables import ENDINGS, format_of_name
 
     names = [one.name for one in _entries(Path(".")) if format_of_name(one.name) and one.is_file()]
     files = sorted(name for name in names if not _is_article(name, articles) and not name.endswith(".txt"))

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from linker.cli import (
+from linker.cli import status
+from linker.cli.commands import (
     annotate,
     calibrate,
     config,
@@ -18,18 +19,17 @@ from linker.cli import (
     distil,
     doctor,
     evaluate,
-    mine,
     plot,
     rank,
     serve,
     simulate,
-    status,
     train,
     vectors,
 )
-from linker.cli.several_values import SeveralValues
-from linker.errors import LinkerError
-from linker.files import NO_ROOM
+from linker.cli.repeated_options import SeveralValues
+from linker.common.errors import LinkerError
+from linker.common.files import NO_ROOM
+from linker.contrib.twitter4sse import cli as mine
 from linker.version import __version__
 
 app = typer.Typer(

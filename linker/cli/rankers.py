@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from linker.cli import status
-from linker.cli.posts import post_columns, with_option
+from linker.cli.options import post_columns, with_option
 from linker.cli.thresholds import identity, say
-from linker.errors import LinkerError
-from linker.models.shipped import BEST
+from linker.common.errors import LinkerError
+from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
+    from linker.calibration.calibration import Calibration
+    from linker.calibration.thresholds import Thresholds
     from linker.corpus.engines.engine import Engine
-    from linker.corpus.fusion import Fusion
-    from linker.data.filter import Filter
+    from linker.corpus.search.fusion import Fusion
+    from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
-    from linker.evaluation.dev_calibration import Calibration
-    from linker.evaluation.thresholds import Thresholds
     from linker.models.passages import Passages
-    from linker.ranking.linker import Linker
-    from linker.ranking.ranked import RankedPost
-    from linker.ranking.scored import ScoredPosts
+    from linker.ranking.ranked_post import RankedPost
+    from linker.ranking.ranker import Linker
+    from linker.ranking.scores import ScoredPosts
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Asked:
     @property
     def calibrated(self) -> Calibration | None:
         """The evidence, if it is a calibration."""
-        from linker.evaluation.dev_calibration import Calibration
+        from linker.calibration.calibration import Calibration
 
         return self.evidence if isinstance(self.evidence, Calibration) else None
 
@@ -82,7 +82,7 @@ class PostsRanker:
         errors_dir: Path,
         asked: Asked,
     ) -> None:
-        from linker.ranking.linker import find_model
+        from linker.ranking.ranker import find_model
 
         self._columns = post_columns(column)
         self._found = find_model(model or BEST)
@@ -121,7 +121,7 @@ class PostsRanker:
 
     @cached_property
     def _posts(self) -> list[Post]:
-        from linker.data.records import read_posts
+        from linker.data.io.records import read_posts
 
         with with_option():
             return read_posts(self._files, self._columns, self._on_error, str(self._errors_dir))
@@ -149,8 +149,8 @@ class CorpusRanker:
         approximate: bool,
         asked: Asked,
     ) -> None:
-        from linker.corpus.approximate import WANTED
         from linker.corpus.corpus import Corpus
+        from linker.corpus.indexes.approximate import WANTED
 
         self._corpus = Corpus.open(folder, model, engine)
         self.name = self._corpus.name

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from linker.errors import DataError, LinkerError
+from linker.common.errors import DataError, LinkerError
 
 if TYPE_CHECKING:
-    from linker.evaluation.contenders import Contender
-    from linker.evaluation.dev_calibration import Calibration
-    from linker.evaluation.thresholds import Threshold, Thresholds
+    from linker.calibration.calibration import Calibration
+    from linker.calibration.thresholds import Threshold, Thresholds
+    from linker.models.resolve import Contender
 
 _LABELS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
@@ -26,7 +26,7 @@ def read_evidence(labels: Path | None, calibration: Path | None) -> Mapping[str,
     if labels is not None and calibration is not None:
         raise LinkerError("--labels and --calibration: give one; labels of the very posts tell more")
     if calibration is not None:
-        from linker.evaluation.dev_calibration import Calibration
+        from linker.calibration.calibration import Calibration
 
         return Calibration.read(calibration)
     return None if labels is None else read_labels(labels)

@@ -6,12 +6,12 @@ ones are supplied by code. Nothing here imports a component before it is built.
 
 from __future__ import annotations
 
-from linker.config.catalogue import catalogue
-from linker.config.checking import Problem
 from linker.config.construction import build, check, resolve
 from linker.config.json_schema import schema
-from linker.config.loading import LoadedConfig, load_config
+from linker.config.jsonnet import LoadedConfig, load_config
 from linker.config.registrable import Lazy, Registrable
+from linker.config.registry import catalogue
+from linker.config.validation import Problem
 
 #: What a training config describes, as `module:Class`, so that checking one imports nothing.
 EXPERIMENT = "linker.training.experiment:Experiment"

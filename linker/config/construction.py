@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from linker.config.catalogue import catalogue
-from linker.config.checking import Checker, Problem
+from linker.common.errors import ConfigError
 from linker.config.nodes import Node
-from linker.errors import ConfigError
+from linker.config.registry import catalogue
+from linker.config.validation import Checker, Problem
 
 
 def check(target: Any, params: Any) -> list[Problem]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from linker.config.catalogue import catalogue, short
-from linker.config.checking import fills_itself
-from linker.config.schema import (
+from linker.config.registry import catalogue, short
+from linker.config.types import (
     Atom,
     Choice,
     ClassSpec,
@@ -19,6 +18,7 @@ from linker.config.schema import (
     TupleOf,
     TypeSpec,
 )
+from linker.config.validation import fills_itself
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 ATOMS: dict[str, dict[str, Any]] = {

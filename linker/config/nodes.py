@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from linker.config.catalogue import catalogue
+from linker.common.errors import ConfigError
 from linker.config.registrable import Lazy
-from linker.config.schema import ClassSpec, Default
-from linker.errors import ConfigError
+from linker.config.registry import catalogue
+from linker.config.types import ClassSpec, Default
 
 
 @dataclass

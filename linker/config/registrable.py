@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from linker.errors import ConfigError
+from linker.common.errors import ConfigError
 
 T = TypeVar("T")
 

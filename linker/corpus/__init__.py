@@ -1,1 +1,1 @@
-"""Posts encoded once, kept on disk, and ranked for any article."""
+"""Corpora: posts encoded once, searched for any article."""

@@ -8,34 +8,33 @@ from typing import Literal
 
 import numpy as np
 
-from linker.corpus.approximate import Facts, Index, Search
-from linker.corpus.choosing import Scored, best, best_of_groups, others
+from linker.calibration.calibration import Calibration
+from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.thresholds import Thresholds
+from linker.common.errors import DataError, ModelError
 from linker.corpus.engines.engine import Engine
-from linker.corpus.explaining import CorpusPile
-from linker.corpus.filters import Filter, left_out
-from linker.corpus.filters import places as places_of
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.fusion import Fused, Fusion, sample
-from linker.corpus.grouping import Groups
-from linker.corpus.indexing import make_index
-from linker.corpus.matrix import Matrix
-from linker.corpus.part_scores import pieces_of, scores_of_parts, with_other_parts
-from linker.corpus.parts import Parts
-from linker.corpus.ranking import Ranking as StoredRanking
-from linker.corpus.scoring import Query, exact_scores
-from linker.corpus.store import Store
+from linker.corpus.indexes.approximate import Facts, Index, Search
+from linker.corpus.indexes.approximate_build import make_index
+from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.near_duplicates import Groups
+from linker.corpus.indexes.vectors import Matrix
+from linker.corpus.search.explanation import CorpusPile
+from linker.corpus.search.filters import Filter, left_out
+from linker.corpus.search.filters import places as places_of
+from linker.corpus.search.fusion import Fused, Fusion, sample
+from linker.corpus.search.parts import Parts, pieces_of, scores_of_parts, with_other_parts
+from linker.corpus.search.results import Ranking as StoredRanking
+from linker.corpus.search.top_k import Scored, best, best_of_groups, others
+from linker.corpus.storage.store import Store
 from linker.data.types import Article, Post
-from linker.errors import DataError, ModelError
-from linker.evaluation.dev_calibration import Calibration
-from linker.evaluation.labelled_thresholds import LabelledThresholds
-from linker.evaluation.thresholds import Thresholds
 from linker.models.model import Model
 from linker.models.passages import Passages
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
-from linker.ranking.linker import AnyArticles, as_articles, check_explaining, find_model
-from linker.ranking.ranking import Ranking
-from linker.ranking.relevance import thresholds_of
+from linker.ranking.ranker import AnyArticles, as_articles, check_explaining, find_model
+from linker.ranking.results import Ranking
+from linker.ranking.scores import thresholds_of
 
 
 class Corpus:

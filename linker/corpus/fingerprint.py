@@ -6,11 +6,11 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
+from linker.common.errors import ModelError
+from linker.common.files import sha256_of
 from linker.config import load_config
-from linker.errors import ModelError
-from linker.evaluation.contenders import Contender
-from linker.files import sha256_of
-from linker.models.folder import CONFIG
+from linker.models.archive import CONFIG
+from linker.models.resolve import Contender
 
 
 def fingerprint(contender: Contender) -> str:

@@ -1,9 +1,9 @@
 """Articles, posts, and how they become tokens."""
 
-from linker.data.columns import ArticleColumns, PairColumns, PostColumns
-from linker.data.records import read_articles, read_posts
-from linker.data.source import DataSource
-from linker.data.splitter import Splits
+from linker.data.data_source import DataSource
+from linker.data.io.columns import ArticleColumns, PairColumns, PostColumns
+from linker.data.io.records import read_articles, read_posts
+from linker.data.splitters.splitter import Splits
 from linker.data.types import Article, LinkedPosts, Post
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from linker.errors import ConfigError
+from linker.common.errors import ConfigError
 
 
 def import_torchtext(module: str) -> Any:

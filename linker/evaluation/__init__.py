@@ -1,1 +1,1 @@
-"""How good a ranking is: metrics, significance, and the files that other tools read."""
+"""Evaluation: metrics, comparison of models, significance, TREC files."""

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from linker.common.errors import LinkerError
 from linker.data.types import LinkedPosts
-from linker.errors import LinkerError
-from linker.evaluation.protocol import ARTICLE_METRICS, Evaluation, measure
-from linker.evaluation.resampling import resample_pair_metrics
+from linker.evaluation.evaluate import ARTICLE_METRICS, Evaluation, measure
 from linker.evaluation.significance import (
     bootstrap_p_value,
     bootstrap_weights,
     holm,
     percentile_interval,
     randomisation_test,
+    resample_pair_metrics,
 )
 
 RESAMPLES = 1000
@@ -77,7 +77,7 @@ class Comparison:
         """Measure one model's scores (articles × posts).
 
         Raises:
-            LinkerError: as `linker.evaluation.protocol.measure`.
+            LinkerError: as `linker.evaluation.evaluate.measure`.
         """
         evaluation = measure(scores, self.relevance, self.article_ids, self.post_ids)
         self._samples[name] = resample_pair_metrics(

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from linker.errors import DataError, LinkerError
-from linker.evaluation.per_article import rank_posts
-from linker.files import atomic_write
+from linker.common.errors import DataError, LinkerError
+from linker.common.files import atomic_write
+from linker.models.order import rank_posts
 
 _SPACE = re.compile(r"\s")
 

@@ -1,1 +1,1 @@
-"""linker.models."""
+"""Models that score posts for articles."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from linker.bounds import at_least
+from linker.common.checks import at_least
 from linker.data.types import Article, Post
 from linker.models.model import Model
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.bounds import at_least
+from linker.common.checks import at_least
+from linker.common.errors import ModelError
 from linker.data.types import Article, Post
-from linker.errors import ModelError
 from linker.models.model import Model
 
 if TYPE_CHECKING:

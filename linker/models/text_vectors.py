@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from linker.bounds import at_least, between
+from linker.common.checks import at_least, between
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.model import Model, places

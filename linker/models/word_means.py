@@ -10,16 +10,16 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
-from linker.bounds import at_least
+from linker.common.checks import at_least
+from linker.common.console import progress_bar
+from linker.common.errors import ModelError
+from linker.common.files import atomic_write
 from linker.data.token_axis import TokenAxis, token_axis
-from linker.data.tokenizer import Tokenizer
+from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText, Vocabulary
-from linker.errors import ModelError
-from linker.files import atomic_write
 from linker.models.model import Model
 from linker.models.text_vectors import TextVectorModel, unit_length
-from linker.progress import progress_bar
 
 WEIGHTS, VOCABULARY = "model.safetensors", "vocabulary.txt"
 Weights = TypeVar("Weights")

@@ -1,1 +1,1 @@
-"""linker.modules."""
+"""Building blocks of models: tensors in, tensors out."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from linker.bounds import between
+from linker.common.checks import between
 from linker.modules.kernels.dropout import draw_seed, kept
 
 

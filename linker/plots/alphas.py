@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from linker.errors import ModelError
+from linker.common.errors import ModelError
 from linker.models.model import Model
-from linker.modules.attention import HeadAlphas
-from linker.plots.drawing import COLOURS, GREY, panels, style
+from linker.modules.encoders.attention import HeadAlphas
+from linker.plots.style import COLOURS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

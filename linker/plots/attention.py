@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from linker.errors import LinkerError
+from linker.common.errors import LinkerError
 from linker.modules.entmax import entmax
-from linker.plots.drawing import COLOURS, GREY, panels, style
+from linker.plots.style import COLOURS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from linker.errors import DataError
-from linker.plots.drawing import COLOURS, GREY, label, panels, style
+from linker.common.errors import DataError
+from linker.plots.style import COLOURS, GREY, label, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ _KEYS = ("task", "strategy", "seed")
 
 
 class HasCurve(Protocol):
-    """A simulated job, as `linker.annotation.outcomes.Outcome` is one; `curve` is recall after even steps."""
+    """A simulated job, as `linker.annotation.simulation.study.Outcome` is one; `curve` is recall after even steps."""
 
     @property
     def task(self) -> str:

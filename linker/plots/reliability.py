@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from linker.evaluation.calibration import (
+from linker.calibration.calibration import Calibration
+from linker.calibration.probabilities import (
     Bin,
     Method,
     brier_score,
@@ -13,9 +14,8 @@ from linker.evaluation.calibration import (
     cross_validated_probabilities,
     reliability_bins,
 )
-from linker.evaluation.dev_calibration import Calibration
-from linker.plots.drawing import COLOURS, GREY, panels, style
-from linker.plots.scored import Scored
+from linker.plots.data import Scored
+from linker.plots.style import COLOURS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,7 +27,7 @@ class Reliability:
 
     Attributes:
         method: from scores to probabilities.
-        bins: see `linker.evaluation.calibration.Bin`.
+        bins: see `linker.calibration.probabilities.Bin`.
         calibration_error: the mean distance from the diagonal, each bin by its pairs.
         brier_score: the mean squared distance of probability and truth.
         pairs: how many there are.

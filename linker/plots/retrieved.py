@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.errors import LinkerError
-from linker.plots.drawing import COLOURS, GREY, panels, style
-from linker.plots.scored import Scored
+from linker.common.errors import LinkerError
+from linker.plots.data import Scored
+from linker.plots.style import COLOURS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

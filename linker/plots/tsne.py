@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linker.common.errors import DataError, ModelError
 from linker.data.types import LinkedPosts
-from linker.errors import DataError, ModelError
 from linker.models.model import Model
-from linker.plots.drawing import COLOURS, GREY, label, panels, style
+from linker.plots.style import COLOURS, GREY, label, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -85,7 +85,7 @@ def vector_map(
 
 def _tsne(vectors: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.manifold import TSNE
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     perplexity = min(_PERPLEXITY, (len(vectors) - 1) / 3)
     if not np.any(vectors != vectors[0]):

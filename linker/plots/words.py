@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from linker.common.errors import LinkerError, ModelError
+from linker.common.files import atomic_write, check_writable
 from linker.data.types import Article
-from linker.errors import LinkerError, ModelError
-from linker.files import atomic_write, check_writable
 from linker.models.model import Model
-from linker.ranking.alignment import align
 from linker.ranking.explanation import WeighsTokens
+from linker.ranking.words import align
 
 _HEAVIEST = 20
 # What could break the page, or turn the direction of what comes after it.

@@ -1,1 +1,1 @@
-"""linker.ranking."""
+"""Ranking posts for an article: the library's front door."""

@@ -11,11 +11,10 @@ import numpy as np
 from linker.data.types import Article, Post
 from linker.models.lexical import lexical_words
 from linker.models.model import Model
-from linker.ranking.alignment import align
-from linker.ranking.content_words import is_content_word
+from linker.ranking.words import align, is_content_word
 
 if TYPE_CHECKING:
-    from linker.models.hybrid import HybridModel
+    from linker.models.ensemble import HybridModel
 
 _MOST_WORDS = 24
 """Of a post, that are left out one after the other."""
@@ -101,9 +100,9 @@ def contributions(
     if isinstance(model, SharesTerms):
         return pile.terms(model, posts)
     # Only now: lexical models alone need neither SciPy nor torch.
-    from linker.models.competing import CompetingModel
-    from linker.models.hybrid import HybridModel
-    from linker.models.shipped_vectors import ShippedVectorsModel
+    from linker.models.article_softmax import CompetingModel
+    from linker.models.bundled_word_vectors import ShippedVectorsModel
+    from linker.models.ensemble import HybridModel
 
     if isinstance(model, CompetingModel):
         inner = contributions(model.model, articles, posts, pile, encode)

@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 
 from linker.data.types import Article
 from linker.ranking.output import printable
-from linker.ranking.ranked import RankedPost
+from linker.ranking.ranked_post import RankedPost
 
 _TEXT_ROWS, _TEXT_WIDTH = 5, 100
 _HTML_ROWS = 20

@@ -12,9 +12,8 @@ from itertools import chain
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from linker.data.types import Article, Post
-from linker.ranking.alignment import Span, WordWeights, align
-from linker.ranking.content_words import is_content_word
 from linker.ranking.contributions import Pile, PostsPile, SharesTerms, contributions, words_of
+from linker.ranking.words import Span, WordWeights, align, is_content_word
 
 _ARTICLE_WORDS = 20
 

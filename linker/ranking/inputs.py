@@ -2,18 +2,270 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from linker.data.columns import ArticleColumns, PostColumns
-from linker.data.formats.bad_lines import LineError
-from linker.data.records import article_of
+from linker.articles.extraction import article_from_text
+from linker.articles.loading import check_source, is_url, load_articles
+from linker.common.console import stderr
+from linker.common.errors import DataError
+from linker.data.io.column_detection import columns_of
+from linker.data.io.columns import ArticleColumns, PostColumns
+from linker.data.io.line_errors import LineError
+from linker.data.io.paths import check_inputs
+from linker.data.io.records import article_of, post_of, read_posts
+from linker.data.io.rows import Row, Table
+from linker.data.io.streams import STANDARD_INPUT
 from linker.data.types import Article, Post
-from linker.errors import DataError
-from linker.ranking.articles import check_source, is_url, load_articles
-from linker.ranking.extraction import article_from_text
-from linker.ranking.frames import ArrowStream, frame_of, row_of
+from linker.ranking.data_frames import ArrowStream, Frame, frame_of, row_of, series_of
+
+_FILE_OF_POSTS = re.compile(
+    r"[^\s]+\.(jsonl?|ndjson|csv|tsv|parquet|xlsx|txt)(\.(gz|bz2|xz|zst))?", re.IGNORECASE
+)
+# Whole numbers up to here are floats without loss.
+_EXACT = 2**53
+_SHOWN_FAULTS = 5
+_EXPECTED = "give the path of a file, a list of texts, dicts or linker.Post objects, or a data frame"
+
+
+def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list[Post]:
+    """Posts from whatever `Linker.rank` takes as such.
+
+    Args:
+        given: the path of a file; a list or any other iterable of texts, Posts and dicts, or of nothing but Path
+            objects; one Post or dict; a data frame, or a Series of texts, of pandas, polars or PyArrow.
+        columns: our names → those of the columns or keys, such as `{"text": "body"}`.
+
+    Returns:
+        The posts in order; those of a data frame are its rows, one for one.
+
+    Raises:
+        DataError: a file cannot be read; something of another type; posts without a text; two with the same id; or
+            no post. Up to five faults are named at once, and all are counted.
+    """
+    known = post_columns(columns)
+    if isinstance(given, Path):
+        return read_posts(str(given), known)
+    if isinstance(given, str):
+        return _in_file(given, known)
+    if (frame := given if isinstance(given, Frame) else frame_of(given)) is not None:
+        return _of_frame(frame, known)
+    items = _post_items(given, known)
+    paths = [str(item) for _, item in items if isinstance(item, Path)]
+    if paths and len(paths) == len(items):
+        return read_posts(paths, known)
+    _check_texts([item for _, item in items])
+    rows = [row_of(item) for _, item in items]
+    if known_rows := [row for row in rows if row is not None]:
+        known, _ = _found("posts", known_rows, known, check=len(known_rows) == len(rows))
+    return _checked([(f"post {where}", item, where) for where, item in items], known)
+
+
+def post_columns(columns: AnyColumns | None) -> PostColumns:
+    """The columns to read posts by.
+
+    Raises:
+        DataError: a mapping from names that posts do not have.
+    """
+    if columns is None or isinstance(columns, PostColumns):
+        return columns or PostColumns()
+    ours = PostColumns().ours()
+    if not isinstance(columns, Mapping):
+        raise DataError(f'columns is {type_name(columns)}; give a dict like {{"text": "body"}}')
+    if unknown := [str(name) for name in columns if name not in ours]:
+        raise DataError(
+            f"columns: posts have no {', '.join(unknown)}; the keys are linker's own names ({', '.join(ours)}), "
+            'the values are yours, like {"text": "body"}'
+        )
+    return PostColumns(**dict(columns))  # type: ignore[arg-type]
+
+
+def _in_file(path: str, columns: PostColumns) -> list[Post]:
+    if re.search(r"\s", path.strip()) and not os.path.exists(path) and not _FILE_OF_POSTS.search(path):
+        shown = path.strip().replace("\n", " ")
+        shown = shown if len(shown) < 40 else f"{shown[:39]}…"
+        raise DataError(f"posts is the text {shown!r}, not the path of a file; give a list of texts: [text]")
+    check_inputs([path])
+    return read_posts(path, columns)
+
+
+def _post_items(given: Any, columns: PostColumns) -> list[tuple[str, Any]]:
+    """The single posts with their ids where nothing else tells them apart."""
+    row = row_of(given)
+    if isinstance(given, (Post, Mapping)):
+        return [("1", given)]
+    if row is not None and set(columns.names("text")) & set(row):
+        return [("1", row)]
+    if (series := series_of(given)) is not None:
+        return [(str(label), value) for label, value in series]
+    if isinstance(given, (bytes, bytearray)) or not isinstance(given, Iterable):
+        raise DataError(f"posts is {type_name(given)}; {_EXPECTED}")
+    if isinstance(given, (set, frozenset)):
+        raise DataError(
+            "posts is a set, which has no order to number its posts by; give a list, or sorted(posts)"
+        )
+    return [(str(number), item) for number, item in enumerate(given, 1)]
+
+
+def _check_texts(items: Sequence[Any]) -> None:
+    """Refuse the names of files where texts are expected."""
+    if items and all(isinstance(item, str) and _FILE_OF_POSTS.fullmatch(item) for item in items):
+        raise DataError(
+            f"posts is a list of names of files ({items[0]}), which would be read as texts; "
+            "give the name without a list, or a list of pathlib.Path objects"
+        )
+
+
+def _of_frame(frame: Frame, columns: PostColumns) -> list[Post]:
+    shown = f"the {frame.kind}"
+    if not len(frame):
+        raise DataError(f"{shown} has no rows; no post was given")
+    known, found = _found(shown, frame.rows(), columns)
+    rows = ((f"row {label}", row, str(label)) for label, row in zip(frame.labels(), found))
+    remedy = {"pandas.DataFrame": "dropna(subset=[{!r}])", "polars.DataFrame": "drop_nulls({!r})"}.get(
+        frame.kind, ""
+    )
+    text = known.names("text")[-1]
+    return _checked(rows, known, remedy and f"leave such rows out with frame.{remedy.format(text)}")
+
+
+def _found(
+    shown: str, rows: Iterable[Mapping[str, Any]], columns: PostColumns, check: bool = True
+) -> tuple[PostColumns, Iterator[dict[str, Any]]]:
+    """Find out which columns hold what, as in files, and tell the user what was guessed.
+
+    Args:
+        shown: how messages call the posts.
+        rows: the posts.
+        columns: what was asked for.
+        check: see that the columns are there.
+
+    Raises:
+        MissingColumnsError: they are not.
+    """
+    table = Table("jsonl", None, (Row(n, dict(row), "") for n, row in enumerate(rows)))
+    # As standard input, which cannot be gone back to either.
+    found = columns_of(columns, table, STANDARD_INPUT)
+    if check:
+        found.columns.check(found.present, shown, found.likely)
+    if found.columns.names("text") != columns.names("text") or found.columns.names("id") not in ([], ["id"]):
+        _note(f"{shown}: {', '.join(note for note in found.notes if not note.startswith('ids are'))}")
+    assert isinstance(found.columns, PostColumns)
+    return found.columns, (row.values for row in found.rows)
+
+
+@lru_cache(maxsize=64)
+def _note(line: str) -> None:
+    """Tell it once: a loop over articles ranks the same posts again and again."""
+    stderr.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _checked(rows: Iterable[tuple[str, Any, str]], columns: PostColumns, if_empty: str = "") -> list[Post]:
+    """The posts in (how messages call it, what was given, its id if it has none of its own).
+
+    Args:
+        rows: the posts.
+        columns: what the columns are called.
+        if_empty: what to do about posts without a text.
+    """
+    posts: list[Post] = []
+    places: list[str] = []
+    faults: list[str] = []
+    remedies: dict[str, None] = {}
+    for where, item, number in rows:
+        try:
+            posts.append(_post(item, columns, number))
+            places.append(where)
+        except _WrongTypeError:
+            faults.append(f"{where} is {type_name(item)}")
+            remedies.setdefault(_expected(item))
+        except LineError as error:
+            faults.append(f"{where}: {error}")
+            if error.reason == "empty text" and if_empty:
+                remedies.setdefault(if_empty)
+    total = len(posts) + len(faults)
+    if not total:
+        raise DataError("no post was given")
+    faults += _repeated(posts, places)
+    if faults:
+        raise DataError("; ".join([_several(faults, total), *remedies]))
+    return posts
+
+
+class _WrongTypeError(LineError):
+    pass
+
+
+def _post(item: Any, columns: PostColumns, number: str) -> Post:
+    """One post.
+
+    Raises:
+        LineError: something is wrong with it; `_WrongTypeError`: it is no post at all.
+    """
+    if isinstance(item, Post):
+        return item
+    row = {columns.names("text")[-1]: item} if isinstance(item, str) else row_of(item)
+    if row is None:
+        raise _WrongTypeError(type_name(item))
+    if columns.id == "id" and "id" not in row:
+        columns = _without_id(columns)
+    return post_of(_with_whole_id(row, columns.names("id")), columns, number)
+
+
+# The rows of one input ask for the same.
+@lru_cache(maxsize=4)
+def _without_id(columns: PostColumns) -> PostColumns:
+    found = columns.of_file({"id": None}, columns.date_styles)
+    assert isinstance(found, PostColumns)
+    return found
+
+
+def _with_whole_id(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """A row whose id is a whole number again: a column of numbers with gaps holds floats.
+
+    Raises:
+        LineError: a float that may have lost digits.
+    """
+    values = dict(row)
+    for name in names:
+        value = values.get(name)
+        if isinstance(value, float) and value.is_integer():
+            if abs(value) > _EXACT:
+                raise LineError(
+                    "id that lost digits",
+                    f'"{name}" is {value!r}, a float; read it as text, as with '
+                    f'pandas.read_csv(…, dtype={{"{name}": str}})',
+                )
+            values[name] = int(value)
+    return values
+
+
+def _repeated(posts: Sequence[Post], places: Sequence[str]) -> Iterator[str]:
+    first: dict[str, str] = {}
+    for post, where in zip(posts, places):
+        if (before := first.setdefault(post.id, where)) != where:
+            kind, _, label = where.partition(" ")
+            yield f"{kind}s {before.partition(' ')[2]} and {label} have the same id {post.id!r}; ids must differ"
+
+
+def _several(faults: Sequence[str], total: int) -> str:
+    if len(faults) == 1:
+        return faults[0]
+    shown = [*faults[:_SHOWN_FAULTS], *(["…"] if len(faults) > _SHOWN_FAULTS else [])]
+    return f"{len(faults):,} faults in {total:,} posts:" + "".join(f"\n  {fault}" for fault in shown)
+
+
+def _expected(item: Any) -> str:
+    if isinstance(item, (bytes, bytearray)):
+        return "give texts: post.decode()"
+    if isinstance(item, tuple) and hasattr(item, "_fields"):
+        return "give the data frame itself, or dicts: row._asdict()"
+    return "give texts, dicts with a text, linker.Post objects, or nothing but Path objects"
+
 
 AnyArticle: TypeAlias = "str | Path | Article | Mapping[str, Any]"
 AnyArticles: TypeAlias = "AnyArticle | Iterable[AnyArticle] | ArrowStream"
@@ -23,7 +275,9 @@ AnyColumns: TypeAlias = "PostColumns | Mapping[str, str | list[str] | None]"
 
 _ENDINGS = (".html", ".htm", ".txt", ".md", ".json", ".jsonl", ".pdf")
 _LONGEST_PATH = 1024
-_EXPECTED = "give a web address, the path of a file, a text, a linker.Article, or a dict with title and text"
+_EXPECTED_ARTICLE = (
+    "give a web address, the path of a file, a text, a linker.Article, or a dict with title and text"
+)
 
 
 def as_articles(given: AnyArticles) -> list[Article]:
@@ -46,7 +300,7 @@ def _article_items(given: AnyArticles) -> Iterable[Any]:
         columns.check(["id", *frame.columns], f"the {frame.kind} of articles")
         return frame.rows()
     if isinstance(given, (bytes, bytearray, set, frozenset)) or not isinstance(given, Iterable):
-        raise DataError(f"the article is {type_name(given)}; {_EXPECTED}")
+        raise DataError(f"the article is {type_name(given)}; {_EXPECTED_ARTICLE}")
     return given
 
 
@@ -59,7 +313,7 @@ def _articles(item: Any, number: int) -> list[Article]:
         except LineError as error:
             raise DataError(f"article {number}: {error}") from error
     if not isinstance(item, (str, Path)):
-        raise DataError(f"article {number} is {type_name(item)}; {_EXPECTED}")
+        raise DataError(f"article {number} is {type_name(item)}; {_EXPECTED_ARTICLE}")
     if isinstance(item, Path) or is_url(item) or _is_path(item):
         return load_articles(item)
     if not item.strip():

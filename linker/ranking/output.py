@@ -14,16 +14,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from linker.common.errors import LinkerError
+from linker.common.files import atomic_write
 from linker.data.types import Article
-from linker.errors import LinkerError
-from linker.files import atomic_write
 from linker.ranking.explanation import Explanation
-from linker.ranking.formats.delimited import write_csv, write_tsv
-from linker.ranking.formats.json_files import write_json, write_json_lines
-from linker.ranking.formats.page import TOP as PAGE_TOP
-from linker.ranking.formats.page import write_page
-from linker.ranking.formats.trec import write_trec
-from linker.ranking.ranked import RankedPost
+from linker.ranking.formats.html import TOP as PAGE_TOP
+from linker.ranking.formats.html import write_page
+from linker.ranking.formats.text import write_csv, write_json, write_json_lines, write_trec, write_tsv
+from linker.ranking.ranked_post import RankedPost
 
 Format = Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"]
 #: What is written by the ending of the file's name.
@@ -96,8 +94,7 @@ def write_ranking(
         LinkerError: the file cannot be written, or the format cannot hold the ranking.
     """
     if format_ in _BINARY:
-        from linker.ranking.formats.parquet import write_parquet
-        from linker.ranking.formats.spreadsheet import write_spreadsheet
+        from linker.ranking.formats.binary import write_parquet, write_spreadsheet
 
         with atomic_write(path, "wb") if path else nullcontext(sys.stdout.buffer) as file:
             (write_spreadsheet if format_ == "xlsx" else write_parquet)(file, ranking)

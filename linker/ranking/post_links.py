@@ -6,7 +6,7 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
-from linker.data.known_names import normal
+from linker.data.io.known_columns import normal
 from linker.data.types import Post
 
 # Fields with the post's own address, surest first: what is called `url` or `link` may also be what the post shares.

@@ -1,1 +1,1 @@
-"""linker.training."""
+"""Training: from a config to a model folder."""

@@ -8,8 +8,8 @@ from typing import IO
 
 from torch.utils.tensorboard import SummaryWriter
 
+from linker.common.files import atomic_write
 from linker.config import Registrable
-from linker.files import atomic_write
 
 
 class Callback(Registrable):

@@ -9,23 +9,20 @@ from typing import Any
 
 import torch
 
-from linker.bounds import between
+from linker.common.checks import between
+from linker.common.console import stderr
+from linker.common.errors import ConfigError
+from linker.common.files import check_writable, unbroken
 from linker.config import Lazy
-from linker.data.source import DataSource
+from linker.data.data_source import DataSource
 from linker.data.types import LinkedPosts
-from linker.errors import ConfigError
-from linker.files import check_writable, unbroken
-from linker.models.folder import CONFIG, save_model
+from linker.models.archive import CONFIG, save_model
 from linker.models.model import Model, all_parts
-from linker.models.siamese import SiameseModel, save_weights
-from linker.modules.loss import Loss
-from linker.modules.mining import Miner
-from linker.progress import stderr
-from linker.training.card import model_card, student_card
-from linker.training.checkpoints import Checkpoint, Checkpoints
-from linker.training.group import device_for
-from linker.training.randomness import seed_everything
-from linker.training.resuming import (
+from linker.models.siamese.siamese import SiameseModel, save_weights
+from linker.modules.losses.loss import Loss
+from linker.modules.miners import Miner
+from linker.training.checkpointing.checkpointer import Checkpoint, Checkpoints
+from linker.training.checkpointing.resume import (
     LAST,
     check_data,
     checkpoints_of,
@@ -34,12 +31,15 @@ from linker.training.resuming import (
     log_dir_of,
     remove_half_written,
 )
-from linker.training.said import Said
-from linker.training.saving import Keeping, TrainingResult
-from linker.training.starting import begin_with
-from linker.training.student import distil_model
+from linker.training.checkpointing.saver import Keeping, TrainingResult
+from linker.training.distillation.distill_model import distil_model
+from linker.training.distillation.teacher import Said
+from linker.training.distributed.context import Workers
+from linker.training.distributed.process_group import device_for
+from linker.training.model_card import model_card, student_card
+from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
-from linker.training.workers import Workers
+from linker.training.warm_start import begin_with
 from linker.version import __version__
 
 

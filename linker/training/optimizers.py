@@ -1,4 +1,4 @@
-"""Optimisers of torch and learning-rate schedules, as configs name them."""
+"""Plain stochastic gradient descent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import nn
 from torch.optim import Optimizer as TorchOptimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from linker.bounds import above, at_least, between
+from linker.common.checks import above, at_least, between
 from linker.config import Registrable
 
 # One pass over weights, gradients and moments instead of a dozen: four times as fast on a CPU, where torch has it from
@@ -149,3 +149,22 @@ class Cosine(WarmedUp):
         """See `Schedule.factor`."""
         after = 0.5 * (1 + math.cos(math.pi * (progress - self.warmup) / max(1 - self.warmup, 1e-9)))
         return self._warmed(progress, after)
+
+
+@Optimizer.register("sgd")
+class SGD(Optimizer):
+    """Stochastic gradient descent without momentum.
+
+    Args:
+        lr: learning rate.
+        l2: λ of a term λ Σ w² beside the loss; torch's `weight_decay` is twice that.
+    """
+
+    def __init__(self, lr: float = 0.01, l2: float = 0.0) -> None:
+        above(0, lr=lr)
+        at_least(0, l2=l2)
+        self.lr, self.l2 = lr, l2
+
+    def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
+        """See `Optimizer.build`."""
+        return torch.optim.SGD(parameters, lr=self.lr, weight_decay=2 * self.l2)

@@ -10,27 +10,27 @@ from pathlib import Path
 
 from torch import nn
 
-from linker.bounds import above, at_least, between
+from linker.common.checks import above, at_least, between
+from linker.common.console import stderr
+from linker.common.errors import ConfigError, LinkerError
+from linker.contrib.deboom2016.loss_rule import LossRule
 from linker.data.types import LinkedPosts
-from linker.errors import ConfigError, LinkerError
-from linker.evaluation.protocol import ARTICLE_METRICS, PAIR_METRICS
+from linker.evaluation.evaluate import ARTICLE_METRICS, PAIR_METRICS
 from linker.models.model import Model
-from linker.models.siamese import SiameseModel
-from linker.modules.kernels.precision import Precision
-from linker.modules.loss import Loss
-from linker.modules.mining import Miner
-from linker.progress import stderr
-from linker.training.batches import Batches
-from linker.training.blending import Blend
+from linker.models.siamese.siamese import SiameseModel
+from linker.modules.losses.loss import Loss
+from linker.modules.miners import Miner
+from linker.modules.precision import Precision
+from linker.training.batch_sampler import Batches
 from linker.training.callbacks import Callback
-from linker.training.loss_rule import LossRule
-from linker.training.measuring import dev_metrics
-from linker.training.memory import CrossBatchMemory
+from linker.training.checkpointing.saver import Keeping, Saver, TrainingResult, restore, seed_rank
+from linker.training.checkpointing.signals import Stopped, StopSignals
+from linker.training.distributed.context import Workers
+from linker.training.memory_bank import CrossBatchMemory
 from linker.training.optimizers import Optimizer, Schedule, scale_rate
-from linker.training.run import Run
-from linker.training.saving import Keeping, Saver, TrainingResult, restore, seed_rank
-from linker.training.stopping import Stopped, StopSignals
-from linker.training.workers import Workers
+from linker.training.training_state import Run
+from linker.training.validation import dev_metrics
+from linker.training.weight_interpolation import Blend
 
 
 class Trainer:

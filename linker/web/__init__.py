@@ -1,1 +1,1 @@
-"""The page for labelling and for trying a ranking, and the server behind it."""
+"""The web application of `linker serve`."""

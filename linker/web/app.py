@@ -14,15 +14,15 @@ from pydantic import BaseModel, Field
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from linker.annotation.records import Value
-from linker.annotation.session import Session
+from linker.annotation.formats.records import Value
+from linker.annotation.session.session import Session
+from linker.common.errors import LinkerError
 from linker.data.types import Post
-from linker.errors import LinkerError
 from linker.version import __version__
-from linker.web.desk import Action, Desk, Filter
-from linker.web.guard import LOGIN, Guard, own_names, same_token
-from linker.web.trying import Trying
-from linker.web.views import Json
+from linker.web.ranking_api import Trying
+from linker.web.security import LOGIN, Guard, own_names, same_token
+from linker.web.serializers import Json
+from linker.web.session_api import Action, Desk, Filter
 
 _STATIC = Path(__file__).parent / "static"
 # What Windows' registry says of .js may be anything, and browsers run no module that is called otherwise.

@@ -16,8 +16,8 @@ import pytest
 from linker.cli import default_posts
 from linker.cli.default_posts import find_posts
 from linker.cli.main import main
-from linker.errors import LinkerError
-from tests.ranking.conftest import ARTICLE_HTML, serving
+from linker.common.errors import LinkerError
+from tests.helpers.article_pages import ARTICLE_HTML, serving
 
 TITLE = "Otters return to the Brell after forty years"
 POSTS = [

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from linker.config import Registrable, include_package
-from linker.config.catalogue import catalogue
+from linker.config.registry import catalogue
 
 NUMBERS = itertools.count()
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from linker.common.errors import ConfigError
 from linker.config import Registrable, include_package
-from linker.errors import ConfigError
 
 BASE = """
 from linker.config import Registrable

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not installed")
 
 from linker.config import build, resolve
-from linker.models.folder import save_model
+from linker.models.archive import save_model
 from linker.models.model import Model
 from tests.conftest import toy_posts
 

@@ -18,16 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linker
-from linker.corpus import building
+from linker.common.errors import DataError, LinkerError, ModelError
+from linker.corpus import builder as building
+from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.filters import Filter
-from linker.corpus.keys import KeySet, keys_of
-from linker.corpus.making import add_to_corpus, build_corpus
-from linker.corpus.matrix import VECTORS
-from linker.corpus.store import FACTS, Store
-from linker.corpus.verifying import faults
-from linker.data.columns import PostColumns
-from linker.errors import DataError, LinkerError, ModelError
+from linker.corpus.indexes.id_set import KeySet, keys_of
+from linker.corpus.indexes.vectors import VECTORS
+from linker.corpus.search.filters import Filter
+from linker.corpus.storage.store import FACTS, Store
+from linker.corpus.verify import faults
+from linker.data.io.columns import PostColumns
 from tests.corpus.conftest import some_posts, write_model, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
@@ -132,10 +132,10 @@ def test_ids_twice_in_one_input(tmp_path, model_folder, small_appends):
 _BUILD = """
 import sys
 from pathlib import Path
-from linker.corpus import building
-from linker.corpus.making import build_corpus
-from linker.data.columns import PostColumns
-building.POSTS_AT_ONCE = 25
+from linker.corpus import builder
+from linker.corpus.builder import build_corpus
+from linker.data.io.columns import PostColumns
+builder.POSTS_AT_ONCE = 25
 print("ready", flush=True)
 build_corpus(Path(sys.argv[1]), [sys.argv[2]], sys.argv[3], PostColumns())
 """

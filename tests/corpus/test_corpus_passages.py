@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import linker
+from linker.common.errors import LinkerError
 from linker.config import build, resolve
+from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.making import build_corpus
-from linker.data.columns import PostColumns
+from linker.data.io.columns import PostColumns
 from linker.data.types import Article
-from linker.errors import LinkerError
-from linker.models.folder import save_model
+from linker.models.archive import save_model
 from linker.models.model import Model
 from tests.conftest import toy_posts
 from tests.corpus.conftest import CONFIG, some_posts, write_posts

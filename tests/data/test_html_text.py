@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linker.common.errors import DataError
 from linker.data import read_posts
 from linker.data.html_text import plain_text
-from linker.errors import DataError
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from linker.cli.main import app
 from linker.config import EXPERIMENT, check, load_config
-from linker.config.catalogue import catalogue, short
+from linker.config.registry import catalogue, short
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

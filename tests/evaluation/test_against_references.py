@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ir_measures import AP, RR, P, R, Rprec, nDCG
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from linker.evaluation import pairs
-from linker.evaluation.per_article import METRICS, per_article
+from linker.evaluation.metrics import pairwise
+from linker.evaluation.metrics.ranking import METRICS, per_article
 
 THEIRS = {
     "MAP": AP,
@@ -100,16 +100,16 @@ def test_pair_metrics_equal_scikit_learn() -> None:
         if not truth.any() or truth.all():
             continue
         expected = average_precision_score(truth, scores.ravel())
-        assert pairs.average_precision(scores, relevance) == pytest.approx(expected, abs=1e-12)
+        assert pairwise.average_precision(scores, relevance) == pytest.approx(expected, abs=1e-12)
         expected = roc_auc_score(truth, scores.ravel())
-        assert pairs.auc(scores, relevance) == pytest.approx(expected, abs=1e-12)
+        assert pairwise.auc(scores, relevance) == pytest.approx(expected, abs=1e-12)
 
 
 def test_auc_is_the_chance_that_the_relevant_pair_wins() -> None:
     random = np.random.default_rng(2)
     scores, relevance = random.normal(size=(6, 9)).round(1), random.random((6, 9)) < 0.3
     won = scores[relevance][:, None] - scores[~relevance][None]
-    assert pairs.auc(scores, relevance) == pytest.approx(((won > 0) + 0.5 * (won == 0)).mean())
+    assert pairwise.auc(scores, relevance) == pytest.approx(((won > 0) + 0.5 * (won == 0)).mean())
 
 
 def test_r_precision_on_thousands_of_rankings() -> None:
@@ -121,7 +121,7 @@ def test_r_precision_on_thousands_of_rankings() -> None:
         ids = [f"a{i}" for i in range(shape[0])], [f"p{i}" for i in range(shape[1])]
         best_first = [hit for _, hit in sorted(zip(scores.ravel(), relevance.ravel()), reverse=True)]
         expected = {r: sum(best_first[:r]) / r for r in (1, 5, 50, 100) if r <= scores.size}
-        assert pairs.r_precision_at(scores, relevance, *ids, thresholds=(1, 5, 50, 100)) == expected
+        assert pairwise.r_precision_at(scores, relevance, *ids, thresholds=(1, 5, 50, 100)) == expected
 
 
 def test_ties_at_the_threshold_are_drawn_without_bias() -> None:
@@ -132,7 +132,7 @@ def test_ties_at_the_threshold_are_drawn_without_bias() -> None:
     shares = []
     for attempt in range(400):
         ids = [f"a{attempt}-{i}" for i in range(10)], [f"p{i}" for i in range(10)]
-        shares.append(pairs.r_precision_at(scores, relevance, *ids, thresholds=(40,))[40])
+        shares.append(pairwise.r_precision_at(scores, relevance, *ids, thresholds=(40,))[40])
     assert np.mean(shares) == pytest.approx(0.25, abs=0.01)
 
 

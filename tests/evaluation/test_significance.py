@@ -7,14 +7,14 @@ from itertools import product
 import numpy as np
 import pytest
 
-from linker.evaluation import pairs
-from linker.evaluation.resampling import resample_pair_metrics
+from linker.evaluation.metrics import pairwise
 from linker.evaluation.significance import (
     bootstrap_p_value,
     bootstrap_weights,
     holm,
     percentile_interval,
     randomisation_test,
+    resample_pair_metrics,
 )
 
 
@@ -95,9 +95,11 @@ def test_resampled_metrics_equal_those_of_the_samples_written_out(decimals: int)
     assert list(samples) == ["r_precision@50", "r_precision@100", "r_precision@200", "mRP", "mAP", "AUC"]
     for number, sample in enumerate(weights):
         rows = np.repeat(np.arange(12), sample)
-        assert samples["mAP"][number] == pytest.approx(pairs.average_precision(scores[rows], relevance[rows]))
-        assert samples["AUC"][number] == pytest.approx(pairs.auc(scores[rows], relevance[rows]))
-        ranking = pairs.top_pairs(scores, article_ids, post_ids, scores.size)
+        assert samples["mAP"][number] == pytest.approx(
+            pairwise.average_precision(scores[rows], relevance[rows])
+        )
+        assert samples["AUC"][number] == pytest.approx(pairwise.auc(scores[rows], relevance[rows]))
+        ranking = pairwise.top_pairs(scores, article_ids, post_ids, scores.size)
         hits = np.repeat(relevance.ravel()[ranking], sample[ranking // 30])
         for r in (50, 100, 200):
             assert samples[f"r_precision@{r}"][number] == pytest.approx(hits[:r].mean())
@@ -108,10 +110,10 @@ def test_samples_that_hold_every_article_once_give_the_metrics_themselves() -> N
     scores, relevance = random.normal(size=(60, 100)), random.random((60, 100)) < 0.02
     ids = [f"a{i}" for i in range(60)], [f"p{i}" for i in range(100)]
     samples = resample_pair_metrics(scores, relevance, *ids, np.ones((1, 60), dtype=int))
-    expected = pairs.r_precision_at(scores, relevance, *ids)
+    expected = pairwise.r_precision_at(scores, relevance, *ids)
     assert {r: samples[f"r_precision@{r}"][0] for r in expected} == pytest.approx(expected)
-    assert samples["mAP"][0] == pytest.approx(pairs.average_precision(scores, relevance))
-    assert samples["AUC"][0] == pytest.approx(pairs.auc(scores, relevance))
+    assert samples["mAP"][0] == pytest.approx(pairwise.average_precision(scores, relevance))
+    assert samples["AUC"][0] == pytest.approx(pairwise.auc(scores, relevance))
 
 
 def test_a_sample_without_relevant_pairs_has_no_value() -> None:

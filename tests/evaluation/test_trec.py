@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, nDCG
 
-from linker.errors import DataError, LinkerError
-from linker.evaluation.per_article import per_article
-from linker.evaluation.scores import read_scores, write_scores
+from linker.calibration.score_files import read_scores, write_scores
+from linker.common.errors import DataError, LinkerError
+from linker.evaluation.metrics.ranking import per_article
 from linker.evaluation.trec import read_qrels, read_run, write_qrels, write_run
 
 ARTICLES = ["a1", "https://example.org/ä?b=1", "☂"]

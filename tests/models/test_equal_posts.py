@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from linker.data.records import read_posts
+from linker.data.io.records import read_posts
 from linker.data.types import Article, Post
-from linker.models.shipped import BEST, DISTILLED
-from linker.ranking.linker import load
+from linker.models.pretrained import BEST, DISTILLED
+from linker.ranking.ranker import load
 
 SAMPLE = Path(__file__).parents[2] / "data/posts.jsonl"
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.folder import load_model, save_model
+from linker.models.archive import load_model, save_model
 from linker.models.model import Model
-from tests.models.tiny_transformers import tiny
+from tests.helpers.tiny_transformers import tiny
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "make_best.py"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from linker.common.errors import ModelError
 from linker.data.types import Article
-from linker.errors import ModelError
 from linker.models.sentence_transformer import SentenceTransformerModel
 
 

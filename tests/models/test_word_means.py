@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
-from linker.errors import ModelError
-from linker.models.folder import load_model, read_config, save_model
+from linker.models.archive import load_model, read_config, save_model
 from linker.models.model import Model, part_with_vectors
-from linker.models.shipped import FOLDERS
-from linker.models.siamese import SiameseModel
+from linker.models.pretrained import FOLDERS
+from linker.models.siamese.siamese import SiameseModel
 from linker.models.word_means import WordMeansModel
 
 ARTICLES = [

@@ -2,13 +2,13 @@
 
 import pytest
 
+from linker.common.errors import ConfigError
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
-from linker.errors import ConfigError
 from linker.models.model import Model
-from linker.modules.embedder import Embedder
-from linker.modules.encoder import Encoder
-from linker.modules.loss import Loss
+from linker.modules.embedders.embedder import Embedder
+from linker.modules.encoders.encoder import Encoder
+from linker.modules.losses.loss import Loss
 from linker.training.experiment import Experiment
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from linker.common.errors import LinkerError, ModelError
 from linker.config import build
 from linker.data.types import Article
-from linker.errors import LinkerError, ModelError
 from linker.models.model import Model
 from linker.plots.words import check_page, page, words, write_page
-from tests.plots.test_numbers import star_transformer
+from tests.plots.test_figures import star_transformer
 
 
 class Reader(HTMLParser):

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linker
+from linker.calibration.score_files import read_scores
 from linker.cli.main import main
+from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
-from linker.errors import LinkerError
-from linker.evaluation.scores import read_scores
 from linker.models.passages import ByPassages, by_article, passages_of, sentences, split_articles
-from linker.ranking.linker import Linker
+from linker.ranking.ranker import Linker
 from tests.conftest import toy_posts
 
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from linker.errors import ConfigError
-from linker.modules.kernels import precision as precisions
-from linker.training.run import Run
-from linker.training.workers import Workers
-from tests.training.grouping import ENCODERS, Setting, build_training
+from linker.common.errors import ConfigError
+from linker.modules import precision as precisions
+from linker.training.distributed.context import Workers
+from linker.training.training_state import Run
+from tests.helpers.process_groups import ENCODERS, Setting, build_training
 
 
 def first_epoch(encoder, precision):

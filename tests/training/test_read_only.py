@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.training.killing import die, outcome, run, train, write_workplace
+from tests.helpers.training_runs import die, outcome, run, train, write_workplace
 
 RIGHTS_DO_NOT_BIND = 77
 
@@ -26,7 +26,7 @@ class Locking:
         self.folder, self.first, self.last, self.dies = folder, first, last, dies
 
     def __call__(self) -> None:
-        from linker.training.checkpoints import Checkpoints
+        from linker.training.checkpointing.checkpointer import Checkpoints
 
         bow_to_rights()
         save, closed = Checkpoints.save, False

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 import torch
 
+from linker.common.errors import ConfigError, LinkerError
 from linker.config import build
 from linker.data.types import LinkedPosts
-from linker.errors import ConfigError, LinkerError
-from linker.evaluation.protocol import evaluate
+from linker.evaluation.evaluate import evaluate
 from linker.models.model import Model
-from linker.models.siamese import SiameseModel
-from linker.modules.loss import Loss
+from linker.models.siamese.siamese import SiameseModel
+from linker.modules.losses.loss import Loss
 from linker.modules.losses.triplet_margin import TripletMarginLoss
-from linker.modules.miners.multi_similarity import MultiSimilarityMiner
+from linker.modules.miners import MultiSimilarityMiner
 from linker.training.callbacks import Callback
 from linker.training.experiment import seed_everything
 from linker.training.trainer import Trainer

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 import torch
 
+from linker.common.errors import LinkerError
 from linker.config import build
-from linker.errors import LinkerError
-from linker.evaluation.protocol import evaluate
-from linker.models.folder import load_model
+from linker.evaluation.evaluate import evaluate
+from linker.models.archive import load_model
 from linker.training.callbacks import Callback
 from linker.training.experiment import Experiment
 from tests.conftest import toy_posts
-from tests.models.tiny_transformers import tiny
-from tests.training.grouping import Setting, same, train_alone, train_together
-from tests.training.killing import kill_at_random, outcome, run, train, write_workplace
-from tests.training.test_gradients import gradients
+from tests.helpers.process_groups import Setting, same, train_alone, train_together
+from tests.helpers.tiny_transformers import tiny
+from tests.helpers.training_runs import kill_at_random, outcome, run, train, write_workplace
+from tests.training.test_grad_cache import gradients
 
 
 def config_of(folder, path):

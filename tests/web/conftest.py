@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from linker.annotation.session import Session
+from linker.annotation.session.session import Session
 from linker.data.types import Article, Post
 from linker.web.app import create_app
-from tests.web.browsing import Browser, Site
+from tests.helpers.browser import Browser, Site
 
 ARTICLE = Article(
     "otters",

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from selenium.webdriver.common.keys import Keys
 
-from linker.annotation.session import Session
+from linker.annotation.session.session import Session
 from linker.data.types import Post
-from tests.web.browsing import Browser, Site, needs_browser, texts
+from tests.helpers.browser import Browser, Site, needs_browser, texts
 from tests.web.conftest import make_posts
 
 pytestmark = needs_browser

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from linker.web.desk import Desk
-from tests.web.browsing import Browser, Site, needs_browser
+from linker.web.session_api import Desk
+from tests.helpers.browser import Browser, Site, needs_browser
 
 pytestmark = [needs_browser, pytest.mark.slow]
 

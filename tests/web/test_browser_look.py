@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from tests.web.browsing import Browser, Site, needs_browser, texts
+from tests.helpers.browser import Browser, Site, needs_browser, texts
 from tests.web.conftest import ARTICLE
 
 pytestmark = [needs_browser, pytest.mark.slow]

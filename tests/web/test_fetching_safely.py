@@ -16,10 +16,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpcore
 import pytest
 
+from linker.articles import transport
+from linker.articles.transport import is_public
 from linker.data.types import Post
-from linker.ranking import network
-from linker.ranking.network import is_public
-from linker.web import trying
+from linker.web import ranking_api
 from linker.web.app import create_app
 from tests.web.conftest import Client
 
@@ -93,7 +93,7 @@ def internet(monkeypatch: pytest.MonkeyPatch) -> Iterator[Internet]:
         internet.connections.append(host)
         return connect(backend, "127.0.0.1", internet.port, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(network.socket, "getaddrinfo", looked_up)
+    monkeypatch.setattr(transport.socket, "getaddrinfo", looked_up)
     monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", connected)
     yield internet
     internet.closed.set()
@@ -281,7 +281,7 @@ def test_a_body_without_an_end_is_given_up(client: Client, internet: Internet) -
 def test_slow_drips_end_at_the_deadline(
     client: Client, internet: Internet, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr(trying, "_FETCH_SECONDS", 0.4)
+    monkeypatch.setattr(ranking_api, "_FETCH_SECONDS", 0.4)
 
     def drip(handler: BaseHTTPRequestHandler) -> None:
         if where == "silence":

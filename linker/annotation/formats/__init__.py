@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from linker.annotation.label_format import LabelFormat
-from linker.annotation.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.label_format import LabelFormat
+from linker.annotation.formats.records import ImportedLabel, LabelledPost
 
 __all__ = ["read", "write"]
 

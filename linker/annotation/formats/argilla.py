@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.label_format import (
+from linker.annotation.formats.label_format import (
     LabelFormat,
     a_list,
     an_object,
@@ -18,7 +18,7 @@ from linker.annotation.label_format import (
     value_of,
     write_json,
 )
-from linker.annotation.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabelledPost
 
 
 @LabelFormat.register("argilla")

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.formats.jsonl import flat, unflat
-from linker.annotation.label_format import LabelFormat, read_text
-from linker.annotation.records import ImportedLabel, LabelledPost
-from linker.errors import DataError
-from linker.files import atomic_write
+from linker.annotation.formats.label_format import LabelFormat, read_text
+from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.common.errors import DataError
+from linker.common.files import atomic_write
 
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
 # What spreadsheets take for the beginning of a formula.

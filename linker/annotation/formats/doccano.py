@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.formats.jsonl import flat
-from linker.annotation.label_format import (
+from linker.annotation.formats.label_format import (
     LabelFormat,
     a_list,
     id_of,
@@ -17,8 +17,8 @@ from linker.annotation.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.records import ImportedLabel, LabelledPost
-from linker.errors import DataError
+from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.common.errors import DataError
 
 
 @LabelFormat.register("doccano")

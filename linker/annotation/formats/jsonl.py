@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.label_format import (
+from linker.annotation.formats.label_format import (
     LabelFormat,
     id_of,
     read_json_lines,
@@ -15,7 +15,7 @@ from linker.annotation.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabelledPost
 
 
 @LabelFormat.register("jsonl")

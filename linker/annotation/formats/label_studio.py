@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.label_format import (
+from linker.annotation.formats.label_format import (
     LabelFormat,
     a_list,
     an_object,
@@ -18,9 +18,9 @@ from linker.annotation.label_format import (
     value_of,
     write_json,
 )
-from linker.annotation.records import ImportedLabel, LabelledPost, Value
-from linker.errors import DataError
-from linker.files import atomic_write
+from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.common.errors import DataError
+from linker.common.files import atomic_write
 
 _CONFIG = """<View>
   <Header value="Is this post about the article $article_id?"/>

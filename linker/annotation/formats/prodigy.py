@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.label_format import (
+from linker.annotation.formats.label_format import (
     LabelFormat,
     a_list,
     id_of,
@@ -16,8 +16,8 @@ from linker.annotation.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.records import ImportedLabel, LabelledPost, Value
-from linker.errors import DataError
+from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.common.errors import DataError
 
 _LABEL = "RELEVANT"
 _ANSWERS: dict[Value, str] = {"relevant": "accept", "not": "reject", "skip": "ignore"}

@@ -1,1 +1,1 @@
-"""Where posts are encoded and scored: in this process, or on many machines; the results are the same bit by bit."""
+"""Engines that encode and search a corpus: one process, or a Ray cluster."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from linker.corpus.scoring import Query, exact_scores
+from linker.corpus.indexes.exact import Query, exact_scores
 from linker.data.types import Post
 from linker.models.model import Model
 
 if TYPE_CHECKING:
-    from linker.corpus.choosing import Scored
+    from linker.corpus.search.top_k import Scored
 
 
 class Encoded(NamedTuple):

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linker.corpus.engines.cluster import Cluster
+from linker.common.errors import LinkerError
 from linker.corpus.engines.engine import Encoded, Engine, upper
-from linker.corpus.scoring import BLOCK, Query, exact_scores
-from linker.data.duplicates import signatures
+from linker.corpus.engines.ray_cluster import Cluster
+from linker.corpus.indexes.exact import BLOCK, Query, exact_scores
+from linker.data.near_duplicates import signatures
 from linker.data.types import Post
-from linker.errors import LinkerError
 from linker.models.model import Model
 from linker.version import __version__
 
 if TYPE_CHECKING:
-    from linker.corpus.choosing import Scored
+    from linker.corpus.search.top_k import Scored
 
 # Chunks at work and waiting, for each worker: none should wait for the driver.
 _AHEAD = 2

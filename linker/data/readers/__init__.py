@@ -1,1 +1,1 @@
-"""Readers of article–post pairs, one a file."""
+"""Dataset readers: files to linked articles and posts."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from linker.data.columns import PairColumns
-from linker.data.formats.bad_lines import BadLines, OnError
-from linker.data.reading import PairReader
-from linker.data.records import article_records, nothing_in, post_records
+from linker.common.errors import DataError
+from linker.data.io.columns import PairColumns
+from linker.data.io.line_errors import BadLines, OnError
+from linker.data.io.records import article_records, nothing_in, post_records
+from linker.data.readers.reader import PairReader
 from linker.data.types import LinkedPosts
-from linker.errors import DataError
 
 
 @PairReader.register("articles_and_posts")

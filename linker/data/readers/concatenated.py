@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from linker.data.reading import PairReader
+from linker.common.errors import ConfigError, DataError
+from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
-from linker.errors import ConfigError, DataError
 
 
 @PairReader.register("concatenated")

@@ -1,1 +1,1 @@
-"""Ways to divide articles and posts, one a file."""
+"""Splitters: which articles and posts are for training, validation and testing."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from linker.data.splitter import Splits, Splitter, divide
+from linker.common.errors import ConfigError
+from linker.data.splitters.splitter import Splits, Splitter, divide
 from linker.data.types import LinkedPosts
-from linker.errors import ConfigError
 
 
 @Splitter.register("by_article")

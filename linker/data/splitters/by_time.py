@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from linker.data.dates import parse_date
-from linker.data.splitter import Splits, Splitter, divide
+from linker.common.errors import ConfigError, DataError
+from linker.data.io.dates import parse_date
+from linker.data.splitters.splitter import Splits, Splitter, divide
 from linker.data.types import Article, LinkedPosts
-from linker.errors import ConfigError, DataError
 
 
 @Splitter.register("by_time")

@@ -1,1 +1,1 @@
-"""Tokenizers, one a file."""
+"""Tokenizers: text to tokens."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from linker.data.tokenizer import Tokenizer
+from linker.data.tokenizers.tokenizer import Tokenizer
 
 _EYES, _NOSE = "[8:=;]", "['`-]?"
 # A face made of letters must stand alone: "Android: yes" and "1080p" hold none.

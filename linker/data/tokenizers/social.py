@@ -7,8 +7,8 @@ import re
 import unicodedata
 from typing import Literal
 
-from linker.data.tokenizer import Tokenizer
 from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, WORD, hashtag_words
+from linker.data.tokenizers.tokenizer import Tokenizer
 
 _NUMBER = r"\d(?:\d|[.,:]\d)*(?!\w)"
 _ACRONYM = r"[A-Za-z]\.(?:[A-Za-z]\.)*[A-Za-z](?!\w)\.?"

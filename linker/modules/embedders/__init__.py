@@ -1,1 +1,1 @@
-"""Embedders, one a file."""
+"""Embedders: token ids to token vectors."""

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from linker.bounds import at_least
+from linker.common.checks import at_least
+from linker.common.errors import ConfigError
 from linker.data.batch import TokenBatch
-from linker.errors import ConfigError
 from linker.modules.dropout import Dropout
-from linker.modules.embedder import Embedder
+from linker.modules.embedders.embedder import Embedder
 from linker.modules.embedders.subwords import fit_subwords
 
 # The length of vectors that are trained from nothing.

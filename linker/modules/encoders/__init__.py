@@ -1,1 +1,1 @@
-"""Encoders, one a file."""
+"""Encoders: token vectors to one vector per text."""

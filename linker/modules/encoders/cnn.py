@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from linker.bounds import at_least
+from linker.common.checks import at_least
 from linker.modules.dropout import Dropout
-from linker.modules.encoder import Encoder, pad_tokens
+from linker.modules.encoders.encoder import Encoder, pad_tokens
 from linker.modules.kernels.dropout import text_numbers
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from linker.modules.encoder import Encoder
+from linker.modules.encoders.encoder import Encoder
 
 
 @Encoder.register("mean")

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from linker.bounds import at_least, between
-from linker.modules.attention import AttentionHeads, ScoreFunction
-from linker.modules.encoder import Encoder, offsets_of
+from linker.common.checks import at_least, between
+from linker.modules.encoders.attention import AttentionHeads, ScoreFunction
+from linker.modules.encoders.encoder import Encoder, offsets_of
 from linker.modules.kernels.dispatch import Kernels, kernels_for
 from linker.modules.kernels.dropout import token_numbers
 from linker.modules.kernels.inputs import RingInput, StarInput

@@ -1,1 +1,1 @@
-"""What the Adaptive Star Transformer spends its time on, once in plain torch and once per kind of hardware."""
+"""Kernels of the star transformer and of entmax: reference, C++ and Triton."""

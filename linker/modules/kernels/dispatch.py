@@ -14,9 +14,9 @@ from typing import cast
 
 from torch import Tensor
 
-from linker.errors import LinkerError
-from linker.modules.kernels.fused import FusedKernels, RawKernels
-from linker.modules.kernels.plain import PlainKernels
+from linker.common.errors import LinkerError
+from linker.modules.kernels.autograd import FusedKernels, RawKernels
+from linker.modules.kernels.reference import PlainKernels
 
 Kernels = PlainKernels | FusedKernels
 
@@ -65,6 +65,6 @@ def available(name: str) -> tuple[FusedKernels | None, str]:
     if name == "native":
         from linker.modules.kernels import native as module
     else:
-        from linker.modules.kernels import triton as module  # type: ignore[no-redef]
+        from linker.modules.kernels.triton import backend as module  # type: ignore[no-redef]
     problem = module.problem()
     return (None, problem) if problem else (FusedKernels(name, cast(RawKernels, module)), "")

@@ -1,1 +1,1 @@
-"""Losses, one a file."""
+"""Losses over embeddings of articles and posts."""

@@ -1,33 +1,64 @@
-"""The contrastive-based loss: the signed distance of pairs (De Boom et al. 2016, equation 6)."""
+"""Contrastive loss with a margin, on cosine distance (Hadsell et al. 2006, equation 4)."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from linker.modules.loss import Loss
-from linker.modules.mining import MinedPairs
+from linker.common.checks import above, between
+from linker.modules.losses.loss import Loss
+from linker.modules.miners import MinedPairs
 
 
-@Loss.register("contrastive_based")
-class ContrastiveBasedLoss(Loss):
-    """The mean over pairs of the Euclidean distance, taken negative for negatives.
+@Loss.register("info_nce")
+class InfoNCELoss(Loss):
+    """Every positive against the negatives of its article, and against the negatives of its post.
 
-    Without a margin it has no lower bound but on vectors of unit length: keep weights small by other means.
+    The mean over positives of both cross entropies, added. Other positives of the same article stand in no denominator.
+    Beside `nt_xent`, it looks both ways, and takes memory for articles × posts numbers only.
+
+    Args:
+        temperature: cosines are divided by it; smaller is sharper.
     """
+
+    def __init__(self, temperature: float = 0.05) -> None:
+        above(0, temperature=temperature)
+        super().__init__()
+        self.temperature = temperature
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
         """See `Loss.forward`."""
-        distances, signs = signed_pairs(articles, posts, pairs)
+        logits = articles @ posts.T / self.temperature
+        rows, columns = pairs.positives.nonzero(as_tuple=True)
+        own = logits[rows, columns]
+        against = logits.masked_fill(~pairs.negatives, -torch.inf)
+        # The positive stands in its own denominator.
+        by_article = torch.logaddexp(own, against.logsumexp(1)[rows]) - own
+        by_post = torch.logaddexp(own, against.logsumexp(0)[columns]) - own
         # Without pairs the gradient is to be 0 and not absent.
-        return (signs * distances).sum() / max(len(signs), 1) + 0 * (articles.sum() + posts.sum())
+        return (by_article + by_post).sum() / max(len(rows), 1) + 0 * (articles.sum() + posts.sum())
 
 
-def signed_pairs(articles: Tensor, posts: Tensor, pairs: MinedPairs) -> tuple[Tensor, Tensor]:
-    """The chosen pairs' Euclidean distances, positives first, and 1 for each positive, −1 for each negative."""
-    positives, negatives = pairs.positives.nonzero(), pairs.negatives.nonzero()
-    rows, columns = torch.cat([positives, negatives]).unbind(1)
-    distances = torch.linalg.vector_norm(articles[rows] - posts[columns], dim=1)
-    signs = distances.new_ones(len(rows))
-    signs[len(positives) :] = -1
-    return distances, signs
+@Loss.register("contrastive_margin")
+class ContrastiveMarginLoss(Loss):
+    """½ d² for positives and ½ max(0, margin − d)² for negatives, the mean over pairs; d = 1 − cosine.
+
+    The same as sentence-transformers' `ContrastiveLoss`.
+
+    Args:
+        margin: negatives farther apart than this teach nothing.
+    """
+
+    def __init__(self, margin: float = 0.5) -> None:
+        between(0, 2, margin=margin)
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
+        """See `Loss.forward`."""
+        distances = 1 - F.normalize(articles, dim=1) @ F.normalize(posts, dim=1).T
+        near = distances[pairs.positives].square().sum()
+        far = F.relu(self.margin - distances[pairs.negatives]).square().sum()
+        count = pairs.positives.sum() + pairs.negatives.sum()
+        return 0.5 * (near + far) / count.clamp_min(1)

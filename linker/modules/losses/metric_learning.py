@@ -7,9 +7,9 @@ from pytorch_metric_learning.losses import MultiSimilarityLoss as LibraryMultiSi
 from pytorch_metric_learning.losses import NTXentLoss as LibraryNTXentLoss
 from torch import Tensor
 
-from linker.bounds import above
-from linker.modules.loss import Loss
-from linker.modules.mining import MinedPairs
+from linker.common.checks import above
+from linker.modules.losses.loss import Loss
+from linker.modules.miners import MinedPairs
 
 
 class _LibraryLoss(Loss):

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx
 
-from linker.bounds import at_least
-from linker.modules.loss import Loss
-from linker.modules.mining import MinedPairs
+from linker.common.checks import at_least
+from linker.modules.losses.loss import Loss
+from linker.modules.miners import MinedPairs
 
 # Rows worked on at once: what bounds the memory of sorting.
 _ROWS = 256

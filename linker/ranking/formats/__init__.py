@@ -1,1 +1,1 @@
-"""The files that a ranking is written to, one format a module."""
+"""File formats of rankings."""

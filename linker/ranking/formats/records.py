@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from linker.ranking.ranked import RankedPost
+from linker.ranking.ranked_post import RankedPost
 
 #: With these columns begins every table that linker writes, and only such tables are read with guarded cells.
 FIRST_COLUMNS = ("rank", "score", "id", "text")

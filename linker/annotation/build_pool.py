@@ -1,0 +1,94 @@
+"""A pool of posts to label, out of articles, posts and a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from linker.annotation.pool import Pool
+from linker.common.errors import DataError
+from linker.data.near_duplicates import duplicate_groups
+from linker.data.types import Article, Post
+from linker.models.lexical import BM25Model, tfidf_vectors
+from linker.models.model import Model, part_with_vectors, places
+
+
+def by_id(posts: Sequence[Post]) -> list[Post]:
+    """The posts sorted by id, shorter ids before longer ones, so that numbers are in numeric order."""
+    return sorted(posts, key=lambda post: (len(post.id), post.id))
+
+
+@contextmanager
+def encoded_once(model: Model, posts: Sequence[Post]) -> Iterator[None]:
+    """Encode these posts; within this context, the model looks their embeddings up instead of encoding them again.
+
+    They are encoded in the order of their ids: rounding errors depend on which texts are encoded together.
+
+    Args:
+        model: the model whose part with embeddings encodes them; nothing is encoded if it has no such part.
+        posts: the posts, in any order, repeated or not.
+    """
+    part, rows = part_with_vectors(model), places(by_id(posts))
+    vectors = None if part is None or not rows else part.post_vectors(list(rows))
+    if part is None or vectors is None:
+        yield
+        return
+    encode, attributes = part.post_vectors, dict(vars(part))
+
+    def look_up(asked: Sequence[Post]) -> np.ndarray | None:
+        found = [rows.get(post, -1) for post in asked]
+        return encode(asked) if -1 in found else vectors[found]
+
+    vars(part)["post_vectors"] = look_up  # an attribute of the instance hides the method of its class
+    try:
+        yield
+    finally:
+        del vars(part)["post_vectors"]
+        vars(part).update(attributes)
+
+
+def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model) -> Pool:
+    """What there is to label for these articles, near-duplicates put together.
+
+    The pool is the same for the same posts in any order: they are sorted by id first, shorter ids before longer ones,
+    so that numbers are in numeric order. The first post of a group of near-duplicates represents it; only
+    representatives are scored.
+
+    Raises:
+        DataError: there is no article, or no post.
+    """
+    if not articles or not posts:
+        raise DataError(f"no {'post' if articles else 'article'} was given")
+    # Which posts are grouped, which rounding errors occur and what a seed samples all depend on the order.
+    posts = by_id(posts)
+    groups = duplicate_groups([post.text for post in posts])
+    copies: dict[int, list[Post]] = {}
+    for place, first in enumerate(groups.tolist()):
+        same = copies.setdefault(first, [])
+        if place != first:
+            same.append(posts[place])
+    distinct = [posts[place] for place in copies]
+    article_words, words, _ = tfidf_vectors(articles, distinct)
+    part = part_with_vectors(model)
+    with encoded_once(model, distinct):
+        vectors = None if part is None else part.post_vectors(distinct)
+        article_vectors = None if part is None else part.article_vectors(articles)
+        scores = model.score_alone(articles, distinct)
+    return Pool(
+        list(articles),
+        distinct,
+        [tuple(same) for same in copies.values()],
+        _mean(scores),
+        _mean(BM25Model().score(articles, distinct)),
+        words,
+        article_words,
+        vectors,
+        article_vectors,
+    )
+
+
+def _mean(scores: np.ndarray) -> np.ndarray:
+    """The mean over the articles: float32, one per post."""
+    return scores.mean(axis=0, dtype=np.float64).astype(np.float32)

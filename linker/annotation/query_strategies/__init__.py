@@ -1,0 +1,1 @@
+"""Query strategies: which post to label next."""

@@ -1,0 +1,109 @@
+"""The seed articles moved towards what was found, and away from the rest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linker.annotation.pool import Labels, Pool
+from linker.annotation.query_strategies.query_strategy import (
+    OrderingStrategy,
+    best_first,
+    standardised,
+    unlabelled,
+)
+from linker.common.checks import at_least
+from linker.models.lexical import lexical_words
+
+
+@OrderingStrategy.register("random")
+class RandomOrder(OrderingStrategy):
+    """Drawn anew each time: what the other strategies have to beat."""
+
+    learns = False
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        """A permutation, all equally likely."""
+        return generator.permutation(unlabelled(pool, labels))
+
+
+@OrderingStrategy.register("keywords")
+class KeywordOrder(OrderingStrategy):
+    """By how many different words of a seed article's title stand in the post; its text's words without a title.
+
+    Of several articles the one counts that has the most. Function words do not count; labels change nothing.
+    """
+
+    learns = False
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        """The most words first."""
+        titles = [set(lexical_words(article.title or article.text)) for article in pool.articles]
+        posts = (set(lexical_words(post.text)) for post in pool.posts)
+        counts = np.array([max(len(words & title) for title in titles) for words in posts], dtype=np.int64)
+        return best_first(counts, pool, labels)
+
+
+@OrderingStrategy.register("lexical")
+class LexicalOrder(OrderingStrategy):
+    """By BM25 for the seed articles; labels change nothing."""
+
+    learns = False
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        """The best score first."""
+        return best_first(pool.lexical_scores, pool, labels)
+
+
+@OrderingStrategy.register("seed_similarity")
+class SeedSimilarity(OrderingStrategy):
+    """By the model's score for the seed articles, as in Danovitch 2020, section 5; labels change nothing."""
+
+    learns = False
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        """The best score first."""
+        return best_first(pool.scores, pool, labels)
+
+
+@OrderingStrategy.register("hybrid")
+class HybridOrder(OrderingStrategy):
+    """By the sum of the model's and BM25's scores, each with mean 0 and standard deviation 1 over the pool."""
+
+    learns = False
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        """The best sum first; labels change nothing."""
+        return best_first(standardised(pool.scores) + standardised(pool.lexical_scores), pool, labels)
+
+
+@OrderingStrategy.register("rocchio")
+class RocchioOrder(OrderingStrategy):
+    """Rocchio's relevance feedback (1971), on TF-IDF words and on the model's vectors, the scores of both added.
+
+    The query is the mean of the seed articles + `relevant` × the mean of the relevant posts − `other` × the mean of
+    the others.
+
+    Args:
+        relevant: how strongly relevant posts attract.
+        other: how strongly posts that are not relevant repel.
+    """
+
+    def __init__(self, relevant: float = 0.75, other: float = 0.15) -> None:
+        at_least(0, relevant=relevant, other=other)
+        self.relevant, self.other = relevant, other
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        """The best score for the query first."""
+        found, rest = labels.posts[labels.relevant], labels.posts[~labels.relevant]
+        query = np.asarray(pool.article_words.mean(axis=0))[0]
+        for factor, places in ((self.relevant, found), (-self.other, rest)):
+            if len(places):
+                query = query + factor * np.asarray(pool.words[places].mean(axis=0))[0]
+        scores = standardised(pool.words @ query)
+        if pool.vectors is not None and pool.article_vectors is not None:
+            vector = pool.article_vectors.mean(axis=0)
+            for factor, places in ((self.relevant, found), (-self.other, rest)):
+                if len(places):
+                    vector = vector + factor * pool.vectors[places].mean(axis=0)
+            scores = scores + standardised(pool.vectors @ vector)
+        return best_first(scores, pool, labels)

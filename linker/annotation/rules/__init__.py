@@ -1,1 +1,0 @@
-"""Stopping rules, one a file."""

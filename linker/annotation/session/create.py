@@ -1,0 +1,61 @@
+"""How a session begins. Apart from `session`, because only this needs a model, and what loads one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from linker.annotation.build_pool import build_pool
+from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.session.journal import Journal, now
+from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, write_contents
+from linker.annotation.stopping_rules.stopping_rule import StoppingRule
+from linker.common.errors import DataError, LinkerError
+from linker.config import build, resolve
+from linker.data.types import Article, Post
+from linker.ranking.explanation import explain
+from linker.ranking.ranker import find_model
+
+
+def start(
+    folder: Path,
+    articles: Sequence[Article],
+    posts: Sequence[Post],
+    model: str,
+    strategy: dict[str, Any] | str,
+    rule: dict[str, Any] | str,
+    guidelines: str,
+    seed: int,
+    overlap: float,
+) -> None:
+    """Write the folder of a new session; see `Session.create`."""
+    if not 0 <= overlap <= 1:
+        raise LinkerError(f"overlap {overlap}: is a share of the posts, from 0 to 1")
+    if not articles or not posts:
+        raise DataError(f"no {'post' if articles else 'article'} was given")
+    settings = Settings(
+        model,
+        resolve(OrderingStrategy, strategy),
+        resolve(StoppingRule, rule),
+        overlap,
+        seed,
+        guidelines,
+        now().isoformat(timespec="seconds"),
+    )
+    # What no type tells, such as a share of 7, shows when they are built.
+    build(OrderingStrategy, settings.strategy)
+    build(StoppingRule, settings.rule)
+    check_new(folder)
+    scorer = find_model(model).load().model
+    pool = build_pool(articles, posts, scorer)
+    explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / JOURNAL).touch()
+    except OSError as error:
+        raise LinkerError(f"{folder}: cannot be written ({error.strerror})") from error
+    with Journal(folder / JOURNAL).locked():
+        check_new(folder)  # somebody else may have been faster
+        (folder / ORDER).unlink(missing_ok=True)
+        write_contents(folder, settings, pool, posts, explanations)

@@ -1,0 +1,245 @@
+"""The journal of a session: lines that are only ever added, by several processes at once if need be."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from linker.annotation.formats.records import Value
+from linker.common.errors import DataError, LinkerError
+
+Kind = Literal["hand", "label", "undo", "note", "resolve"]
+VALUES: tuple[str, ...] = get_args(Value)
+
+_NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
+_KINDS = get_args(Kind)
+_CHECK = b',"check":"'
+
+
+class EventError(Exception):
+    """What is wrong with a line of a journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that an annotator did, or was given.
+
+    Attributes:
+        kind: `hand`: a post was shown; `label`; `undo`: the annotator's last label is taken back; `note`;
+            `resolve`: the label that holds where annotators disagree.
+        annotator: whose.
+        post: the post's id.
+        time: when.
+        value: of `label` and `resolve`.
+        note: of `note`, and of `label` where one was given with it.
+        at_random: of `hand` and `label`: was the post drawn with equal chances?
+        position: of `hand`: where the post stood in the order, from 1; 0 where it was not taken from there.
+        imported: of `label`: it came from a file.
+    """
+
+    kind: Kind
+    annotator: str
+    post: str
+    time: datetime
+    value: Value | None = None
+    note: str | None = None
+    at_random: bool = False
+    position: int = 0
+    imported: bool = False
+
+    def line(self) -> bytes:
+        """JSON with a CRC-32 of what stands before it, and a newline."""
+        values: dict[str, Any] = {
+            "event": self.kind,
+            "annotator": self.annotator,
+            "post": self.post,
+            "time": self.time.isoformat(timespec="microseconds"),
+        }
+        for name in ("value", "note", "at_random", "position", "imported"):
+            if (value := getattr(self, name)) not in (None, False, 0):
+                values[name] = value
+        body = json.dumps(values, ensure_ascii=False, separators=(",", ":"))[:-1].encode(
+            "utf-8", "surrogatepass"
+        )
+        return body + _CHECK + f'{zlib.crc32(body):08x}"}}\n'.encode()
+
+
+def event_of(line: bytes) -> Event:
+    """The event in a line, which ends with a newline.
+
+    Raises:
+        EventError: the line is damaged, or of a newer version.
+    """
+    place = line.rfind(_CHECK)
+    if place < 0 or line[place + len(_CHECK) :] != f'{zlib.crc32(line[:place]):08x}"}}\n'.encode():
+        raise EventError("damaged, it does not match its checksum")
+    values = json.loads(line)
+    if values.get("event") not in _KINDS or values.get("value") not in (*VALUES, None):
+        raise EventError("written by a newer linker; upgrade this one")
+    return Event(
+        values["event"],
+        values["annotator"],
+        values["post"],
+        datetime.fromisoformat(values["time"]),
+        values.get("value"),
+        values.get("note"),
+        values.get("at_random", False),
+        values.get("position", 0),
+        values.get("imported", False),
+    )
+
+
+def annotator_name(name: str) -> str:
+    """The name without white space around it.
+
+    Raises:
+        LinkerError: it is no name.
+    """
+    name = name.strip()
+    if not _NAME.fullmatch(name):
+        raise LinkerError(f"annotator {name[:120]!r}: give a name of 1 to 100 characters on one line")
+    return name
+
+
+def now() -> datetime:
+    """The time in UTC. In microseconds, so that labels of the same moment keep their order where times sort them."""
+    return datetime.now(timezone.utc)
+
+
+class Journal:
+    """One event a line. A line counts when its newline is there: what a kill left of a last line is cut off.
+
+    Reading never changes the file. Adding takes the lock, which also tells what others have added in between:
+    `with journal.locked() as news: …; journal.add([…])`. One object serves one thread at a time.
+
+    Args:
+        path: the file; it must be there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._read = 0
+        self._lines = 0
+        self._file: int | None = None
+
+    @property
+    def lines(self) -> int:
+        """How many lines have been read or added."""
+        return self._lines
+
+    def news(self) -> list[Event]:
+        """The events that were added since the last call, by whomever.
+
+        Raises:
+            DataError: a line is damaged, or the file cannot be read.
+        """
+        try:
+            size = os.stat(self.path).st_size
+            if size == self._read:
+                return []
+            with open(self.path, "rb") as file:
+                file.seek(self._read)
+                data = file.read()
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be read ({error.strerror})") from error
+        if size < self._read:
+            raise DataError(f"{self.path}: is shorter than it was; who replaced it? Open the session again")
+        events = []
+        whole = data[: data.rfind(b"\n") + 1]
+        lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]
+        for number, line in enumerate(lines, start=self._lines + 1):
+            try:
+                events.append(event_of(line))
+            except EventError as error:
+                if number == self._lines + len(lines) and b"\0" in line:
+                    # After a loss of power, blocks that never reached the disk read as zeros.
+                    whole = whole[: -len(line)]
+                    break
+                raise DataError(
+                    f"{self.path}, line {number}: {error}; put back a copy of the file, or take the line out to "
+                    "go on without it"
+                ) from error
+        self._read += len(whole)
+        self._lines += len(events)
+        return events
+
+    def add(self, events: Sequence[Event], durable: bool = True) -> None:
+        """Add events, under the lock. When this returns they are there to stay.
+
+        Args:
+            events: what happened.
+            durable: wait for the disk; without, a loss of power (not a kill) may take them.
+
+        Raises:
+            LinkerError: they cannot be written; none of them counts.
+        """
+        assert self._file is not None, "add() needs locked()"
+        data = memoryview(b"".join(event.line() for event in events))
+        try:
+            os.ftruncate(self._file, self._read)
+            os.lseek(self._file, self._read, os.SEEK_SET)
+            left = data
+            while left:
+                left = left[os.write(self._file, left) :]
+            if durable:
+                os.fsync(self._file)
+        except OSError as error:
+            try:
+                os.ftruncate(self._file, self._read)
+            except OSError:
+                pass
+            raise LinkerError(
+                f"{self.path}: cannot be written ({error.strerror}); the last step was not kept"
+            ) from error
+        self._read += len(data)
+        self._lines += len(events)
+
+    @contextmanager
+    def locked(self) -> Iterator[list[Event]]:
+        """Keep all others from adding; gives the `news`.
+
+        Raises:
+            LinkerError: the file cannot be written, or its file system has no locks.
+            DataError: as `news`.
+        """
+        try:
+            file = os.open(self.path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        except OSError as error:
+            raise LinkerError(f"{self.path}: cannot be written ({error.strerror})") from error
+        try:
+            _lock(file, self.path)
+            news = self.news()
+            self._file = file
+            yield news
+        finally:
+            self._file = None
+            os.close(file)  # which gives the lock back
+
+
+def _lock(file: int, path: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        os.lseek(file, 1 << 40, os.SEEK_SET)  # far behind the end, where nobody reads or writes
+        while True:
+            try:
+                msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+                return
+            except OSError:  # it gives up after ten seconds
+                continue
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        raise LinkerError(
+            f"{path}: cannot be locked here ({error.strerror}); keep the session on a disk of this machine"
+        ) from error

@@ -1,0 +1,400 @@
+"""A session of labelling: a folder that several people and processes may work in at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.pool import Pool
+from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.session.assignment import Handing
+from linker.annotation.session.export import events_of, every_label, one_label_each
+from linker.annotation.session.journal import VALUES, Event, Journal, annotator_name, now
+from linker.annotation.session.queue import Orders
+from linker.annotation.session.state import Handed, History
+from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
+from linker.annotation.session.storage import (
+    JOURNAL,
+    ORDER,
+    SETTINGS,
+    Contents,
+    explanation_of,
+    read_contents,
+    read_explanations,
+)
+from linker.annotation.stopping_rules.estimate import Estimate, estimate
+from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
+from linker.common.errors import ConfigError, DataError, LinkerError
+from linker.config import build
+from linker.data.types import Article, Post
+from linker.models.pretrained import BEST
+from linker.ranking.words import Span, WordWeights
+
+STRATEGY = "learning"
+RULE = "recall"
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A post to label.
+
+    Attributes:
+        post: one post of a group of near-duplicates.
+        copies: how many more are labelled with it.
+        score: the model's relevance.
+        position: where it stood in the order, from 1; 0 where it did not come from there.
+        at_random: was it drawn with equal chances, as a stopping rule wanted it?
+        marks: where the words stand in the post that carried the score; empty where the model cannot tell.
+        article_words: the words of the articles that weighed most, with their weights.
+        note: what this annotator noted of it before.
+    """
+
+    post: Post
+    copies: int
+    score: float
+    position: int
+    at_random: bool
+    marks: list[Span]
+    article_words: WordWeights
+    note: str = ""
+
+
+class Session:
+    """Made by `Session.create` or `Session.open`. Threads may share one."""
+
+    def __init__(self, folder: Path, contents: Contents, background: bool) -> None:
+        settings = contents.settings
+        self.folder = folder
+        self.name = folder.resolve().name
+        self.settings = settings
+        self.guidelines = settings.guidelines
+        self.articles: list[Article] = contents.pool.articles
+        self.pool: Pool = contents.pool
+        self.posts: list[Post] = contents.posts
+        self._places = contents.places
+        self._history = History(contents.places, len(contents.pool))
+        self._journal = Journal(folder / JOURNAL)
+        try:
+            self._rule: StoppingRule = build(StoppingRule, settings.rule)
+            strategy: OrderingStrategy = build(OrderingStrategy, settings.strategy)
+        except ConfigError as error:
+            raise ConfigError(f"{folder / SETTINGS}: {error}") from error
+        self._orders = Orders(folder / ORDER, contents.pool, strategy, settings.seed)
+        self._background = background
+        self._explanations: list[bytes] | None = None
+        self._handing = Handing(self._history, len(contents.pool), settings.overlap, settings.seed)
+        self._decided: tuple[int, Decision] | None = None
+        self._estimated: tuple[int, Estimate] | None = None
+        self._guard = threading.RLock()
+        with self._guard:
+            self._take(self._journal.news())
+            if self._orders.newest is None:
+                self._orders.compute(self._history.labels(), self._history.revision)
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | Path,
+        articles: Sequence[Article],
+        posts: Sequence[Post],
+        model: str = BEST,
+        strategy: dict[str, Any] | str = STRATEGY,
+        rule: dict[str, Any] | str = RULE,
+        guidelines: str = "",
+        seed: int = 13,
+        overlap: float = 0.0,
+        background: bool = True,
+    ) -> Session:
+        """Begin a session in a new folder.
+
+        Args:
+            folder: made; it may exist if it is empty.
+            articles: the seed articles; they make one query.
+            posts: what to label.
+            model: what scores the posts, as `linker.load` takes it; only needed now. All posts are encoded by it.
+            strategy: config of an `OrderingStrategy`, or its name.
+            rule: config of a `StoppingRule`, or its name.
+            guidelines: what the annotators are told, Markdown.
+            seed: of all that is drawn.
+            overlap: the share of posts that two annotators label, for their agreement.
+            background: as for `open`.
+
+        Raises:
+            LinkerError: the folder is not empty, the model is not there, a config is wrong, or nothing can be written.
+        """
+        from linker.annotation.session.create import start  # loads what only a start needs
+
+        start(Path(folder), articles, posts, model, strategy, rule, guidelines, seed, overlap)
+        return cls.open(folder, background)
+
+    @classmethod
+    def open(cls, folder: str | Path, background: bool = True) -> Session:
+        """Open a session; others may have it open, too.
+
+        Args:
+            folder: the session.
+            background: renew the order in a thread while labels come in, for a process that stays; otherwise `next`
+                renews it on the spot when enough labels are new.
+
+        Raises:
+            DataError: there is no session, or it is damaged.
+        """
+        folder = Path(folder)
+        return cls(folder, read_contents(folder), background)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the background work. All labels are on the disk already."""
+        self._orders.close()
+
+    @property
+    def order_revision(self) -> int:
+        """How many labels, changes of labels and undos the present order knows."""
+        return self._orders.newest.revision if self._orders.newest else -1
+
+    def settle(self) -> None:
+        """Wait until the order knows all labels."""
+        with self._guard:
+            self._catch_up()
+            if not self._background:
+                self._orders.compute(self._history.labels(), self._history.revision)
+        self._orders.settle()
+
+    def next(self, annotator: str, count: int = 1) -> list[Suggestion]:
+        """The posts that an annotator labels next; the same ones until they are labelled.
+
+        Nobody gets a post twice. Two annotators get different posts, but for those that two are to label. Empty:
+        nothing is left, or the rest lies before others.
+
+        Raises:
+            LinkerError: a wrong name, or the journal cannot be read or written.
+        """
+        annotator = annotator_name(annotator)
+        with self._guard:
+            self._catch_up()
+            waiting = self._handing.waiting(annotator)
+            if len(waiting) < count:
+                if not self._background:
+                    self._renew()
+                with self._journal.locked() as news:
+                    self._take(news)
+                    self._hand(annotator, count - len(self._handing.waiting(annotator)))
+                waiting = self._handing.waiting(annotator)
+            first = list(waiting.items())[:count]
+            return [self._suggestion(annotator, place, handed) for place, handed in first]
+
+    def label(self, annotator: str, post_id: str, value: Value, note: str | None = None) -> None:
+        """Label a post and its near-duplicates; a later label of the same annotator takes the place of an earlier one.
+
+        When this returns, the label is on the disk.
+
+        Raises:
+            LinkerError: there is no such post or value, or the label cannot be written.
+        """
+        annotator = annotator_name(annotator)
+        place = self._place(post_id)
+        _check_value(value)
+        with self._guard, self._journal.locked() as news:
+            self._take(news)
+            who = self._history.annotator(annotator)
+            came = who.handed.get(place) or who.given.get(place)
+            event = Event(
+                "label",
+                annotator,
+                post_id,
+                now(),
+                value,
+                note or None,
+                at_random=came is not None and came.at_random,
+            )
+            self._add([event])
+
+    def note(self, annotator: str, post_id: str, text: str) -> None:
+        """Keep a note on a post; it takes the place of an earlier one of the same annotator.
+
+        Raises:
+            LinkerError: there is no such post, or the note cannot be written.
+        """
+        annotator = annotator_name(annotator)
+        self._place(post_id)
+        with self._guard, self._journal.locked() as news:
+            self._take(news)
+            self._add([Event("note", annotator, post_id, now(), note=text)])
+
+    def undo(self, annotator: str) -> str | None:
+        """Take back the annotator's last label; repeat for those before. The post comes back as the next one.
+
+        Returns:
+            the post's id; None where there is nothing to take back.
+
+        Raises:
+            LinkerError: it cannot be written.
+        """
+        annotator = annotator_name(annotator)
+        with self._guard, self._journal.locked() as news:
+            self._take(news)
+            steps = self._history.annotator(annotator).steps
+            if not steps:
+                return None
+            post_id = self.pool.posts[steps[-1][0]].id
+            self._add([Event("undo", annotator, post_id, now())])
+            return post_id
+
+    def resolve(self, annotator: str, post_id: str, value: Value) -> None:
+        """Decide what holds for a post that annotators disagree on; `skip` takes an earlier decision back.
+
+        Raises:
+            LinkerError: there is no such post or value, or it cannot be written.
+        """
+        annotator = annotator_name(annotator)
+        self._place(post_id)
+        _check_value(value)
+        with self._guard, self._journal.locked() as news:
+            self._take(news)
+            self._add([Event("resolve", annotator, post_id, now(), value)])
+
+    def labelled(self, resolved: bool = False) -> list[LabelledPost]:
+        """What an export holds: all posts in their order, near-duplicates too, with the labels of everybody.
+
+        Args:
+            resolved: one record for each post, with the label that holds.
+
+        Raises:
+            DataError: the journal cannot be read.
+        """
+        with self._guard:
+            self._catch_up()
+            give = one_label_each if resolved else every_label
+            return give(self._history, self.pool, self.posts)
+
+    def import_labels(
+        self, labels: Sequence[ImportedLabel], annotator: str | None = None, source: str = "import"
+    ) -> int:
+        """Take over labels from a file; those that the session holds already are passed over.
+
+        Args:
+            labels: out of `linker.annotation.formats`.
+            annotator: for labels of which the file does not say whose they are.
+            source: what messages call the file.
+
+        Returns:
+            how many labels were new.
+
+        Raises:
+            DataError: a label for a post that is not in the session, or of nobody; none is imported then.
+            LinkerError: they cannot be written.
+        """
+        with self._guard, self._journal.locked() as news:
+            self._take(news)
+            events = events_of(labels, self._history, annotator, source)
+            if events:
+                self._add(events)
+            return len(events)
+
+    def agreement(self) -> Agreement:
+        """How far the annotators agree, where two labelled the same posts.
+
+        Raises:
+            DataError: the journal cannot be read.
+        """
+        with self._guard:
+            self._catch_up()
+            return agreement_of(self._history, self.pool)
+
+    def status(self) -> Status:
+        """How far the session is.
+
+        Raises:
+            DataError: the journal cannot be read.
+        """
+        with self._guard:
+            self._catch_up()
+            decision, estimate = self._decision(), self._estimate()
+            return status_of(self._history, self.pool, estimate, decision, self._orders.problem)
+
+    def _catch_up(self) -> None:
+        self._take(self._journal.news())
+
+    def _take(self, events: Sequence[Event]) -> None:
+        for number, event in enumerate(events, start=self._journal.lines - len(events) + 1):
+            try:
+                self._history.apply(event)
+            except (KeyError, IndexError) as error:
+                raise DataError(
+                    f"{self._journal.path}, line {number}: does not go with the lines before it or with the posts; "
+                    "put back a copy of the folder"
+                ) from error
+        if self._background and events:
+            self._orders.want(self._history.labels(), self._history.revision)
+
+    def _add(self, events: Sequence[Event]) -> None:
+        self._journal.add(events)
+        self._take(events)
+
+    def _hand(self, annotator: str, count: int) -> None:
+        order = self._orders.newest
+        assert order is not None
+        time, line = now(), self._journal.lines
+        handed = self._handing.more(annotator, count, order, self._decision().draw_at_random, time, line)
+        events = [
+            Event("hand", annotator, post.id, time, at_random=one.at_random, position=one.position)
+            for post, one in ((self.pool.posts[place], one) for place, one in handed.items())
+        ]
+        if events:
+            self._journal.add(events, durable=False)
+            self._take(events)
+
+    def _renew(self) -> None:
+        """For a process that does not stay: an order on the spot, more seldom the more labels there are."""
+        known = self.order_revision
+        if self._history.revision - known > known // 20:
+            self._orders.compute(self._history.labels(), self._history.revision)
+
+    def _decision(self) -> Decision:
+        revision = self._history.revision
+        if self._decided is None or self._decided[0] != revision:
+            self._decided = revision, self._rule.decide(self._history.labels(), len(self.pool))
+        return self._decided[1]
+
+    def _estimate(self) -> Estimate:
+        revision = self._history.revision
+        if self._estimated is None or self._estimated[0] != revision:
+            self._estimated = revision, estimate(self._history.labels(), len(self.pool))
+        return self._estimated[1]
+
+    def _suggestion(self, annotator: str, place: int, handed: Handed) -> Suggestion:
+        if self._explanations is None:
+            self._explanations = read_explanations(self.folder)
+        explanation = explanation_of(self._explanations[place]) if self._explanations else None
+        return Suggestion(
+            self.pool.posts[place],
+            len(self.pool.copies[place]),
+            float(str(self.pool.scores[place])),
+            handed.position,
+            handed.at_random,
+            explanation.post_spans if explanation else [],
+            explanation.article_words if explanation else [],
+            self._history.notes.get((place, annotator), ""),
+        )
+
+    def _place(self, post_id: str) -> int:
+        if post_id not in self._places:
+            raise LinkerError(f"{self.folder}: there is no post {post_id!r} in this session")
+        return self._places[post_id]
+
+
+def _check_value(value: str) -> None:
+    if value not in VALUES:
+        raise LinkerError(f"label {value!r}: is one of {', '.join(VALUES)}")

@@ -1,0 +1,296 @@
+"""The folder of a session: what stands in it, written once when the session begins."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from linker.annotation.pool import Pool
+from linker.common.errors import DataError, LinkerError
+from linker.common.files import atomic_write
+from linker.data.types import Article, Post
+from linker.models.archive import write_json
+from linker.ranking.explanation import Explanation
+from linker.version import __version__
+
+SETTINGS, ARTICLES, POSTS = "session.json", "articles.jsonl", "posts.jsonl"
+POOL, WORDS, JOURNAL, ORDER = "pool.npz", "explanations.jsonl", "journal.jsonl", "order.npz"
+FORMAT = 1
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a session was started with.
+
+    Attributes:
+        model: what gave the scores, as it was named.
+        strategy: the config of the ordering.
+        rule: the config of the stopping rule.
+        overlap: the share of posts that two annotators label.
+        seed: of all that is drawn.
+        guidelines: what the annotators are told.
+        created: when, ISO.
+    """
+
+    model: str
+    strategy: dict[str, Any]
+    rule: dict[str, Any]
+    overlap: float
+    seed: int
+    guidelines: str
+    created: str
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a session works on.
+
+    Attributes:
+        settings: what it was started with.
+        pool: the distinct posts.
+        posts: all posts, copies too, in the order of the files they came from.
+        places: every post's id → its place in the pool.
+    """
+
+    settings: Settings
+    pool: Pool
+    posts: list[Post]
+    places: dict[str, int]
+
+
+def is_session(folder: Path) -> bool:
+    """Is there a session, whole or half, in this folder?"""
+    return any((folder / name).exists() for name in (SETTINGS, JOURNAL, POOL))
+
+
+def check_new(folder: Path) -> None:
+    """Can a session begin here? What a start left that was stopped half-way is in nobody's way.
+
+    Raises:
+        LinkerError: there is a session, or something else.
+    """
+    if (folder / SETTINGS).exists():
+        raise LinkerError(f"{folder}: there is a session already; open it, or choose another folder")
+    if folder.exists() and not folder.is_dir():
+        raise LinkerError(f"{folder}: is a file; give a folder")
+    ours = {ARTICLES, POSTS, POOL, WORDS, JOURNAL, ORDER}
+    others = [p.name for p in folder.iterdir() if p.name not in ours] if folder.is_dir() else []
+    if others := [
+        name for name in others if not any(name.startswith(f".{our}.") for our in (*ours, SETTINGS))
+    ]:
+        raise LinkerError(f"{folder}: is not empty ({others[0]}); choose a new folder")
+    journal = folder / JOURNAL
+    if journal.exists() and journal.stat().st_size:
+        raise LinkerError(f"{folder}: holds labels but no {SETTINGS}; put that back, or choose a new folder")
+
+
+def write_contents(
+    folder: Path,
+    settings: Settings,
+    pool: Pool,
+    posts: Sequence[Post],
+    explanations: list[Explanation] | None,
+) -> None:
+    """Write all that a session needs; `session.json` comes last, so a folder that has it is whole.
+
+    Raises:
+        LinkerError: it cannot be written.
+    """
+    article_lines = [_line(asdict(article)) for article in pool.articles]
+    post_lines = [_line(asdict(post)) for post in posts]
+    _write_lines(folder / ARTICLES, article_lines)
+    _write_lines(folder / POSTS, post_lines)
+    _write_lines(folder / WORDS, [_line(_words(one)) for one in explanations or []])
+    number = {post.id: i for i, post in enumerate(posts)}
+    groups = np.empty(len(posts), dtype=np.int64)
+    for place, (post, copies) in enumerate(zip(pool.posts, pool.copies)):
+        groups[[number[one.id] for one in (post, *copies)]] = place
+    arrays = {
+        "article_lines": _sums(article_lines),
+        "post_lines": _sums(post_lines),
+        "representatives": np.array([number[post.id] for post in pool.posts], dtype=np.int64),
+        "groups": groups,
+        "scores": pool.scores,
+        "lexical_scores": pool.lexical_scores,
+        **_sparse("words", pool.words),
+        **_sparse("article_words", pool.article_words),
+    }
+    if pool.vectors is not None and pool.article_vectors is not None:
+        arrays |= {"vectors": pool.vectors, "article_vectors": pool.article_vectors}
+    with atomic_write(folder / POOL, "wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+    write_json(folder / SETTINGS, {"format": FORMAT, "linker_version": __version__, **asdict(settings)})
+
+
+def read_contents(folder: Path) -> Contents:
+    """Read what `write_contents` wrote.
+
+    Raises:
+        DataError: there is no session, it is half there, damaged, changed, or of a newer version.
+    """
+    settings = _read_settings(folder)
+    arrays = _read_arrays(folder / POOL)
+    articles = _read_lines(folder / ARTICLES, arrays["article_lines"], _article)
+    posts = _read_lines(folder / POSTS, arrays["post_lines"], _post)
+    groups, representatives = arrays["groups"], arrays["representatives"]
+    copies: list[list[Post]] = [[] for _ in representatives]
+    for i in np.setdiff1d(np.arange(len(posts)), representatives, assume_unique=True):
+        copies[groups[i]].append(posts[i])
+    pool = Pool(
+        articles,
+        [posts[i] for i in representatives],
+        [tuple(some) for some in copies],
+        arrays["scores"],
+        arrays["lexical_scores"],
+        _matrix("words", arrays),
+        _matrix("article_words", arrays),
+        arrays.get("vectors"),
+        arrays.get("article_vectors"),
+    )
+    return Contents(settings, pool, posts, dict(zip((post.id for post in posts), groups.tolist())))
+
+
+def read_explanations(folder: Path) -> list[bytes]:
+    """A line for each place of the pool, for `explanation_of`; none where the model cannot explain.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        return (folder / WORDS).read_bytes().split(b"\n")[:-1]
+    except OSError as error:
+        raise DataError(f"{folder / WORDS}: cannot be read ({error.strerror})") from error
+
+
+def explanation_of(line: bytes) -> Explanation:
+    """What a line of `read_explanations` says."""
+    article_words, post_words, spans = json.loads(line)
+    return Explanation(
+        [(word, weight) for word, weight in article_words],
+        [(word, weight) for word, weight in post_words],
+        [(start, end) for start, end in spans],
+    )
+
+
+def _words(one: Explanation) -> list[Any]:
+    article_words = [(word, float(f"{weight:.4g}")) for word, weight in one.article_words]
+    post_words = [(word, float(f"{weight:.4g}")) for word, weight in one.post_words]
+    return [article_words, post_words, one.post_spans]
+
+
+def _read_settings(folder: Path) -> Settings:
+    path = folder / SETTINGS
+    if not folder.is_dir():
+        raise DataError(
+            f"{folder}: session not found; create one with `linker annotate start {folder} --article ARTICLE "
+            "--posts POSTS`"
+        )
+    if not path.is_file():
+        problem = (
+            "its start was interrupted; start it again" if is_session(folder) else f"it has no {SETTINGS}"
+        )
+        raise DataError(f"{folder}: not a session, {problem}")
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: cannot be read as JSON ({error}); put back a copy of it") from error
+    if not isinstance(values, dict) or not isinstance(values.get("format"), int):
+        raise DataError(f"{path}: not the settings of a session")
+    if values["format"] > FORMAT:
+        raise DataError(
+            f"{folder}: written by linker {values.get('linker_version')} in a newer format; this is linker "
+            f"{__version__}: upgrade it"
+        )
+    try:
+        return Settings(**{name: values[name] for name in Settings.__dataclass_fields__})
+    except KeyError as error:
+        raise DataError(f"{path}: {error} is missing; put back a copy of it") from error
+
+
+def _read_arrays(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except Exception as error:  # damage shows in many ways
+        raise DataError(f"{path}: damaged or not there ({error}); put back a copy of it") from error
+
+
+def _line(values: dict[str, Any] | list[Any]) -> bytes:
+    text = json.dumps(values, ensure_ascii=False, default=_jsonable, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _jsonable(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    with atomic_write(path, "wb") as file:
+        file.writelines(lines)
+
+
+def _sums(lines: Sequence[bytes]) -> np.ndarray:
+    return np.array([zlib.crc32(line) for line in lines], dtype=np.uint32)
+
+
+def _read_lines(path: Path, sums: np.ndarray, record: Callable[[dict[str, Any]], T]) -> list[T]:
+    """Records of lines that must be what they were."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror}); put back a copy of it") from error
+    if lines[-1] == b"":
+        lines.pop()
+    found = _sums([line + b"\n" for line in lines])
+    shared = min(len(found), len(sums))
+    differing = np.flatnonzero(found[:shared] != sums[:shared])
+    if len(differing) or len(found) != len(sums):
+        number = int(differing[0]) + 1 if len(differing) else shared + 1
+        raise DataError(
+            f"{path}, line {number}: is not what it was when the session began; labels belong to posts as they "
+            "were: put back a copy, or start a new session and import the labels there"
+        )
+    return [record(json.loads(line)) for line in lines]
+
+
+def _article(values: dict[str, Any]) -> Article:
+    return Article(**{**values, "published": _time(values["published"])})
+
+
+def _post(values: dict[str, Any]) -> Post:
+    return Post(
+        values["id"],
+        values["text"],
+        tuple(values["article_ids"]),
+        _time(values["created_at"]),
+        values["split"],
+        values["extra"],
+    )
+
+
+def _time(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _sparse(name: str, matrix: csr_matrix) -> dict[str, np.ndarray]:
+    return {
+        f"{name}.data": matrix.data,
+        f"{name}.indices": matrix.indices,
+        f"{name}.indptr": matrix.indptr,
+        f"{name}.shape": np.array(matrix.shape, dtype=np.int64),
+    }
+
+
+def _matrix(name: str, arrays: dict[str, np.ndarray]) -> csr_matrix:
+    parts = (arrays[f"{name}.data"], arrays[f"{name}.indices"], arrays[f"{name}.indptr"])
+    return csr_matrix(parts, shape=tuple(arrays[f"{name}.shape"]))

@@ -1,0 +1,1 @@
+"""Simulation of labeling with posts whose labels are known."""

@@ -1,0 +1,78 @@
+"""The files that a simulation leaves behind."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from linker.annotation.simulation.simulate import Task
+from linker.annotation.simulation.study import STEPS, Plan, Study, summary
+from linker.common.files import atomic_write, check_writable
+from linker.models.archive import write_json
+from linker.version import __version__
+
+RUNS, CURVES, STOPS, SUMMARY, PLOT = "runs.csv", "curves.csv", "stops.csv", "summary.json", "recall.svg"
+
+
+def check_outputs(folder: Path, inputs: Iterable[str | Path]) -> None:
+    """Find out before any work whether everything can be written.
+
+    Raises:
+        LinkerError: it cannot, or would take the place of an input.
+    """
+    inputs = list(inputs)
+    for name in (RUNS, CURVES, STOPS, SUMMARY, PLOT):
+        check_writable(folder / name, inputs)
+
+
+def write_study(folder: Path, study: Study, tasks: Sequence[Task], plan: Plan) -> list[str]:
+    """Write tables, curves, the summary and, with matplotlib, a plot.
+
+    Returns:
+        what the user should know: that there is no plot, say.
+
+    Raises:
+        LinkerError: a file cannot be written.
+    """
+    _table(folder / RUNS, [outcome.record() for outcome in study.outcomes])
+    shares = [f"{step / STEPS:.2f}" for step in range(STEPS + 1)]
+    _table(
+        folder / CURVES,
+        [
+            {"task": one.task, "strategy": one.strategy, "seed": one.seed, **dict(zip(shares, one.curve))}
+            for one in study.outcomes
+        ],
+    )
+    if study.stops:
+        _table(folder / STOPS, [asdict(stop) for stop in study.stops])
+    content = {"linker_version": __version__, "seeds": plan.seeds, "first": plan.first, "growth": plan.growth}
+    write_json(folder / SUMMARY, {**content, "tasks": [_facts(task) for task in tasks], **summary(study)})
+    if find_spec("matplotlib") is None:
+        return [f"no {PLOT}: plots need matplotlib: pip install 'article-linker[plots]'"]
+    from linker.plots.recall import recall_curves
+    from linker.plots.style import save
+
+    save(recall_curves(study.outcomes), folder / PLOT)
+    return []
+
+
+def _facts(task: Task) -> dict[str, Any]:
+    return {
+        "name": task.name,
+        "posts": task.posts,
+        "distinct": len(task.pool),
+        "relevant": task.total,
+        "relevant_distinct": int(task.relevant.sum()),
+        "copies_labelled_otherwise": task.disagreeing,
+    }
+
+
+def _table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    with atomic_write(path) as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

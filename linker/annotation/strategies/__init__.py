@@ -1,1 +1,0 @@
-"""Ordering strategies, one per file."""

@@ -1,0 +1,1 @@
+"""Articles: fetched from addresses, or read from files and text."""

@@ -1,0 +1,186 @@
+"""Fetching one page, with limits on time, size, redirects and kind, and a clear word when that fails."""
+
+from __future__ import annotations
+
+import ssl
+import zlib
+from collections.abc import Iterator
+
+import httpcore
+import httpx
+
+from linker.articles.page import SAVE_IT, Page, PageError, decode, looks_like_html
+from linker.articles.pdf import MAGIC, is_pdf, text_of_pdf
+from linker.articles.transport import Deadline, GuardedTransport
+from linker.common.errors import FetchError
+from linker.version import __version__
+
+DEADLINE = 20.0
+"""Seconds for everything, from the name lookup to the last byte."""
+MAX_BYTES = 10 << 20
+MAX_REDIRECTS = 5
+USER_AGENT = f"linker/{__version__} (article-linker; fetches single pages on a reader's request)"
+
+_HEADERS = {
+    "User-Agent": USER_AGENT,
+    "Accept": "text/html, application/xhtml+xml, text/plain;q=0.8, application/pdf;q=0.8",
+    "Accept-Language": "*",
+    "Accept-Encoding": "gzip",
+}
+_HTML_TYPES = ("text/html", "application/xhtml+xml")
+# How servers send PDFs; only what begins as one is taken as such.
+_PDF_TYPES = ("application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream")
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+def fetch(
+    url: str, *, allow_private: bool = False, deadline: float = DEADLINE, max_bytes: int = MAX_BYTES
+) -> Page:
+    """Fetch a page.
+
+    Args:
+        url: an http or https address.
+        allow_private: also addresses of this machine and its own networks. Only for addresses that come from
+            the person at the keyboard, never for a stranger's.
+        deadline: seconds for everything together.
+        max_bytes: the largest page, unpacked.
+
+    Raises:
+        FetchError: whatever goes wrong, with the address, the reason and what to do. Certificates are always
+            checked.
+    """
+    clock = Deadline(deadline)
+    try:
+        return _fetch(url, GuardedTransport(clock, allow_private), max_bytes)
+    except PageError as error:
+        raise FetchError(f"{url}: {error}") from error
+    except (TimeoutError, httpcore.TimeoutException) as error:
+        raise FetchError(
+            f"{url}: not there within {deadline:g} seconds; try again later, or {SAVE_IT}"
+        ) from error
+    except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
+        raise FetchError(f"{url}: {_broken_connection(error)}") from error
+    except (httpx.InvalidURL, httpx.RemoteProtocolError, httpcore.UnsupportedProtocol, ValueError) as error:
+        raise FetchError(
+            f"{url}: not a valid address, or it redirects to one that is not ({error})"
+        ) from error
+
+
+def _fetch(url: str, transport: GuardedTransport, max_bytes: int) -> Page:
+    with httpx.Client(transport=transport, trust_env=False, headers=_HEADERS) as client:
+        here = httpx.URL(url)
+        visited: list[httpx.URL] = []
+        while True:
+            _check_address(here, redirected=bool(visited))
+            # Cookies are kept from hop to hop: some sites redirect in circles whoever does not return them.
+            response = client.send(client.build_request("GET", here), stream=True, follow_redirects=False)
+            try:
+                if response.status_code not in _REDIRECTS:
+                    return _page(here, response, max_bytes)
+                visited.append(here)
+                here = _next(here, response, visited)
+            finally:
+                response.close()
+
+
+def _check_address(url: httpx.URL, redirected: bool) -> None:
+    if url.scheme not in ("http", "https") or not url.host:
+        what = f"redirects to {url}, which" if redirected else "this"
+        raise PageError(f"{what} is not an http or https address")
+    if url.port is not None and url.port > 65535:
+        raise PageError(f"not a valid address: there is no port {url.port}")
+
+
+def _next(here: httpx.URL, response: httpx.Response, visited: list[httpx.URL]) -> httpx.URL:
+    if "location" not in response.headers:
+        raise PageError(f"redirects (status {response.status_code}) without saying where")
+    target = here.join(response.headers["location"]).copy_with(fragment=None)
+    if len(visited) > MAX_REDIRECTS:
+        why = "in a circle" if target in visited else f"more than {MAX_REDIRECTS} times"
+        raise PageError(f"redirects {why}; {SAVE_IT}")
+    return target
+
+
+def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
+    _check_status(response.status_code)
+    header = response.headers.get("content-type", "")
+    type_, charset = header.partition(";")[0].strip().lower(), response.charset_encoding
+    if type_ and type_ not in (*_HTML_TYPES, *_PDF_TYPES, "text/plain"):
+        raise PageError(f"is not a web page but {type_[:60]}")
+    body = b"".join(_body(response, max_bytes))
+    if is_pdf(body) if type_ in _PDF_TYPES else body.startswith(MAGIC):
+        title, text = text_of_pdf(body)
+        return Page(str(url), text, "pdf", title)
+    if type_ in _PDF_TYPES:
+        raise PageError(f"is not a web page but {type_[:60]}")
+    if not body.strip():
+        raise PageError("the page is empty")
+    content = decode(body, charset)
+    if "\0" in content:
+        raise PageError("is not a web page but binary data")
+    html = type_ in _HTML_TYPES or looks_like_html(content)
+    return Page(str(url), content, "html" if html else "text")
+
+
+def _check_status(status: int) -> None:
+    if 200 <= status < 300:
+        return
+    if status in (404, 410):
+        raise PageError(f"there is no such page (status {status}); check the address")
+    if status in (401, 402, 403, 407, 451):
+        raise PageError(
+            f"the site wants a login or a subscription, or shuts programs out (status {status}); {SAVE_IT}"
+        )
+    if status == 429:
+        raise PageError(f"the site has had too many requests (status 429); try again later, or {SAVE_IT}")
+    if status >= 500:
+        raise PageError(f"the site cannot serve the page now (status {status}); try again later")
+    raise PageError(f"the site answered with status {status}; {SAVE_IT}")
+
+
+def _body(response: httpx.Response, max_bytes: int) -> Iterator[bytes]:
+    """The unpacked body in pieces; it is given up as soon as it exceeds `max_bytes`."""
+    packing = response.headers.get("content-encoding", "").strip().lower()
+    if packing not in ("", "identity", "gzip", "x-gzip"):
+        raise PageError(f"the page is packed as {packing[:40]!r}, which was not asked for; {SAVE_IT}")
+    size = 0
+    length = response.headers.get("content-length", "")
+    chunks = response.iter_raw()
+    for chunk in chunks if packing in ("", "identity") else _unpacked(chunks):
+        size += len(chunk)
+        if size > max_bytes or (length.isdecimal() and int(length[:20]) > max_bytes):
+            raise PageError(f"the page is larger than {max_bytes / (1 << 20):g} MiB; {SAVE_IT}")
+        yield chunk
+
+
+def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Unpacked gzip in pieces of bounded size: a small chunk may hold gigabytes."""
+    gzip, begun = zlib.decompressobj(wbits=31), False
+    try:
+        for chunk in chunks:
+            while chunk:
+                if gzip.eof:
+                    # Another packed part may follow; anything else there is passed over, as in browsers.
+                    if not chunk.startswith(b"\x1f\x8b"):
+                        return
+                    gzip = zlib.decompressobj(wbits=31)
+                begun = True
+                yield gzip.decompress(chunk, 1 << 20)
+                chunk = gzip.unused_data if gzip.eof else gzip.unconsumed_tail
+        yield gzip.flush()
+    except zlib.error as error:
+        raise PageError(f"the page is damaged (its gzip packing: {error}); {SAVE_IT}") from error
+    if begun and not gzip.eof:
+        raise PageError("the page was cut short on its way; try again")
+
+
+def _broken_connection(error: BaseException) -> str:
+    root = error
+    while cause := root.__cause__ or root.__context__:
+        root = cause
+    if isinstance(root, ssl.SSLError):
+        reason = getattr(root, "verify_message", "") or root.reason or str(root)
+        return f"no safe connection: the site's certificate or encryption is faulty ({reason}); {SAVE_IT}"
+    if isinstance(error, httpcore.ConnectError):
+        return f"no connection ({getattr(root, 'strerror', None) or error}); check the address"
+    return f"the connection broke off ({error}); try again"

@@ -1,0 +1,89 @@
+"""A page that may hold an article. Light: what fetches pages is in `fetching`, and needs an HTTP client."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_META = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)""", re.IGNORECASE)
+_XML = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)""")
+_HEAD = 4096
+_FALLBACK = "cp1252"
+
+
+def decode(body: bytes, declared: str | None = None) -> str:
+    """The characters of `body`; what cannot be decoded becomes U+FFFD.
+
+    A byte order mark wins. Then bytes that are valid UTF-8 are UTF-8, whatever is declared: other charsets
+    hardly ever produce that by chance, and pages that declare the wrong one are common. Then comes the
+    declared charset (`declared` is the HTTP header's, next a meta tag's), at last Windows-1252, as in browsers.
+    """
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(name, errors="replace")
+    head = body[:_HEAD]
+    tags = [match[1].decode("ascii") for pattern in (_META, _XML) if (match := pattern.search(head))]
+    names = [_known(name) for name in (declared, *tags) if name]
+    # Charsets whose text can be valid UTF-8 are believed before it; only a header can announce UTF-16.
+    early = [name for name in names if name.startswith(("iso2022", "hz"))]
+    early += [name for name in names[: 1 if declared else 0] if name.startswith(("utf-16", "utf-32"))]
+    for name in (*early, "utf-8", *names):
+        try:
+            return body.decode(name)
+        except (UnicodeError, LookupError):
+            continue
+    return body.decode(_FALLBACK, errors="replace")
+
+
+def _known(name: str) -> str:
+    """Python's name of a charset; empty, which no decoder has, if it is unknown or no charset of text."""
+    try:
+        info = codecs.lookup(name)
+    except (LookupError, ValueError):
+        return ""
+    if not getattr(info, "_is_text_encoding", True):
+        return ""
+    # Browsers read what calls itself Latin-1 or ASCII as Windows-1252, and so do its writers.
+    return _FALLBACK if info.name in ("iso8859-1", "ascii") else info.name
+
+
+SAVE_IT = "open it in your browser, save it as HTML, and give the saved file instead of the address"
+
+_LOOKS_LIKE_HTML = re.compile(
+    r"(?:<\?xml[^>]*>|<!--(?:(?!-->).)*-->|\s)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+
+
+class PageError(Exception):
+    """The reason why a page cannot be had; the caller puts its address in front."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fetched page.
+
+    Attributes:
+        url: its final address.
+        content: its characters; of a PDF, its text.
+        kind: what the characters are.
+        title: that of a PDF, from its metadata; empty otherwise.
+    """
+
+    url: str
+    content: str
+    kind: Literal["html", "text", "pdf"]
+    title: str = ""
+
+
+def looks_like_html(text: str) -> bool:
+    """Does a text begin as an HTML page does?"""
+    return _LOOKS_LIKE_HTML.match(text[:4096]) is not None

@@ -1,0 +1,152 @@
+"""The text of a PDF."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from linker.articles.page import PageError
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+MAGIC = b"%PDF-"
+MAX_PAGES = 50
+MAX_SECONDS = 30.0
+MAX_PAGE = 8 << 20
+
+_COPY = "copy the article's text into a .txt file and give that"
+_HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:\u00ad|-)[ \t]*\n(?=[a-zß-öø-ÿ])")
+# Browsers print the address and the page number at the foot of each page.
+_PRINTED_ADDRESS = re.compile(r"(?:https?|file)://\S+(?:\s+\d+/\d+)?")
+# Programs name the file or themselves where the title belongs.
+_NO_TITLE = re.compile(
+    r"\(?(?:untitled|anonymous|unspecified)\b|microsoft word|.*\.(?:docx?|indd|qxp|pdf|html?|tex|odt)$",
+    re.IGNORECASE,
+)
+
+
+class PdfText(NamedTuple):
+    """What was found in a PDF; `title` is empty where its metadata name none."""
+
+    title: str
+    text: str
+
+
+def is_pdf(body: bytes) -> bool:
+    """Does a file begin as PDFs do? Readers accept up to 1,024 bytes before the mark."""
+    return MAGIC in body[:1024]
+
+
+def text_of_pdf(body: bytes) -> PdfText:
+    """The text of a PDF in reading order, without lines that repeat on its pages; words split at line ends are joined.
+
+    Raises:
+        PageError: it is damaged, needs a password, has more than `MAX_PAGES` pages, takes too long or holds no text.
+    """
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, PyPdfError
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of every blemish that it reads past
+    try:
+        reader = PdfReader(io.BytesIO(body))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise PageError(
+                f"is a PDF that needs a password; save a copy without one in a PDF viewer, or {_COPY}"
+            )
+        if (count := len(reader.pages)) > MAX_PAGES:
+            raise PageError(
+                f"is a PDF of {count:,} pages; an article has at most {MAX_PAGES}: save the pages of the article "
+                "as a PDF of their own (print to PDF)"
+            )
+        pages, title = _pages(reader), _title(reader)
+    except PageError:
+        raise
+    except DependencyError as error:
+        raise PageError(
+            "is an encrypted PDF (AES): pip install cryptography, or print it to a new PDF"
+        ) from error
+    except RecursionError as error:
+        raise PageError(f"is a PDF that cannot be read (nested too deeply); {_COPY}") from error
+    except (
+        PyPdfError,
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+    ) as error:
+        # pypdf lets many kinds of errors through where a file is damaged.
+        raise PageError(
+            f"is a damaged PDF ({_shown(error)}); save or download it again, or {_COPY}"
+        ) from error
+    # Where every line repeats, none of them is a running line.
+    text = _joined(_without_running_lines(pages)) or _joined([line for page in pages for line in page])
+    if not text:
+        raise PageError(
+            "is a PDF without text, most likely scanned pages; run OCR on it (for example with ocrmypdf), "
+            f"or {_COPY}"
+        )
+    if title and text.casefold().startswith(title.casefold()):
+        text = text[len(title) :].lstrip()
+    return PdfText(title, text)
+
+
+def _pages(reader: PdfReader) -> list[list[str]]:
+    """The lines of each page, without blank ones at top and bottom."""
+    end = time.monotonic() + MAX_SECONDS
+    pages = []
+    for page in reader.pages:
+        if time.monotonic() > end:
+            raise PageError(f"is a PDF that takes more than {MAX_SECONDS:g} seconds to read; {_COPY}")
+        content = page.get_contents()
+        if content is not None and len(content.get_data()) > MAX_PAGE:
+            raise PageError(
+                f"is a PDF with a page that is too large ({MAX_PAGE >> 20} MiB unpacked); {_COPY}"
+            )
+        pages.append(page.extract_text().strip().splitlines())
+    return pages
+
+
+def _title(reader: PdfReader) -> str:
+    title = reader.metadata.title if reader.metadata else None
+    title = " ".join(title.split()) if isinstance(title, str) else ""
+    return "" if _NO_TITLE.match(title) or _PRINTED_ADDRESS.match(title) else title
+
+
+def _without_running_lines(pages: list[list[str]]) -> list[str]:
+    """All lines but those at the top or bottom of most pages that differ in digits at most."""
+
+    def ends(page: list[str]) -> set[str]:
+        return {_bare(line) for line in (*page[:2], *page[-2:])}
+
+    counts: dict[str, int] = {}
+    for page in pages:
+        for line in ends(page):
+            counts[line] = counts.get(line, 0) + 1
+    running = {line for line, count in counts.items() if count > 1 and count > len(pages) / 2}
+    kept = []
+    for page in pages:
+        last = len(page) - 2
+        for number, line in enumerate(page):
+            at_end = number < 2 or number >= last
+            if at_end and (_bare(line) in running or _PRINTED_ADDRESS.fullmatch(line.strip())):
+                continue
+            kept.append(line.rstrip())
+    return kept
+
+
+def _bare(line: str) -> str:
+    return re.sub(r"\d+", "0", line.strip())
+
+
+def _joined(lines: list[str]) -> str:
+    return _HYPHENATED.sub("", "\n".join(lines)).strip()
+
+
+def _shown(error: Exception) -> str:
+    return " ".join(str(error).split())[:120] or type(error).__name__

@@ -1,0 +1,219 @@
+"""Connections that keep to a deadline and, where wanted, to the public internet."""
+
+from __future__ import annotations
+
+import ipaddress
+import queue
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+
+import httpcore
+import httpx
+
+from linker.articles.page import PageError
+
+_ONE_ADDRESS = 6.0
+"""Seconds after which the next address of a host is tried (a broken IPv6 route must not eat the deadline)."""
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Not in every Python's tables: NAT64 within a network (RFC 8215), the old way to 6to4 relays (RFC 7526), and protocol
+# assignments (RFC 6890), where one cloud keeps its machines' keys.
+_NEVER = (
+    ipaddress.IPv6Network("64:ff9b:1::/48"),
+    ipaddress.IPv4Network("192.88.99.0/24"),
+    ipaddress.IPv4Network("192.0.0.0/24"),
+)
+
+
+class Deadline:
+    """A moment by which everything must be done."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def left(self, most: float = float("inf")) -> float:
+        """Seconds that are left, at most `most`.
+
+        Raises:
+            TimeoutError: none are.
+        """
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return min(left, most)
+
+
+def is_public(address: str) -> bool:
+    """Does an IP address belong to the public internet, whatever notation or tunnel it comes in?"""
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    if isinstance(ip, ipaddress.IPv6Address):
+        inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
+        if ip in _NAT64:
+            inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+        if ip.is_site_local:
+            return False
+    if any(ip in network for network in _NEVER):
+        return False
+    return ip.is_global and not ip.is_multicast and not ip.is_reserved
+
+
+class GuardedTransport(httpx.BaseTransport):
+    """Carries requests for httpx over connections that are opened anew for every fetch.
+
+    Args:
+        deadline: no name lookup, handshake, read or write lasts beyond it.
+        allow_private: also connect to loopback, private and link-local addresses, and through the proxy that
+            the environment names. If false, a host with any such address is refused, and the connection goes
+            to the very address that was checked: a second answer of the name server changes nothing.
+    """
+
+    def __init__(self, deadline: Deadline, allow_private: bool) -> None:
+        self._allow_private = allow_private
+        self._backend = _GuardedBackend(deadline, allow_private)
+        self._ssl_context = httpx.create_ssl_context()
+        self._pools: dict[str | None, httpcore.ConnectionPool] = {}
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send a request; the response's body is read as it is iterated over."""
+        url = request.url
+        response = self._pool(url).handle_request(
+            httpcore.Request(
+                method=request.method,
+                url=httpcore.URL(
+                    scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+                ),
+                headers=request.headers.raw,
+                extensions=request.extensions,
+            )
+        )
+        assert isinstance(response.stream, Iterable)
+        return httpx.Response(response.status, headers=response.headers, stream=_Body(response.stream))
+
+    def close(self) -> None:
+        """Close all connections."""
+        for pool in self._pools.values():
+            pool.close()
+
+    def _pool(self, url: httpx.URL) -> httpcore.ConnectionPool:
+        proxy = None
+        if self._allow_private and not _is_loopback(url.host) and not proxy_bypass(url.host):
+            proxy = getproxies().get(url.scheme)
+        if proxy not in self._pools:
+            options: dict[str, Any] = {"ssl_context": self._ssl_context, "network_backend": self._backend}
+            self._pools[proxy] = (
+                httpcore.HTTPProxy(proxy, **options) if proxy else httpcore.ConnectionPool(**options)
+            )
+        return self._pools[proxy]
+
+
+class _Body(httpx.SyncByteStream):
+    """A body of httpcore as httpx wants it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._stream
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._stream.close()
+
+
+class _GuardedBackend(httpcore.NetworkBackend):
+    """Resolves, checks and connects; the timeouts that httpcore passes are replaced by the deadline."""
+
+    def __init__(self, deadline: Deadline, allow_private: bool) -> None:
+        self._deadline = deadline
+        self._allow_private = allow_private
+        self._backend = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.NetworkStream:
+        addresses = _resolve(host, port, self._deadline)
+        private = [address for address in addresses if not is_public(address)]
+        if private and not self._allow_private:
+            raise PageError(
+                f"{host} is {private[0]}, which is not an address of the public internet: refused"
+            )
+        for address in addresses[:-1]:
+            try:
+                return self._connect(address, port, socket_options, _ONE_ADDRESS)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return self._connect(addresses[-1], port, socket_options, float("inf"))
+
+    def _connect(
+        self, address: str, port: int, socket_options: Iterable[Any] | None, most: float
+    ) -> httpcore.NetworkStream:
+        timeout = self._deadline.left(most)
+        stream = self._backend.connect_tcp(address, port, timeout, socket_options=socket_options)
+        return _GuardedStream(stream, self._deadline)
+
+
+class _GuardedStream(httpcore.NetworkStream):
+    """A stream whose every operation ends by the deadline."""
+
+    def __init__(self, stream: httpcore.NetworkStream, deadline: Deadline) -> None:
+        self._stream = stream
+        self._deadline = deadline
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._deadline.left())
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._deadline.left())
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        stream = self._stream.start_tls(ssl_context, server_hostname, self._deadline.left())
+        return _GuardedStream(stream, self._deadline)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _resolve(host: str, port: int, deadline: Deadline) -> list[str]:
+    """The IP addresses of a host. The system's lookup knows no timeout, so it is waited for in a thread."""
+    answers: queue.SimpleQueue[list[str] | Exception] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            answers.put(list(dict.fromkeys(str(entry[4][0]) for entry in found)))
+        except (OSError, UnicodeError) as error:
+            answers.put(error)
+
+    threading.Thread(target=ask, daemon=True).start()
+    try:
+        answer = answers.get(timeout=deadline.left())
+    except queue.Empty:
+        raise TimeoutError from None
+    if isinstance(answer, Exception) or not answer:
+        raise PageError(f"there is no host {host}; check the address and your connection to the internet")
+    return answer

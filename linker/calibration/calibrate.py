@@ -1,0 +1,102 @@
+"""Making a calibration from a labelled dev set."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linker.calibration.calibration import Calibration, Reliability
+from linker.calibration.probabilities import (
+    brier_score,
+    calibration_error,
+    cross_validated_probabilities,
+    reliability_bins,
+)
+from linker.common.errors import LinkerError
+
+_SAMPLES = 200
+_BINS = 50
+_SEED = 13
+
+
+def calibrate(
+    scores: np.ndarray,
+    relevance: np.ndarray,
+    *,
+    model: str = "model",
+    fingerprint: str = "",
+    passages: str = "whole",
+) -> Calibration:
+    """A calibration from all pairs of a dev set.
+
+    Args:
+        scores: float, articles × posts, finite.
+        relevance: bool, articles × posts.
+        model: how messages call what scored.
+        fingerprint: tells it from other models.
+        passages: how it read the articles.
+
+    Raises:
+        LinkerError: scores that are not finite; too few articles with relevant posts, or pairs of a kind.
+    """
+    scores, relevance = np.asarray(scores, dtype=np.float32), np.asarray(relevance, dtype=bool)
+    if not np.isfinite(scores).all():
+        raise LinkerError(f"{model}: gives scores that are not finite numbers; train it again")
+    if (linked := int(relevance.any(axis=1).sum())) < 2:
+        raise LinkerError(
+            f"{linked} article with relevant posts: a calibration needs several; more than 20 are better"
+        )
+    of_article = np.repeat(np.arange(len(scores)), scores.shape[1])
+    probabilities = cross_validated_probabilities(
+        scores.ravel(), relevance.ravel(), "isotonic", seed=_SEED, groups=of_article
+    )
+    bins = reliability_bins(probabilities, relevance.ravel())
+    places = [_quantiles(scores[relevance]), _quantiles(scores), np.array([scores.min(), scores.max()])]
+    edges = np.unique(np.concatenate(places))[1:]
+    relevant, everything = _counts(scores, edges, relevance), _counts(scores, edges, None)
+    samples = _samples(np.asarray(relevance.any(axis=1)))
+    return Calibration(
+        model=model,
+        fingerprint=fingerprint,
+        passages=passages,
+        articles=len(scores),
+        posts=scores.shape[1],
+        pairs=scores.size,
+        relevant_pairs=int(relevance.sum()),
+        edges=edges.astype(np.float64),
+        relevant=_shares(samples @ relevant),
+        others=_shares(samples @ (everything - relevant)),
+        reliability=Reliability(bins, calibration_error(bins), brier_score(probabilities, relevance.ravel())),
+    )
+
+
+def _quantiles(scores: np.ndarray) -> np.ndarray:
+    """Scores that divide these into equal parts; there are some in the upper end, where few are."""
+    ends = 1 - np.geomspace(max(1 / scores.size, 1e-6), 1 / _BINS, _BINS // 5)
+    places = np.concatenate([np.arange(_BINS) / _BINS, ends])
+    return np.asarray(np.quantile(scores, places, method="closest_observation"), dtype=np.float32)
+
+
+def _counts(scores: np.ndarray, edges: np.ndarray, chosen: np.ndarray | None) -> np.ndarray:
+    """How many of each article's pairs are in each bin: articles × bins."""
+    counts = np.empty((len(scores), len(edges) + 1))
+    for row, of_article in enumerate(scores):
+        inside = of_article if chosen is None else of_article[chosen[row]]
+        counts[row] = np.bincount(np.searchsorted(edges, inside, side="right"), minlength=len(edges) + 1)
+    return counts
+
+
+def _samples(linked: np.ndarray) -> np.ndarray:
+    """How often each article is in the dev set (once) and in each bootstrap sample: samples × articles.
+
+    Articles with relevant posts and those without are drawn apart, so that no sample is without relevant posts.
+    """
+    rng = np.random.default_rng(_SEED)
+    weights = np.ones((_SAMPLES + 1, len(linked)))
+    for kind in (linked, ~linked):
+        if count := int(kind.sum()):
+            weights[1:, kind] = rng.multinomial(count, np.full(count, 1 / count), size=_SAMPLES)
+    return weights
+
+
+def _shares(counts: np.ndarray) -> np.ndarray:
+    return counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

@@ -1,0 +1,302 @@
+"""Labelling in the terminal: a post, a key, the next post."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import signal
+import sys
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from linker.annotation.formats.records import Value
+from linker.annotation.session.session import Session, Suggestion
+from linker.annotation.session.status import Agreement, Status
+from linker.common.errors import LinkerError
+from linker.ranking.output import marked_text, printable
+
+_LEVELS = " ▁▂▃▄▅▆▇█"
+_ROWS = 6
+_COLUMNS = 60
+
+
+def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
+    """A post, what is known of it above."""
+    post = suggestion.post
+    facts = [f"post {post.id}", f"score {suggestion.score:.4f}"]
+    if suggestion.copies:
+        facts.append(f"{suggestion.copies} near-duplicate{'s' if suggestion.copies > 1 else ''}")
+    if post.created_at is not None:
+        facts.append(f"{post.created_at:%Y-%m-%d %H:%M}")
+    if suggestion.at_random:
+        facts.append("drawn at random")
+    shown = Text().append(printable(" · ".join(facts)), "dim").append("\n")
+    shown.append_text(marked_text(post.text, suggestion.marks, terminal))
+    if suggestion.note:
+        shown.append(f"\nnote: {printable(suggestion.note)}", "italic")
+    return shown
+
+
+def plain(text: str) -> Text:
+    """Lines of somebody's text, without what would steer the terminal."""
+    return Text("\n".join(printable(line) for line in text.splitlines()))
+
+
+def progress_line(status: Status) -> str:
+    """How far the session is, in a line."""
+    return f"{status.labelled:,} labelled · {status.relevant:,} relevant · {left(status)} left"
+
+
+def left(status: Status) -> str:
+    """The estimate of relevant posts left, in a few words."""
+    estimate = status.estimate
+    if estimate.low == estimate.high:
+        return f"{estimate.low:,}"
+    return f"about {estimate.middle:,} ({estimate.low:,} to {estimate.high:,})"
+
+
+def status_text(session: Session, status: Status) -> str:
+    """How far a session is, with the curve of the finds."""
+    copies = len(session.posts) - status.posts
+    lines = [
+        f"{session.name}: {status.posts:,} posts to label"
+        + (f", and {copies:,} near-duplicates of them" if copies else ""),
+        f"labelled   {status.labelled:,} ({status.labelled / status.posts:.0%}), {status.relevant:,} relevant, "
+        f"{status.skipped:,} skipped"
+        + (
+            f"; with near-duplicates {status.labelled + status.copies_labelled:,}"
+            if status.copies_labelled
+            else ""
+        ),
+        f"left       {left(status)} relevant posts"
+        + (f", {status.estimate.confidence:.0%} sure" if status.estimate.confidence < 1 else "")
+        + f": {status.estimate.basis}",
+        f"rule       {'stop' if status.decision.stop else 'go on'}: {status.decision.reason}",
+    ]
+    if status.annotators:
+        people = ", ".join(f"{printable(name)} {count:,}" for name, count in status.annotators.items())
+        speed = f"; {status.per_hour:,.0f} labels an hour of work" if status.per_hour else ""
+        lines.append(f"by         {people}{speed}")
+    if status.disputed:
+        lines.append(f"disputed   {status.disputed:,} posts; `linker annotate agreement` lists them")
+    if status.problem:
+        lines.append(f"problem    {printable(status.problem)}")
+    return "\n".join([*lines, *curve_picture(status.curve)])
+
+
+def agreement_text(session: Session, agreement: Agreement) -> str:
+    """How far annotators agree, and every post on which they do not."""
+    if not agreement.posts:
+        return "no post has the labels of two annotators; start a session with --overlap for that"
+    lines = [
+        f"posts with two labels or more   {agreement.posts:,}",
+        f"Krippendorff's α                {_figure(agreement.alpha)}",
+        *(
+            f"Cohen's κ                       {_figure(kappa)}  {printable(' and '.join(pair))}"
+            for pair, kappa in agreement.kappas.items()
+        ),
+        f"disagreements                   {len(agreement.disagreements):,}",
+    ]
+    texts = {post.id: post.text for post in session.pool.posts}
+    for one in agreement.disagreements:
+        said = ", ".join(f"{name} {'relevant' if value else 'not'}" for name, value in one.labels.items())
+        holds = "relevant" if agreement.holds[one.post_id] else "not"
+        lines += ["", printable(f"{one.post_id}: {said}; now {holds}"), f"  {printable(texts[one.post_id])}"]
+    return "\n".join(lines)
+
+
+def agreement_record(agreement: Agreement) -> dict[str, Any]:
+    """The same as JSON values; what is not defined is null."""
+    return {
+        "posts": agreement.posts,
+        "alpha": _number(agreement.alpha),
+        "kappas": [
+            {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in agreement.kappas.items()
+        ],
+        "disagreements": [
+            {"post": one.post_id, "labels": one.labels, "holds": agreement.holds[one.post_id]}
+            for one in agreement.disagreements
+        ],
+    }
+
+
+def _figure(value: float) -> str:
+    return "not defined" if math.isnan(value) else f"{value:.3f}"
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def curve_picture(curve: Sequence[int]) -> list[str]:
+    """Relevant posts found, from the first label to the last, as lines of text; none before the first find."""
+    if not curve or not curve[-1]:
+        return []
+    columns = min(_COLUMNS, len(curve))
+    ends = [(column + 1) * len(curve) // columns - 1 for column in range(columns)]
+    eighths = [round(curve[end] / curve[-1] * _ROWS * 8) for end in ends]
+    width = len(f"{curve[-1]:,}")
+    rows = []
+    for row in reversed(range(_ROWS)):
+        label = f"{curve[-1]:,}" if row == _ROWS - 1 else "0" if row == 0 else ""
+        rows.append(
+            f"{label:>{width}} │"
+            + "".join(_LEVELS[min(8, max(0, high - 8 * row))] for high in eighths).rstrip()
+        )
+    after = f"{len(curve):,} labels"
+    return [
+        "",
+        "relevant posts found",
+        *rows,
+        f"{'':>{width}} └{'─' * columns}",
+        f"{'':>{width}}  {after:>{columns}}",
+    ]
+
+
+VALUE_KEYS: dict[str, Value] = {"y": "relevant", "n": "not", "s": "skip"}
+_HELP = "y relevant · n not · s skip · u undo · e note · a article · g guidelines · i how far · q quit"
+
+
+class Keys:
+    """Single keys from a terminal.
+
+    Raises:
+        LinkerError: standard input is none.
+    """
+
+    def __init__(self) -> None:
+        try:
+            import termios
+            import tty
+        except ImportError as error:  # Windows
+            raise LinkerError(
+                "single keys need a terminal of Linux or macOS; use `linker serve`, "
+                "or `linker annotate next` and `label`"
+            ) from error
+        if not sys.stdin.isatty():
+            raise LinkerError(
+                "standard input is no terminal; in scripts use `linker annotate next` and `linker annotate label`"
+            )
+        self._termios, self._tty = termios, tty
+        self._file = sys.stdin.fileno()
+        self._before = termios.tcgetattr(self._file)
+
+    def __enter__(self) -> Keys:
+        # Without throwing away what was typed in the meantime.
+        self._tty.setcbreak(self._file, self._termios.TCSADRAIN)
+        # A Ctrl-C that comes just before a read begins would be noticed at the next key only; this ends the waiting.
+        self._signals, self._told = os.pipe()
+        os.set_blocking(self._told, False)
+        self._told_before = signal.set_wakeup_fd(self._told)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        signal.set_wakeup_fd(self._told_before)
+        os.close(self._signals)
+        os.close(self._told)
+        self._termios.tcsetattr(self._file, self._termios.TCSADRAIN, self._before)
+
+    def read(self) -> str:
+        """The next key, in lower case; empty at the end of input. Arrow keys and their like give a blank."""
+        while self._file not in (ready := select.select([self._file, self._signals], [], [])[0]):
+            # The exception of a Ctrl-C is lost where it strikes amid what Python tidies up; its number still comes
+            # here. Other signals, as of the window's new size, end nothing.
+            if signal.SIGINT in os.read(ready[0], 64):
+                raise KeyboardInterrupt
+        key = os.read(self._file, 1)
+        if key == b"\x1b":
+            if self._follows() and os.read(self._file, 1) in (b"[", b"O"):
+                while self._follows() and not b"@" <= os.read(self._file, 1) <= b"~":
+                    pass
+            return " "
+        return key.decode("ascii", "replace").lower()
+
+    def _follows(self) -> bool:
+        """Does more of the same key come, at once?"""
+        return bool(select.select([self._file], [], [], 0.05)[0])
+
+    def line(self, prompt: str) -> str | None:
+        """A line, typed as usual; None at the end of input."""
+        self.__exit__(None, None, None)
+        try:
+            return input(prompt)
+        except EOFError:
+            return None
+        finally:
+            self.__enter__()
+
+
+class Desk:
+    """One annotator at a terminal.
+
+    Args:
+        session: where the labels go.
+        annotator: who labels.
+        console: what to write to.
+    """
+
+    def __init__(self, session: Session, annotator: str, console: Console) -> None:
+        self.session, self.annotator, self.console = session, annotator, console
+        self._stop_told = False
+
+    def work(self, keys: Keys) -> None:
+        """Show posts and take keys until there are no more posts, or the annotator has enough."""
+        if self.session.guidelines:
+            self._show(plain(self.session.guidelines))
+        self._show(Text(_HELP, "dim"))
+        while suggestions := self.session.next(self.annotator):
+            self._tell()
+            self._show(suggestion_text(suggestions[0], self.console.is_terminal))
+            while (again := self._take(keys, suggestions[0])) is None:
+                pass
+            if not again:
+                return
+        self._show("nothing is left for you to label")
+
+    def _take(self, keys: Keys, suggestion: Suggestion) -> bool | None:
+        """Do what a key says. False: quit; None: the same post stays."""
+        key = keys.read()
+        if key in VALUE_KEYS:
+            self.session.label(self.annotator, suggestion.post.id, VALUE_KEYS[key])
+            self._show(f"→ {VALUE_KEYS[key]}")
+            return True
+        if key == "u":
+            if self.session.undo(self.annotator) is None:
+                self._show("nothing to take back")
+                return None
+            self._show("← taken back")
+            return True
+        if key in ("q", "", "\x04"):
+            return False
+        if key == "e":
+            note = keys.line("note: ")
+            if note is not None:
+                self.session.note(self.annotator, suggestion.post.id, note)
+                self._show("noted")
+        elif key == "a":
+            for article in self.session.articles:
+                self._show(plain(article.full_text))
+        elif key == "g":
+            self._show(plain(self.session.guidelines or "no guidelines were given"))
+        elif key == "i":
+            self._show(Text(status_text(self.session, self.session.status())))
+        elif key not in (" ", "\n"):
+            self._show(Text(_HELP, "dim"))
+        return None
+
+    def _tell(self) -> None:
+        status = self.session.status()
+        self.console.rule(Text(progress_line(status), "dim"), style="dim", align="left")
+        if status.decision.stop and not self._stop_told:
+            self._stop_told = True
+            self._show(Text(f"You may stop: {status.decision.reason}. q quits; labelling may go on.", "bold"))
+
+    def _show(self, what: str | Text) -> None:
+        self.console.print(what, highlight=False, markup=False)

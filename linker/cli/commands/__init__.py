@@ -1,0 +1,1 @@
+"""Subcommands of `linker`, one module each."""

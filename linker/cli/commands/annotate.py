@@ -1,0 +1,243 @@
+"""`linker annotate`: find most of the relevant posts with few labels."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from linker.cli.commands.annotate_start import start
+from linker.cli.options import Packages, include_packages
+from linker.cli.repeated_options import SeveralValues
+from linker.common.errors import LinkerError
+
+if TYPE_CHECKING:
+    from linker.annotation.session.session import Session, Suggestion
+
+app = typer.Typer(
+    help="Label posts, most likely relevant first, with a rule that says when to stop.", no_args_is_help=True
+)
+
+Folder = Annotated[Path, typer.Argument(help="Folder of the session.", show_default=False)]
+Annotator = Annotated[
+    str | None,
+    typer.Option("--annotator", help="Name of the annotator.", show_default="your login name"),
+]
+PostId = Annotated[str, typer.Argument(help="Id of the post.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="Format of the file: csv, jsonl, label_studio, argilla, doccano or prodigy.",
+        show_default="by the file's extension, .csv or .jsonl",
+    ),
+]
+_ENDINGS = {".csv": "csv", ".jsonl": "jsonl"}
+_SHORT = {"y": "relevant", "n": "not", "s": "skip"}
+
+
+app.command("start", cls=SeveralValues)(start)
+
+
+@app.command()
+def run(folder: Folder, annotator: Annotator = None, include_package: Packages = None) -> None:
+    """Label posts one by one in this terminal, with single keys."""
+    from rich.console import Console
+
+    from linker.cli.annotate_terminal import Desk, Keys, status_text
+
+    keys = Keys()
+    with _open(folder, include_package, stays=True) as session:
+        with keys:
+            Desk(session, _who(annotator), Console(highlight=False)).work(keys)
+        print(status_text(session, session.status()))
+
+
+@app.command("next")
+def next_(
+    folder: Folder,
+    annotator: Annotator = None,
+    count: Annotated[int, typer.Option("--count", min=1, help="Number of posts to show.")] = 1,
+    as_json: AsJson = False,
+    include_package: Packages = None,
+) -> None:
+    """Show the next posts to label; the same ones until they are labeled."""
+    from rich.console import Console
+
+    from linker.cli.annotate_terminal import suggestion_text
+
+    with _open(folder, include_package) as session:
+        suggestions = session.next(_who(annotator), count)
+    console = Console(highlight=False)
+    for number, suggestion in enumerate(suggestions):
+        if as_json:
+            print(json.dumps(_record(suggestion), ensure_ascii=False, default=str))
+            continue
+        if number:
+            print()
+        console.print(suggestion_text(suggestion, console.is_terminal), soft_wrap=not console.is_terminal)
+    if not suggestions:
+        _say("nothing is left to label, or the rest lies before other annotators")
+
+
+@app.command()
+def label(
+    folder: Folder,
+    post: PostId,
+    value: Annotated[
+        str,
+        typer.Argument(
+            help="Label of the post: relevant, not or skip; y, n or s for short.", show_default=False
+        ),
+    ],
+    annotator: Annotator = None,
+    note: Annotated[str | None, typer.Option("--note", help="Note to store with the label.")] = None,
+    resolve: Annotated[
+        bool,
+        typer.Option("--resolve", help="Record this as the adjudicated label, overriding the annotators."),
+    ] = False,
+    include_package: Packages = None,
+) -> None:
+    """Label a post; the label is on disk when the command returns."""
+    said: Any = _SHORT.get(value, value)
+    with _open(folder, include_package) as session:
+        if resolve:
+            session.resolve(_who(annotator), post, said)
+            if note:
+                session.note(_who(annotator), post, note)
+        else:
+            session.label(_who(annotator), post, said, note)
+    print(f"{post}: {said}")
+
+
+@app.command()
+def undo(folder: Folder, annotator: Annotator = None, include_package: Packages = None) -> None:
+    """Take back your last label; repeat to take back earlier ones."""
+    with _open(folder, include_package) as session:
+        post = session.undo(_who(annotator))
+    if post is None:
+        raise LinkerError(f"{folder}: {_who(annotator)} has no label to take back")
+    print(post)
+
+
+@app.command()
+def status(folder: Folder, as_json: AsJson = False, include_package: Packages = None) -> None:
+    """Show the labels so far, an estimate of the relevant posts left, and whether to stop."""
+    from dataclasses import asdict
+
+    from linker.cli.annotate_terminal import status_text
+
+    with _open(folder, include_package) as session:
+        now = session.status()
+        print(json.dumps(asdict(now), ensure_ascii=False) if as_json else status_text(session, now))
+
+
+@app.command()
+def export(
+    folder: Folder,
+    out: Annotated[Path, typer.Option("--out", help="File for the labels.")],
+    format_: Format = None,
+    resolved: Annotated[
+        bool,
+        typer.Option(
+            "--resolved",
+            help="Write one label per post (adjudicated, or the majority), not one per annotator.",
+        ),
+    ] = False,
+    include_package: Packages = None,
+) -> None:
+    """Write posts and labels to a file, for other programs or another session."""
+    from linker.annotation.formats import write
+    from linker.common.files import check_writable
+
+    name = _format(out, format_)
+    check_writable(out, [path for path in folder.glob("*") if path.is_file()])
+    with _open(folder, include_package) as session:
+        records = session.labelled(resolved)
+        for path in write(out, name, records, session.guidelines):
+            print(path)
+    _say(f"{sum(record.value is not None for record in records):,} labels, {len(records):,} records")
+
+
+@app.command("import")
+def import_(
+    folder: Folder,
+    file: Annotated[Path, typer.Argument(help="File with the labels.", show_default=False)],
+    format_: Format = None,
+    annotator: Annotated[
+        str | None, typer.Option("--annotator", help="Annotator of labels for which the file names none.")
+    ] = None,
+    include_package: Packages = None,
+) -> None:
+    """Import labels from a file, all or none; labels that the session already has are skipped."""
+    from linker.annotation.formats import read
+
+    name = _format(file, format_)
+    with _open(folder, include_package) as session:
+        labels = read(file, name)
+        new = session.import_labels(labels, annotator, str(file))
+    print(f"{len(labels):,} labels read, {new:,} of them new")
+
+
+@app.command()
+def agreement(folder: Folder, as_json: AsJson = False, include_package: Packages = None) -> None:
+    """Show inter-annotator agreement (Cohen's κ, Krippendorff's α) and the disagreements."""
+    from linker.cli.annotate_terminal import agreement_record, agreement_text
+
+    with _open(folder, include_package) as session:
+        now = session.agreement()
+        print(
+            json.dumps(agreement_record(now), ensure_ascii=False) if as_json else agreement_text(session, now)
+        )
+
+
+def _open(folder: Path, packages: list[str] | None, stays: bool = False) -> Session:
+    from linker.annotation.session.session import Session
+
+    include_packages(packages)
+    return Session.open(folder, background=stays)
+
+
+def _record(suggestion: Suggestion) -> dict[str, Any]:
+    post = suggestion.post
+    return {
+        "id": post.id,
+        "text": post.text,
+        "created_at": post.created_at.isoformat() if post.created_at else None,
+        "score": suggestion.score,
+        "position": suggestion.position,
+        "at_random": suggestion.at_random,
+        "copies": suggestion.copies,
+        "marks": suggestion.marks,
+        "article_words": suggestion.article_words,
+        "note": suggestion.note,
+        "extra": post.extra,
+    }
+
+
+def _format(file: Path, given: str | None) -> str:
+    from linker.annotation.formats.label_format import LabelFormat
+
+    if name := given or _ENDINGS.get(file.suffix.lower()):
+        return name
+    raise LinkerError(
+        f"{file}: its ending does not tell the format; give --format {', '.join(LabelFormat.available())}"
+    )
+
+
+def _who(annotator: str | None) -> str:
+    if annotator is not None:
+        return annotator
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        raise LinkerError("this machine does not tell your name; give --annotator NAME") from None
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)

@@ -1,0 +1,129 @@
+"""`linker annotate start`: a new session."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from linker.cli.articles import Articles, Force, read_articles
+from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
+from linker.common.errors import Faults, LinkerError
+from linker.models.pretrained import BEST
+
+
+def start(
+    folder: Annotated[Path, typer.Argument(help="Folder to create for the session.", show_default=False)],
+    article: Articles,
+    posts: Annotated[
+        list[str],
+        typer.Option(
+            "--posts",
+            help="Posts to label: a JSON Lines, CSV, TSV, Parquet or text file, or - (standard input); repeatable.",
+        ),
+    ],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            help="Model that scores the posts: a folder, or one of best, distilled, bm25, tfidf.",
+            show_default=BEST,
+        ),
+    ] = None,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            "--strategy",
+            help="Strategy that orders the posts: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
+            show_default="learning",
+        ),
+    ] = None,
+    stop: Annotated[
+        str | None,
+        typer.Option(
+            "--stop",
+            help="Rule that says when to stop labeling: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
+            show_default="recall",
+        ),
+    ] = None,
+    guidelines: Annotated[
+        Path | None,
+        typer.Option("--guidelines", help="Guidelines to show to annotators: a Markdown or text file."),
+    ] = None,
+    overlap: Annotated[
+        float, typer.Option("--overlap", help="Share of the posts that two annotators label, 0 to 1.")
+    ] = 0.0,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Random seed of samples and of the order of tied posts.", min=0)
+    ] = 13,
+    column: PostColumnNames = None,
+    on_error: OnError = "strict",
+    errors_dir: ErrorsDir = Path("."),
+    include_package: Packages = None,
+    force: Force = False,
+) -> None:
+    """Create a session: a folder with the articles, the posts and all labels."""
+    from linker.annotation.session.session import RULE, STRATEGY, Session
+    from linker.annotation.session.storage import check_new
+    from linker.cli.options import check_files, post_columns, with_option
+    from linker.data.io.records import read_posts
+    from linker.ranking.ranker import find_model
+
+    # What can be wrong is found out before the work begins: names first, the model last.
+    include_packages(include_package)
+    check_new(folder)
+    faults = Faults()
+    check_files(article, posts, None, faults)
+    columns = post_columns(column)
+    find_model(model or BEST)
+    ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
+    told = _guidelines(guidelines)
+    articles = read_articles(article, force, faults)
+    with with_option():
+        candidates = read_posts(posts, columns, on_error, str(errors_dir))
+    if model is None:
+        _say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
+    session = Session.create(
+        folder, articles, candidates, model or BEST, ordering, rule, told, seed, overlap, background=False
+    )
+    copies = len(candidates) - len(session.pool)
+    _say(f"{len(session.pool):,} posts to label, and {copies:,} near-duplicates of them")
+    _say(f"label with `linker annotate run {folder}`, or in the browser with `linker serve {folder}`")
+    print(folder)
+
+
+def _component(option: str, given: str) -> Any:
+    """`recall,target=0.9` as {type: "recall", target: 0.9}; a Jsonnet file as what it says."""
+    from linker.config import load_config
+
+    if Path(given).suffix in (".jsonnet", ".json"):
+        return load_config(given)
+    name, *pairs = given.split(",")
+    config: dict[str, Any] = {"type": name}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise LinkerError(f"{option} {given}: expected NAME,KEY=VALUE, such as recall,target=0.9")
+        try:
+            config[key] = json.loads(value)
+        except ValueError:
+            config[key] = value
+    return config
+
+
+def _guidelines(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LinkerError(f"{path}: is not UTF-8 text; guidelines are Markdown or text") from error
+    except OSError as error:
+        raise LinkerError(f"{path}: cannot be read ({error.strerror})") from error
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)

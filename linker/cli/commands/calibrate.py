@@ -1,0 +1,98 @@
+"""`linker calibrate`: probabilities of relevance for a model's scores, from articles with known posts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linker.cli.options import ErrorsDir, OnError, Packages, PassagesOption, include_packages
+from linker.cli.thresholds import identity, print_thresholds, say
+from linker.common.errors import DataError, LinkerError
+from linker.models.pretrained import BEST
+
+
+def calibrate(
+    articles: Annotated[
+        Path, typer.Option("--articles", help="File of articles that the model was not trained on.")
+    ],
+    posts: Annotated[
+        Path,
+        typer.Option(
+            "--posts", help="File of posts that name their articles in `article_id` or `article_ids`."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="JSON file for the calibration.")],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            help="Model to calibrate: a folder, a .jsonnet config, or one of best, distilled, bm25, tfidf.",
+        ),
+    ] = BEST,
+    split: Annotated[
+        str | None,
+        typer.Option("--split", help="Use only articles and posts of this split.", show_default="all"),
+    ] = None,
+    passages: PassagesOption = "whole",
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="File for the reliability diagram: .svg, .png or .pdf."),
+    ] = None,
+    on_error: OnError = "strict",
+    errors_dir: ErrorsDir = Path("."),
+    include_package: Packages = None,
+) -> None:
+    """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
+    from linker.common.files import check_writable
+    from linker.ranking.ranker import find_model
+
+    check_writable(out, [str(articles), str(posts)])
+    if plot is not None:
+        from linker.plots.style import check_figure
+
+        check_figure(plot, [articles, posts])
+        if plot.resolve() == out.resolve():
+            raise LinkerError(f"--plot {plot}: is the calibration itself; give another name")
+    include_packages(include_package)
+    for path in (articles, posts):
+        if not path.is_file():
+            raise DataError(f"{path}: no such file")
+    found = find_model(model)
+
+    from linker.calibration.calibrate import calibrate as learn
+    from linker.data.readers.articles_and_posts import ArticlesAndPosts
+    from linker.evaluation.outputs import only_split
+    from linker.models.passages import reading
+
+    linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
+    linked = only_split(linked, split) if split else linked
+    # Each article by itself: the scores that `linker rank` compares with the calibration.
+    scores = reading(found.load().model, passages).score_alone(linked.articles, linked.posts)
+    calibration = learn(
+        scores,
+        linked.relevance(),
+        model=found.contender.name,
+        fingerprint=identity(found.contender),
+        passages=passages,
+    )
+    calibration.write(out)
+    if plot is not None:
+        from linker.plots.reliability import figure, of_calibration
+        from linker.plots.style import save
+
+        save(figure(of_calibration(calibration)), plot)
+    one_in = 1 / calibration.prior
+    say(
+        f"{calibration.articles:,} articles x {calibration.posts:,} posts: {calibration.relevant_pairs:,} of "
+        f"{calibration.pairs:,} pairs are relevant, 1 in {one_in:,.0f}; calibration error "
+        f"{calibration.reliability.calibration_error:.2g}, Brier score {calibration.reliability.brier_score:.2g}"
+    )
+    print_thresholds(sys.stdout, calibration.table(), "pairs kept")
+    say(
+        f"of them relevant: where 1 pair in {one_in:,.0f} is, as here; `linker rank --calibration` guesses how many "
+        "of the posts at hand are, `linker rank --labels` knows more"
+    )
+    print(out)

@@ -1,0 +1,66 @@
+"""`linker config`: look at a training config without training. Nothing here imports a component."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, include_packages, read_config
+
+app = typer.Typer(help="Show a training config in full, check it, or print its JSON Schema.")
+
+
+@app.command()
+def show(
+    config: ConfigFile, override: Overrides = None, ext_var: ExtVars = None, include_package: Packages = None
+) -> None:
+    """Print the complete config as JSON: imports resolved, overrides applied, every default written out."""
+    from linker.config import EXPERIMENT, resolve
+
+    _print(resolve(EXPERIMENT, read_config(config, override, ext_var, include_package)))
+
+
+@app.command()
+def check(
+    config: ConfigFile, override: Overrides = None, ext_var: ExtVars = None, include_package: Packages = None
+) -> None:
+    """Report every error in a config; exit with code 2 if there is one."""
+    from linker.config import EXPERIMENT, resolve
+
+    resolved = resolve(EXPERIMENT, read_config(config, override, ext_var, include_package))
+    print(f"{config}: ok, {_components(resolved)} components")
+
+
+@app.command()
+def schema(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="Component family (Encoder) or component (Encoder.gru) to describe.",
+            show_default="the whole config",
+        ),
+    ] = None,
+    include_package: Packages = None,
+) -> None:
+    """Print the JSON Schema of a training config, or of one family or component, for editors."""
+    from linker.config import EXPERIMENT
+    from linker.config import schema as schema_of
+    from linker.config.registry import catalogue
+
+    include_packages(include_package)
+    _print(schema_of(catalogue.named(name) if name else EXPERIMENT))
+
+
+def _components(config: Any) -> int:
+    """How many registered components a resolved config names."""
+    if isinstance(config, list):
+        return sum(map(_components, config))
+    if isinstance(config, dict):
+        return ("type" in config) + sum(map(_components, config.values()))
+    return 0
+
+
+def _print(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))

@@ -1,0 +1,326 @@
+"""`linker plot`: figures of models, rankings and labelling jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from linker.cli.options import Packages, include_packages
+from linker.common.errors import LinkerError
+
+if TYPE_CHECKING:
+    from linker.data.types import LinkedPosts
+    from linker.plots.data import Scored
+
+app = typer.Typer(help="Plot models, rankings, calibrations and simulated annotation.", no_args_is_help=True)
+
+Out = Annotated[Path, typer.Option("--out", help="Figure file to write: .svg, .png or .pdf.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Also write the plotted numbers to this JSON file.")
+]
+ModelFolder = Annotated[str, typer.Option("--model", help="Model folder to plot.")]
+Articles = Annotated[
+    Path, typer.Option("--articles", help="File of articles: JSON lines, CSV, TSV or Parquet.")
+]
+Posts = Annotated[
+    Path, typer.Option("--posts", help="File of posts with an article_id or article_ids column.")
+]
+Split = Annotated[
+    str | None,
+    typer.Option("--split", help="Use only the articles and posts of this split.", show_default="all"),
+]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed for the sample.")]
+Ranking = Annotated[
+    Path | None,
+    typer.Argument(
+        help="File of posts with scores and labels; without it, give --model, --articles and --posts.",
+        show_default=False,
+    ),
+]
+ScoreColumn = Annotated[str, typer.Option("--score", help="Column of RANKING that holds the scores.")]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--label",
+        help="Column of RANKING that holds the relevance labels.",
+        show_default="label, value or relevant",
+    ),
+]
+AnyModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Model that scores --posts when RANKING is not given: a folder, best, distilled, bm25 or tfidf.",
+    ),
+]
+AnyArticles = Annotated[
+    Path | None, typer.Option("--articles", help="File of articles to score when RANKING is not given.")
+]
+AnyPosts = Annotated[
+    Path | None,
+    typer.Option(
+        "--posts",
+        help="File of posts with an article_id or article_ids column, to score when RANKING is not given.",
+    ),
+]
+
+
+@app.command()
+def attention(
+    out: Out,
+    tokens: Annotated[
+        list[int], typer.Option("--tokens", min=1, help="Length of a text in tokens; repeatable.")
+    ] = [5, 25],  # noqa: B006  (typer copies it)
+    alpha: Annotated[
+        float, typer.Option("--alpha", help="Entmax alpha, above 1; 1.5 is 1.5-entmax, 2 is sparsemax.")
+    ] = 2.0,
+    seed: Seed = 13,
+    data: Data = None,
+) -> None:
+    """Plot attention weights in short and long texts: softmax against sparsemax."""
+    _check(out, data)
+    from linker.plots.attention import attention_weights, figure
+
+    numbers = attention_weights(tokens, alpha, seed)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def alphas(model: ModelFolder, out: Out, data: Data = None, include_package: Packages = None) -> None:
+    """Plot the entmax alpha that each attention head learned, for ring and star attention."""
+    _check(out, data)
+    include_packages(include_package)
+    from linker.models.archive import load_model
+    from linker.plots.alphas import alphas as alphas_of
+    from linker.plots.alphas import figure
+
+    _folder_only(model)
+    numbers = alphas_of(load_model(model), model)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def tsne(
+    model: ModelFolder,
+    articles: Articles,
+    posts: Posts,
+    out: Out,
+    split: Split = None,
+    count: Annotated[
+        int, typer.Option("--count", min=1, help="Number of articles whose posts are shown.")
+    ] = 10,
+    seed: Seed = 13,
+    data: Data = None,
+    include_package: Packages = None,
+) -> None:
+    """Plot a t-SNE map of the posts of the most shared articles."""
+    _check(out, data, articles, posts)
+    include_packages(include_package)
+    from linker.plots.tsne import figure, vector_map
+    from linker.ranking.ranker import find_model
+
+    found = find_model(model)
+    linked = _linked(articles, posts, split)
+    numbers = vector_map(found.load().model, linked, count, seed, model)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def retrieved(
+    out: Out,
+    ranking: Ranking = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", help="Score from which a post counts as retrieved.")
+    ] = 0.7,
+    score: ScoreColumn = "score",
+    label: LabelColumn = None,
+    model: AnyModel = None,
+    articles: AnyArticles = None,
+    posts: AnyPosts = None,
+    split: Split = None,
+    data: Data = None,
+    include_package: Packages = None,
+) -> None:
+    """Plot how many relevant and irrelevant posts a score threshold retrieves and misses."""
+    _check(out, data, ranking, articles, posts)
+    include_packages(include_package)
+    from linker.plots.retrieved import figure
+    from linker.plots.retrieved import retrieved as count_retrieved
+
+    numbers = count_retrieved(_scored(ranking, score, label, model, articles, posts, split), threshold)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def reliability(
+    out: Out,
+    ranking: Ranking = None,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            "--calibration",
+            help="Plot a calibration file written by `linker calibrate`, instead of RANKING or a model.",
+        ),
+    ] = None,
+    method: Annotated[
+        Literal["platt", "isotonic"],
+        typer.Option(
+            "--method",
+            help="Calibration method: a logistic curve (platt) or a monotone step function (isotonic).",
+        ),
+    ] = "platt",
+    bins: Annotated[int, typer.Option("--bins", min=2, help="Number of equal-width bins.")] = 10,
+    score: ScoreColumn = "score",
+    label: LabelColumn = None,
+    model: AnyModel = None,
+    articles: AnyArticles = None,
+    posts: AnyPosts = None,
+    split: Split = None,
+    seed: Seed = 13,
+    data: Data = None,
+    include_package: Packages = None,
+) -> None:
+    """Plot a reliability diagram: predicted probabilities against observed relevance."""
+    _check(out, data, ranking, articles, posts, calibration)
+    include_packages(include_package)
+    from linker.plots.reliability import figure, of_calibration
+    from linker.plots.reliability import reliability as measure
+
+    if calibration is not None:
+        if ranking or model or articles or posts or split:
+            raise LinkerError("--calibration: has its own numbers; leave out RANKING, the model and its data")
+        from linker.calibration.calibration import Calibration
+
+        numbers = of_calibration(Calibration.read(calibration))
+    else:
+        numbers = measure(_scored(ranking, score, label, model, articles, posts, split), method, bins, seed)
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def recall(
+    study: Annotated[
+        Path, typer.Argument(help="Folder or file written by `linker simulate --out`.", show_default=False)
+    ],
+    out: Out,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Plot only this task.", show_default="the mean of all")
+    ] = None,
+    data: Data = None,
+) -> None:
+    """Plot recall against labels for each query strategy of a simulation."""
+    from linker.plots.recall import CURVES, figure, read_curves
+    from linker.plots.recall import recall as recall_of
+
+    _check(out, data, study / CURVES if study.is_dir() else study)
+    numbers = recall_of(read_curves(study, task))
+    _write(figure(numbers), out, numbers, data)
+
+
+@app.command()
+def words(
+    article: Annotated[
+        str,
+        typer.Option(
+            "--article", help="Article: an address, a file, text in quotes, or - for standard input."
+        ),
+    ],
+    model: ModelFolder,
+    out: Annotated[Path, typer.Option("--out", help="HTML page to write.")],
+    data: Data = None,
+    include_package: Packages = None,
+) -> None:
+    """Write an HTML page that highlights the words of an article with a weight above 0."""
+    from linker.articles.loading import check_source, load_articles
+    from linker.common.files import check_writable
+    from linker.plots.words import check_page, write_page
+    from linker.plots.words import words as words_of
+    from linker.ranking.ranker import find_model
+
+    check_page(out, [article])
+    if data is not None:
+        check_writable(data, [article])
+    include_packages(include_package)
+    check_source(article)
+    found = find_model(model)
+    read = load_articles(article)
+    if len(read) > 1:
+        raise LinkerError(f"{article}: holds {len(read):,} articles; give a file with one")
+    loaded = found.load()
+    numbers = words_of(loaded.model, read[0], loaded.name)
+    write_page(numbers, out)
+    _write_data(numbers, data)
+    print(out)
+
+
+def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
+    """What can be wrong with names is found out before any work."""
+    from linker.common.files import check_writable
+    from linker.plots.style import check_figure
+
+    given = [path for path in inputs if path is not None]
+    check_figure(out, given)
+    if data is not None:
+        if data.resolve() == out.resolve():
+            raise LinkerError(f"--data {data}: is the figure itself; give another name")
+        check_writable(data, given)
+    for path in given:
+        if not path.is_file():
+            raise LinkerError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+
+
+def _folder_only(model: str) -> None:
+    """See that there is such a model; BM25 and TF-IDF have none of what is asked for."""
+    from linker.models.resolve import BASELINES
+
+    if model in BASELINES:
+        raise LinkerError(f"{model}: counts shared words and has nothing to show here; give a model folder")
+
+
+def _linked(articles: Path, posts: Path, split: str | None) -> LinkedPosts:
+    from linker.data.readers.articles_and_posts import ArticlesAndPosts
+    from linker.evaluation.outputs import only_split
+
+    linked = ArticlesAndPosts(str(articles), str(posts)).read()
+    return only_split(linked, split) if split else linked
+
+
+def _scored(
+    ranking: Path | None,
+    score: str,
+    label: str | None,
+    model: str | None,
+    articles: Path | None,
+    posts: Path | None,
+    split: str | None,
+) -> Scored:
+    from linker.plots.data import read_scored, scored_by
+    from linker.ranking.ranker import find_model
+
+    if ranking is not None:
+        if model or articles or posts or split:
+            raise LinkerError("give RANKING, or --model, --articles and --posts; not both")
+        return read_scored(str(ranking), score, label)
+    if model is None or articles is None or posts is None:
+        raise LinkerError("give RANKING, a file with scores and labels; or --model, --articles and --posts")
+    found = find_model(model)
+    return scored_by(found.load().model, _linked(articles, posts, split), model)
+
+
+def _write(figure: Any, out: Path, numbers: Any, data: Path | None) -> None:
+    from linker.plots.style import save
+
+    save(figure, out)
+    _write_data(numbers, data)
+    print(out)
+
+
+def _write_data(numbers: Any, data: Path | None) -> None:
+    from dataclasses import asdict
+
+    from linker.models.archive import write_json
+
+    if data is not None:
+        write_json(data, asdict(numbers))

@@ -1,0 +1,184 @@
+"""`linker simulate`: the cost of labeling with each strategy and stopping rule, on posts with known labels."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from linker.cli.options import Packages, PostColumnNames, include_packages
+from linker.models.pretrained import BEST
+
+if TYPE_CHECKING:
+    from linker.annotation.simulation.simulate import Task
+    from linker.annotation.simulation.tasks import Planned
+    from linker.models.model import Model
+
+_STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
+
+
+def simulate(
+    articles: Annotated[
+        Path, typer.Option("--articles", help="Seed articles: a file in any format that linker reads.")
+    ],
+    posts: Annotated[
+        list[str],
+        typer.Option(
+            "--posts", help="Posts with known labels: a JSON Lines, CSV, TSV or Parquet file; repeatable."
+        ),
+    ],
+    relevant: Annotated[
+        str | None,
+        typer.Option(
+            "--relevant",
+            help="Column with the label of each post: yes or no, 1 or 0, or a grade.",
+            show_default="posts linked to the articles are relevant",
+        ),
+    ] = None,
+    task: Annotated[
+        str | None,
+        typer.Option(
+            "--task",
+            help="Column with the topic or event of each post (requires --relevant).",
+            show_default="one task",
+        ),
+    ] = None,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", help="Model that scores the posts: a folder, or one of best, distilled, bm25, tfidf."
+        ),
+    ] = BEST,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strategy",
+            help="Strategy to simulate: NAME, NAME,KEY=VALUE,…, or a Jsonnet file; repeatable.",
+            show_default="all built-in strategies",
+        ),
+    ] = None,
+    stop: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stop",
+            help="Stopping rule to simulate: NAME, NAME,KEY=VALUE,…, or a Jsonnet file; repeatable.",
+            show_default="none",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option("--seeds", min=1, help="Number of runs per task and strategy, each with its own seed."),
+    ] = 5,
+    first: Annotated[
+        int,
+        typer.Option(
+            "--first",
+            min=1,
+            help="Report the labels needed to find N relevant posts, and the precision of the first N labels.",
+            metavar="N",
+        ),
+    ] = 100,
+    recall: Annotated[
+        float,
+        typer.Option(
+            "--recall",
+            help="Recall below which a rule without its own target counts as having stopped too early.",
+            min=0,
+            max=1,
+        ),
+    ] = 0.95,
+    growth: Annotated[
+        float,
+        typer.Option(
+            "--growth",
+            min=0,
+            help="Share of new labels after which a learning strategy is retrained; 0: after every label.",
+        ),
+    ] = 0.05,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder for the tables, curves and plot.", show_default="none"),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
+    ] = None,
+    column: PostColumnNames = None,
+    include_package: Packages = None,
+) -> None:
+    """Simulate labeling posts whose labels are known: the labels needed, the recall, and where rules stop."""
+    from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+    from linker.annotation.simulation.outputs import check_outputs, write_study
+    from linker.annotation.simulation.study import Plan, study
+    from linker.annotation.stopping_rules.stopping_rule import StoppingRule
+    from linker.cli.commands.annotate_start import _component
+    from linker.cli.options import post_columns, with_option
+    from linker.cli.tables import print_study
+    from linker.common.console import progress_bar, stderr
+    from linker.common.errors import LinkerError
+    from linker.config import build
+    from linker.data.io.records import read_articles, read_posts
+    from linker.ranking.ranker import find_model
+
+    include_packages(include_package)
+    if task and not relevant:
+        raise LinkerError("--task: requires --relevant, the column with the label of each post")
+    for path in (str(articles), *posts):
+        if not Path(path).is_file():
+            raise LinkerError(f"{path}: file not found")
+    plan = Plan(
+        {name: build(OrderingStrategy, _component("--strategy", name)) for name in strategy or _STRATEGIES},
+        {name: build(StoppingRule, _component("--stop", name)) for name in stop or ()},
+        seeds,
+        first,
+        recall,
+        growth,
+    )
+    columns, found = post_columns(column), find_model(model)
+    if out is not None:
+        check_outputs(out, [articles, *posts])
+    with with_option():
+        planned = _planned(read_articles(str(articles)), read_posts(posts, columns), relevant, task)
+    tasks = _tasks(planned, found.load().model)
+    if not tasks:
+        raise LinkerError("no task has a relevant post; there is nothing to find")
+    with progress_bar() as progress:
+        bar = progress.add_task("simulating", total=len(tasks) * len(plan.strategies) * seeds)
+        results = study(tasks, plan, _processes(workers), lambda: progress.advance(bar))
+    print_study(results, tasks, plan)
+    if out is not None:
+        for written in write_study(out, results, tasks, plan):
+            stderr.print(written, highlight=False, soft_wrap=True, markup=False)
+        print(out)
+
+
+def _planned(articles: list, posts: list, relevant: str | None, task: str | None) -> list[Planned]:
+    from linker.annotation.simulation.tasks import labelled_tasks, linked_tasks
+
+    return labelled_tasks(articles, posts, relevant, task) if relevant else linked_tasks(articles, posts)
+
+
+def _tasks(planned: list[Planned], model: Model) -> list[Task]:
+    from linker.annotation.build_pool import encoded_once
+    from linker.annotation.simulation.tasks import made
+    from linker.common.console import stderr, track
+
+    tasks = []
+    # Tasks often share their posts. The first step takes the time and has a progress bar of its own.
+    with encoded_once(model, [post for _, _, posts, relevant in planned if relevant for post in posts]):
+        for one in track(made(planned, model), "preparing", len(planned)):
+            if isinstance(one, str):
+                stderr.print(
+                    f"{one}: no relevant post; left out", highlight=False, markup=False, soft_wrap=True
+                )
+            else:
+                tasks.append(one)
+    return tasks
+
+
+def _processes(workers: int | None) -> int:
+    return workers or (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )

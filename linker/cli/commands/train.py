@@ -1,0 +1,133 @@
+"""`linker train`: from a config to a model folder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linker.cli.downloads import fetch_missing
+from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, VectorsName, read_config
+
+
+def train(
+    config: ConfigFile,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            help="Train on the files in this folder: articles.jsonl and posts.jsonl (or .csv, .parquet, ...; "
+            "also compressed). For a config that reads a single kind of file, that file or a folder of them.",
+            show_default="the sample, for most configs",
+        ),
+    ] = None,
+    articles: Annotated[
+        str | None,
+        typer.Option("--articles", help="Train on the articles in this file.", show_default=False),
+    ] = None,
+    posts: Annotated[
+        str | None,
+        typer.Option("--posts", help="Train on the posts in this file.", show_default=False),
+    ] = None,
+    vectors: VectorsName = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Write the model to this folder, and its logs and checkpoints to the same path followed by -log.",
+            show_default="runs/NAME for NAME.jsonnet",
+        ),
+    ] = None,
+    override: Overrides = None,
+    ext_var: ExtVars = None,
+    include_package: Packages = None,
+    devices: Annotated[
+        int | None,
+        typer.Option(
+            "--devices",
+            min=1,
+            help="Train with this number of processes on this machine, each on its own GPU if there are any.",
+            show_default=False,
+        ),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Continue an interrupted run from its last checkpoint, or start the run if there is none.",
+        ),
+    ] = False,
+    changed_config: Annotated[
+        bool,
+        typer.Option(
+            "--changed-config", help="With --resume, continue the run although its config has changed."
+        ),
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Delete an existing model folder and train from the start.")
+    ] = False,
+) -> None:
+    """Train a model and write its folder; after every epoch it holds the best model so far.
+
+    An interrupted run continues with --resume and ends with the same model as an uninterrupted one.
+    """
+    from linker.common.console import stderr
+    from linker.common.errors import LinkerError
+    from linker.config import EXPERIMENT, build, resolve
+    from linker.training.distributed.environment import place_in
+
+    def say(line: str) -> None:
+        # One of several processes speaks.
+        if place is None or place.rank == 0:
+            stderr.print(line, highlight=False, soft_wrap=True, markup=False)
+
+    if resume and overwrite:
+        raise LinkerError("--resume continues a run, --overwrite starts it again: give one of them")
+    if changed_config and not resume:
+        raise LinkerError("--changed-config needs --resume")
+    place = place_in(os.environ)
+    if place is not None and devices not in (None, place.size):
+        raise LinkerError(
+            f"--devices {devices}, but {place.size} processes were started: leave --devices out"
+        )
+    loaded = read_config(config, override, ext_var, include_package)
+    out = out or _default_out(config)
+    # Before anything that takes long to import; of several processes the first one says it.
+    if place is not None or (devices or 1) == 1:
+        say(f"training {config}; the model will be in {out}")
+
+    from linker.training.data_options import settle_vectors, use_data, use_vectors
+
+    use_data(loaded, data, articles, posts)
+    caches = [] if vectors is None else use_vectors(loaded, vectors)
+    resolved = resolve(EXPERIMENT, loaded)
+
+    from linker.training.checkpointing.resume import refuse_to_replace
+    from linker.training.distributed.launcher import launch
+    from linker.training.distributed.process_group import joined
+
+    if place is None and not resume and not overwrite:
+        refuse_to_replace(out)
+    if place is None:
+        fetch_missing(vectors, caches, say)
+    if place is None and (devices or 1) > 1:
+        raise typer.Exit(launch(sys.argv[1:], devices or 1))
+    settle_vectors(resolved, say)
+    with joined() as workers:
+        if workers.first and not resume and not overwrite:
+            refuse_to_replace(out)
+        result = build(EXPERIMENT, resolved).run(out, resolved, resume, changed_config, workers)
+    if result.interrupted:
+        say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")
+        raise typer.Exit(128 + result.stopped_by)
+    say(f"wrote {out} (best epoch {result.best_epoch} of {len(result.epochs)})")
+
+
+def _default_out(config: Path) -> Path:
+    """`runs/` and the config's name, with the folders below one called `configs`."""
+    parts = config.resolve().with_suffix("").parts
+    above = len(parts) - 2 - parts[-2::-1].index("configs") if "configs" in parts[:-1] else len(parts) - 2
+    return Path("runs", *parts[above + 1 :])

@@ -1,0 +1,207 @@
+"""`linker vectors`: get published word vectors, make some from texts, look at a file of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from linker.cli.options import OnBadText, SaidFolder, TeacherFolder, TextColumns
+
+if TYPE_CHECKING:
+    from linker.data.tokenizers.tokenizer import Tokenizer
+
+app = typer.Typer(help="Download, train, distill or inspect word vectors.", no_args_is_help=True)
+
+Cache = Annotated[
+    str | None,
+    typer.Option(
+        "--cache", help="Cache folder for named vectors (default: LINKER_VECTOR_CACHE, else .vector_cache)."
+    ),
+]
+TokenizerName = Annotated[
+    str, typer.Option("--tokenizer", help="Tokenizer: a registered name or a JSON object.")
+]
+
+
+@app.command()
+def fetch(
+    name: Annotated[
+        str,
+        typer.Argument(help="Name of the vectors, such as 6B.300d or twitter.27B.200d.", show_default=False),
+    ],
+    url: Annotated[
+        str | None, typer.Option("--url", help="Download the archive from this address instead.")
+    ] = None,
+    cache: Cache = None,
+    sha256: Annotated[
+        str | None, typer.Option("--sha256", help="Expected SHA-256 checksum of the archive.")
+    ] = None,
+) -> None:
+    """Download published GloVe vectors, which configs then find by name.
+
+    An interrupted download resumes where it stopped.
+    """
+    from linker.cli.downloads import fetch_named
+
+    print(fetch_named(name, cache, url, sha256))
+
+
+@app.command()
+def train(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files with the texts to learn from: articles, posts or both.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Vector file to write, such as vectors.txt.gz.")],
+    column: TextColumns = None,
+    tokenizer: TokenizerName = "social",
+    method: Annotated[
+        Literal["skipgram", "cbow", "fasttext"],
+        typer.Option("--method", help="Training algorithm: skip-gram or CBOW (word2vec), or fastText."),
+    ] = "skipgram",
+    dim: Annotated[int, typer.Option("--dim", min=1, help="Number of dimensions.")] = 300,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 5,
+    min_count: Annotated[
+        int, typer.Option("--min-count", min=1, help="Ignore words that occur less often than this.")
+    ] = 3,
+    window: Annotated[
+        int, typer.Option("--window", min=1, help="Number of context words on either side.")
+    ] = 5,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", min=0, max=2**32 - 1, help="Random seed; results are reproducible with one worker."
+        ),
+    ] = 1,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="Number of threads; results are reproducible only with 1.")
+    ] = 1,
+    start: Annotated[
+        str | None,
+        typer.Option("--start", help="Initial vectors: a file or a name such as 6B.300d; not for fasttext."),
+    ] = None,
+    on_error: OnBadText = "strict",
+) -> None:
+    """Train word vectors on the texts of your own files."""
+    from linker.common.console import stderr
+    from linker.common.files import check_writable
+    from linker.data.word_vectors.train import texts_of, train_vectors
+
+    check_writable(out, [*files, *([start] if start else [])])
+    texts = texts_of(files, column or ["title", "text"], on_error)
+    words, tokens = train_vectors(
+        texts, _tokenizer(tokenizer), out, method, dim, epochs, min_count, window, seed, workers, start
+    )
+    stderr.print(f"{tokens:,} running tokens; {words:,} words with a vector", highlight=False)
+    print(out)
+
+
+@app.command()
+def distil(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            help="Files with the texts to learn from: articles, posts or both.", show_default=False
+        ),
+    ],
+    teacher: TeacherFolder,
+    out: Annotated[Path, typer.Option("--out", help="Vector file to write, such as vectors.txt.gz.")],
+    column: TextColumns = None,
+    tokenizer: TokenizerName = "social",
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Number of passes over the texts.")] = 8,
+    min_count: Annotated[
+        int, typer.Option("--min-count", min=1, help="Ignore words that occur less often than this.")
+    ] = 2,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="Random seed for the order of the texts.")
+    ] = 1,
+    said: SaidFolder = None,
+    on_error: OnBadText = "strict",
+) -> None:
+    """Distill word vectors whose mean approximates a sentence transformer's embeddings.
+
+    The teacher embeds all texts once, which takes long; an interrupted run resumes.
+    """
+    from linker.common.console import stderr
+    from linker.common.files import check_writable
+    from linker.data.word_vectors.train import texts_of
+    from linker.training.distillation.distill_word_vectors import distil_vectors
+    from linker.training.distillation.teacher import Teacher
+
+    check_writable(out, files)
+    model = Teacher(teacher)
+    words, texts, cosine = distil_vectors(
+        texts_of(files, column or ["title", "text"], on_error),
+        model.encode,
+        model.name,
+        _tokenizer(tokenizer),
+        out,
+        said or Path(f"{out}.said"),
+        min_count,
+        epochs,
+        seed,
+    )
+    stderr.print(
+        f"{texts:,} texts; {words:,} words with a vector; cosine to the teacher {cosine:.3f}", highlight=False
+    )
+    print(out)
+
+
+@app.command()
+def info(
+    source: Annotated[
+        str, typer.Argument(help="Vector file, or a name such as 6B.300d.", show_default=False)
+    ],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Files of articles or posts; report how many of their words have a vector.",
+            show_default=False,
+        ),
+    ] = None,
+    column: TextColumns = None,
+    tokenizer: TokenizerName = "social",
+    max_words: Annotated[
+        int,
+        typer.Option(
+            "--max-words",
+            min=0,
+            help="Number of words to keep from the top of the file, besides the words of FILES.",
+        ),
+    ] = 100_000,
+    cache: Cache = None,
+) -> None:
+    """Show what a vector file holds and how many words of your texts it covers."""
+    import numpy as np
+
+    from linker.data.word_vectors.file import VectorFile, coverage
+    from linker.data.word_vectors.train import texts_of
+
+    vectors = VectorFile(source, max_words, cache)
+    tokenize = _tokenizer(tokenizer).tokenize
+    texts = [tokenize(text) for text in texts_of(files or [], column or ["title", "text"])]
+    words, matrix = vectors.read({token for text in texts for token in text} or None)
+    print(f"{vectors.path()}: {len(words):,} words kept, {matrix.shape[1]} dimensions")
+    print(f"mean length of a vector: {np.linalg.norm(matrix, axis=1).mean():.2f}")
+    print(f"first words: {' '.join(words[:10])}")
+    if files:
+        print(coverage(set(words), texts))
+
+
+def _tokenizer(text: str) -> Tokenizer:
+    import json
+
+    from linker.common.errors import ConfigError
+    from linker.config import build
+    from linker.data.tokenizers.tokenizer import Tokenizer
+
+    try:
+        params = json.loads(text) if text.startswith("{") else text
+    except ValueError as error:
+        raise ConfigError(f"--tokenizer {text}: neither a name nor a JSON object ({error})") from error
+    tokenizer: Tokenizer = build(Tokenizer, params)
+    return tokenizer

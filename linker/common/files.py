@@ -1,0 +1,136 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import signal
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from linker.common.errors import LinkerError
+
+#: What a write fails with where there is no room: the disk, the quota, the largest file allowed.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+@contextmanager
+def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
+    """Open a temporary file beside `path` that takes its place only when the block ends well.
+
+    Text is UTF-8 with `\\n` line ends. On any error the temporary file is removed and `path` keeps its old content.
+    A pipe or device (`/dev/stdout`) is written to as it is; where `path` is a link, the file it leads to is written.
+
+    Raises:
+        LinkerError: the folder cannot be written to, or there is no room.
+    """
+    try:
+        with _special(Path(path), mode) if _is_special(Path(path)) else _replacing(Path(path), mode) as file:
+            yield file
+            file.flush()
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise LinkerError(
+                f"{path}: cannot be written ({error.strerror}); make room and try again"
+            ) from error
+        raise
+
+
+@contextmanager
+def _replacing(path: Path, mode: str) -> Iterator[IO]:
+    target = path.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise LinkerError(f"{path}: cannot be written ({error.strerror})") from error
+    try:
+        with os.fdopen(descriptor, mode, **_text(mode)) as file:  # type: ignore[call-overload]
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes private files; give the result the rights a plain open() would have given it.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _special(path: Path, mode: str) -> IO:
+    try:
+        return open(path, mode, **_text(mode))  # type: ignore[call-overload]
+    except OSError as error:
+        raise LinkerError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def _is_special(path: Path) -> bool:
+    """Is there something that is neither a file nor a folder? Nothing may take the place of `/dev/null`."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _text(mode: str) -> dict[str, str]:
+    return {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Let Ctrl-C wait until the block has ended, so that what belongs together is written together."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        pressed.append(number)
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        signal.raise_signal(signal.SIGINT)
+
+
+def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
+    """Find out before the work begins whether a file can be written at its end.
+
+    Args:
+        path: the file.
+        inputs: what must not be overwritten; those that are no files do no harm.
+
+    Raises:
+        LinkerError: `path` is a folder, an input, or lies where no file can be made.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise LinkerError(f"{path}: is a folder; give the name of a file to write")
+    if os.path.exists(path) and any(os.path.exists(one) and path.samefile(one) for one in inputs):
+        raise LinkerError(f"{path}: would overwrite an input; give another name")
+    if _is_special(path):
+        if not os.access(path, os.W_OK):
+            raise LinkerError(f"{path}: cannot be written (no permission)")
+        return
+    above = next(folder for folder in path.absolute().parents if os.path.exists(folder))
+    if not above.is_dir():
+        raise LinkerError(f"{path}: cannot be written ({above} is no folder)")
+    if not os.access(above, os.W_OK):
+        raise LinkerError(f"{path}: cannot be written (no permission in {above})")
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,183 @@
+"""Every component that configs can name: found in source text, or registered while the program runs."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from typing import Any
+
+from linker.common.errors import ConfigError
+from linker.config.introspection import static
+from linker.config.introspection.live import Inspector
+from linker.config.introspection.source import Sources
+from linker.config.registrable import Registrable
+from linker.config.types import ClassSpec, Instance, TypeSpec
+
+
+class Catalogue:
+    """Which components there are and what they expect; imports a module only to hand out its class."""
+
+    def __init__(self) -> None:
+        self._sources: Sources | None = None
+        self._inspector = Inspector()
+        self._specs: dict[str, ClassSpec | None] = {}
+        self._registered: dict[str, dict[str, list[str]]] = {}
+
+    @property
+    def sources(self) -> Sources:
+        """The source text of linker and of the included packages."""
+        if self._sources is None:
+            self._sources = Sources()
+            self._sources.include("linker")
+        return self._sources
+
+    def include(self, package: str) -> None:
+        """Add the components of a package, installed or in the current folder, without importing it.
+
+        Raises:
+            ConfigError: there is no such package.
+        """
+        if os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())
+        self.sources.include(package)
+        self._specs, self._registered = {}, {}
+
+    def remember(self, met: type) -> str:
+        """The reference `module:Class` of a live class, known from now on."""
+        return self._inspector.remember(met)
+
+    def type_of(self, target: Any) -> TypeSpec:
+        """The type of a class, of an annotation such as `list[Encoder]`, or of a reference `module:Class`."""
+        return Instance(target) if isinstance(target, str) else self._inspector.type_spec(target)
+
+    def spec(self, reference: str) -> ClassSpec | None:
+        """The schema of `module:Class`; None for a class that configs cannot name."""
+        if reference not in self._specs:
+            spec = static.class_spec(self.sources, reference)
+            met = self._inspector.classes.get(reference)
+            if spec is None and met is not None:
+                return self._inspector.class_spec(met)  # not kept: a notebook may define the class anew
+            self._specs[reference] = spec
+        return self._specs[reference]
+
+    def components(self, family: str) -> dict[str, str]:
+        """Name → reference of all components of a family.
+
+        Raises:
+            ConfigError: two classes share a name.
+        """
+        if family not in self._registered:
+            registrations = static.registrations(self.sources, short(family))
+            self._registered[family] = registrations.get(family, {})
+        found = {name: list(classes) for name, classes in self._registered[family].items()}
+        for base, components in Registrable._registry.items():
+            if f"{base.__module__}:{base.__qualname__}" == family:
+                for name, component in components.items():
+                    reference = self.remember(component)
+                    if reference not in found.setdefault(name, []):
+                        found[name].append(reference)
+        for name, classes in found.items():
+            if len(classes) > 1:
+                raise ConfigError(f'{short(family)} "{name}" is registered twice: {" and ".join(classes)}')
+        return {name: classes[0] for name, classes in found.items()}
+
+    def choices(self, spec: ClassSpec) -> tuple[dict[str, str], str | None]:
+        """What `type` can name where an object of this class is wanted, and what it names when left out.
+
+        For a family these are all its components; for another class of a family, itself and what derives from
+        it; for a plain class nothing, as its configs have no `type`.
+        """
+        if spec.is_family:
+            return self.components(spec.reference), spec.default_component
+        families = [one for one in map(self.spec, spec.lineage) if one and one.is_family]
+        fitting: dict[str, str] = {}
+        for name, reference in (item for one in families for item in self.components(one.reference).items()):
+            component = self.spec(reference)
+            if component and spec.reference in component.lineage:
+                fitting[name] = reference
+        own = [name for name, reference in fitting.items() if reference == spec.reference]
+        return fitting, own[0] if own else None
+
+    def families(self) -> list[str]:
+        """The references of all families that have components."""
+        live = [self.remember(base) for base in Registrable._registry]
+        return sorted({*static.registrations(self.sources), *live})
+
+    def named(self, name: str) -> str:
+        """The reference of what a person calls `Encoder` (a family) or `Encoder.gru` (a component).
+
+        Raises:
+            ConfigError: there is no such family or component.
+        """
+        families = {short(reference): reference for reference in self.families()}
+        family, _, component = name.partition(".")
+        if family not in families:
+            raise ConfigError(unknown(family, "family", list(families)))
+        if not component:
+            return families[family]
+        components = self.components(families[family])
+        if component not in components:
+            raise ConfigError(unknown(component, f"registered {family}", list(components)))
+        return components[component]
+
+    def component(self, family: type, name: str) -> Any:
+        """The class registered as `name`; see `Registrable.by_name`."""
+        reference = self.remember(family)
+        components = self.components(reference)
+        if name not in components:
+            raise ConfigError(unknown(name, f"registered {short(reference)}", list(components)))
+        return self.load(components[name])
+
+    def names(self, family: type) -> list[str]:
+        """The names of all components of a family, sorted; see `Registrable.available`."""
+        return sorted(self.components(self.remember(family)))
+
+    def load(self, reference: str) -> Any:
+        """The class `module:Class`, imported if need be.
+
+        Raises:
+            ConfigError: its module needs a package that is not installed, or does not hold it.
+        """
+        if reference in self._inspector.classes:
+            return self._inspector.classes[reference]
+        module, _, path = reference.partition(":")
+        try:
+            found = importlib.import_module(module)
+            for part in path.split("."):
+                found = getattr(found, part)
+        except ModuleNotFoundError as error:
+            raise ConfigError(
+                f'{reference} needs the package "{error.name}", which is not installed'
+            ) from error
+        except AttributeError as error:
+            raise ConfigError(f"{reference}: there is no such class") from error
+        return found
+
+
+def short(reference: str) -> str:
+    """The class name of `module:Class`."""
+    return reference.partition(":")[2]
+
+
+def nearest(name: str, valid: list[str]) -> str | None:
+    """The valid name that is most like `name`, if one is."""
+    found = difflib.get_close_matches(name, valid, n=1)
+    return found[0] if found else None
+
+
+def suggestion(name: str, valid: list[str]) -> str:
+    """`; did you mean "x"?`, or nothing where no valid name is near."""
+    near = nearest(name, valid)
+    return f'; did you mean "{near}"?' if near else ""
+
+
+def unknown(name: str, what: str, names: list[str]) -> str:
+    """The message for a name that is not among `names`."""
+    hint = suggestion(name, names) or "; is it in a package to be named with --include-package?"
+    return f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
+
+
+catalogue = Catalogue()
+Registrable._finder = catalogue

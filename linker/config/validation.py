@@ -1,0 +1,334 @@
+"""Fits a config to the types it must have, and tells everything that does not fit."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from linker.config.nodes import NOTHING, Items, Later, Leaf, Made, Node, Table, joined
+from linker.config.registry import catalogue, nearest, short, suggestion, unknown
+from linker.config.types import (
+    Atom,
+    Choice,
+    ClassSpec,
+    Default,
+    DictOf,
+    Instance,
+    LazyOf,
+    ListOf,
+    OneOf,
+    Parameter,
+    TupleOf,
+    TypeSpec,
+)
+
+
+def describe(kind: TypeSpec) -> str:
+    """A type in words."""
+    match kind:
+        case Atom(name):
+            words = {"int": "an integer", "float": "a number", "str": "a string", "bool": "true or false"}
+            words |= {"None": "null", "Any": "any value", "Path": "a path (a string)"}
+            return words.get(name, "nothing (this cannot be set from a config)")
+        case Choice(values):
+            return " or ".join(json.dumps(value) for value in values)
+        case ListOf(item):
+            return f"a list ({describe(item)} each)"
+        case DictOf(value):
+            return f"an object ({describe(value)} for each key)"
+        case TupleOf(items, True):
+            return f"a list ({describe(items[0])} each)"
+        case TupleOf(items):
+            return f"a list of {len(items)} ({', '.join(describe(item) for item in items)})"
+        case OneOf(options):
+            return " or ".join(describe(option) for option in options)
+        case LazyOf(inner):
+            return describe(inner)
+        case Instance(reference):
+            spec = catalogue.spec(reference)
+            names = catalogue.choices(spec)[0] if spec else {}
+            if spec and (spec.is_family or names):
+                return f"a registered {spec.name} ({', '.join(sorted(names)) or 'none'})"
+            return f"an object ({', '.join(spec.keys)})" if spec and spec.keys else f"a {short(reference)}"
+    raise AssertionError(kind)
+
+
+def shown(value: Any) -> str:
+    """A value as JSON, cut after 60 characters."""
+    text = json.dumps(value, ensure_ascii=False, default=repr)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+#: Configs nested deeper than this are refused.
+DEEPEST = 60
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong: the path of the key (`model.encoder.num_heads`) and what to do about it."""
+
+    path: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
+
+@dataclass(frozen=True)
+class Stray:
+    """An unknown key, kept until all known keys were seen: it may belong elsewhere."""
+
+    path: str
+    key: str
+    value: Any
+    spec: ClassSpec
+
+    def problem(self, keys: dict[str, list[str]]) -> Problem:
+        """The message; `keys` are the valid keys at each path of the config."""
+        valid = f"Keys of {self.spec.name}: {', '.join(self.spec.keys) or 'none'}"
+        hint = suggestion(self.key, self.spec.keys)
+        if self.key in dict(self.spec.supplied):
+            hint = "; the program supplies it, no config can set it."
+        elif not hint:
+            elsewhere = [
+                joined(path, self.key) for path, valid_here in keys.items() if self.key in valid_here
+            ]
+            hint = f'; did you mean "{elsewhere[0]}"?' if elsewhere else "."
+        return Problem(joined(self.path, self.key), f"unknown key (value {shown(self.value)}){hint} {valid}")
+
+
+class Checker:
+    """Walks config and types side by side; nothing stops at the first problem."""
+
+    def __init__(self) -> None:
+        self._found: list[Problem | Stray] = []
+        self._keys: dict[str, list[str]] = {}
+
+    @property
+    def problems(self) -> list[Problem]:
+        """Everything that is wrong so far, in the order of the signatures."""
+        return [one.problem(self._keys) if isinstance(one, Stray) else one for one in self._found]
+
+    def fit(self, kind: TypeSpec, value: Any, path: str = "", complete: bool = False) -> Node:
+        """The checked value.
+
+        Args:
+            kind: what it must be.
+            value: what the config says.
+            path: where it says so.
+            complete: nothing will be supplied by code when it is built.
+        """
+        if path.count(".") > DEEPEST:
+            return self._wrong(path, "nested too deeply")
+        match kind:
+            case Atom(name):
+                leaf = fit_atom(name, value)
+                return leaf or self._unexpected(kind, value, path)
+            case Choice(values):
+                return self._choice(kind, values, value, path)
+            case ListOf() | TupleOf():
+                return self._items(kind, value, path)
+            case DictOf(inner):
+                if not isinstance(value, dict):
+                    return self._unexpected(kind, value, path)
+                return Table(
+                    {key: self.fit(inner, one, joined(path, key), True) for key, one in value.items()}
+                )
+            case LazyOf(inner):
+                return Later(self.fit(inner, value, path))
+            case OneOf(options):
+                return self._one_of(options, value, path, complete)
+            case Instance(reference):
+                return self._instance(reference, value, path, complete)
+
+    def _wrong(self, path: str, message: str) -> Node:
+        self._found.append(Problem(path, message))
+        return NOTHING
+
+    def _unexpected(self, kind: TypeSpec, value: Any, path: str, hint: str = "") -> Node:
+        return self._wrong(path, f"expected {describe(kind)}, got {shown(value)}{hint}")
+
+    def _choice(self, kind: TypeSpec, values: tuple[Any, ...], value: Any, path: str) -> Node:
+        if any(value == one and type(value) is type(one) for one in values):
+            return Leaf(value)
+        texts = [one for one in values if isinstance(one, str)]
+        hint = suggestion(value, texts) if isinstance(value, str) else ""
+        return self._unexpected(kind, value, path, hint)
+
+    def _items(self, kind: ListOf | TupleOf, value: Any, path: str) -> Node:
+        if not isinstance(value, list):
+            return self._unexpected(kind, value, path)
+        if isinstance(kind, ListOf):
+            kinds = [kind.item] * len(value)
+        elif kind.repeated:
+            kinds = list(kind.items) * len(value)
+        else:
+            kinds = list(kind.items)
+        if len(kinds) != len(value):
+            return self._unexpected(kind, value, path)
+        items = [
+            self.fit(one, item, joined(path, at), True) for at, (one, item) in enumerate(zip(kinds, value))
+        ]
+        return Items(items, list if isinstance(kind, ListOf) else tuple)
+
+    def _one_of(self, options: tuple[TypeSpec, ...], value: Any, path: str, complete: bool) -> Node:
+        tried: list[Checker] = []
+        for option in options:
+            if resembles(option, value):
+                attempt = Checker()
+                node = attempt.fit(option, value, path, complete)
+                if not attempt._found:
+                    self._keys.update(attempt._keys)
+                    return node
+                tried.append(attempt)
+        if not tried or (len(tried) > 1 and not isinstance(value, (dict, list))):
+            return self._unexpected(OneOf(options), value, path)
+        # The option that fits best is the one that was most likely meant.
+        meant = min(tried, key=lambda attempt: len(attempt._found))
+        self._found += meant._found
+        self._keys.update(meant._keys)
+        return NOTHING
+
+    def _instance(self, reference: str, value: Any, path: str, complete: bool) -> Node:
+        spec = catalogue.spec(reference)
+        if spec is None:
+            what = reference.replace(":", ".")
+            return self._wrong(path, f"{what} cannot be made from a config, got {shown(value)}")
+        names, default = catalogue.choices(spec)
+        if spec.is_family or names:
+            return self._component(spec, names, default, value, path, complete)
+        if not isinstance(value, dict):
+            return self._unexpected(Instance(reference), value, path)
+        return self._made(spec, None, value, path, complete)
+
+    def _component(
+        self,
+        base: ClassSpec,
+        names: dict[str, str],
+        default: str | None,
+        value: Any,
+        path: str,
+        complete: bool,
+    ) -> Node:
+        if isinstance(value, dict):
+            name, at = value.get("type", default), joined(path, "type")
+            value = {key: item for key, item in value.items() if key != "type"}
+        elif isinstance(value, str):
+            name, at, value = value, path, {}
+        else:
+            return self._unexpected(Instance(base.reference), value, path)
+        if name is None:
+            wanted = describe(Instance(base.reference))
+            return self._wrong(at, f"required key is missing: expected {wanted}; the rest is {shown(value)}")
+        if not isinstance(name, str):
+            return self._unexpected(Instance(base.reference), name, at)
+        if name not in names:
+            self._wrong(at, unknown(name, f"registered {base.name}", list(names)))
+            name = nearest(name, list(names))
+            if name is None:
+                return NOTHING
+            # A misspelt name should not hide what else is wrong with the component that was likely meant.
+        spec = catalogue.spec(names[name])
+        return self._made(spec, name, value, path, complete) if spec else NOTHING
+
+    def _made(
+        self, spec: ClassSpec, name: str | None, value: dict[str, Any], path: str, complete: bool
+    ) -> Node:
+        needed = [key for key, required in spec.supplied if required]
+        if complete and needed:
+            self._wrong(path, f"{spec.name} needs {', '.join(needed)} from code, which supplies nothing here")
+        self._keys[path] = spec.keys
+        arguments = {}
+        for parameter in spec.parameters:
+            node = self._argument(parameter, value, joined(path, parameter.name))
+            if node is not None:
+                arguments[parameter.name] = node
+        self._found += [Stray(path, key, item, spec) for key, item in value.items() if key not in spec.keys]
+        return Made(spec, name, arguments)
+
+    def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:
+        """The checked value of one key; None where its default is known to code alone."""
+        if parameter.name in value:
+            return self.fit(parameter.type, value[parameter.name], path, True)
+        if parameter.default is Default.OPAQUE:
+            return None
+        if parameter.default is not Default.REQUIRED:
+            return self.fit(parameter.type, parameter.default, path, True)
+        if fills_itself(parameter.type, path.count(".")):
+            return self.fit(parameter.type, {}, path, True)
+        return self._wrong(path, f"required key is missing: expected {describe(parameter.type)}")
+
+
+def fit_atom(name: str, value: Any) -> Leaf | None:
+    """The value as an atom of this name; None where it is not one."""
+    if name == "Any":
+        return Leaf(value)
+    if name == "None" and value is None:
+        return Leaf(value)
+    if (name == "bool" and isinstance(value, bool)) or (name == "str" and isinstance(value, str)):
+        return Leaf(value)
+    if name == "Path" and isinstance(value, str) and value and "\0" not in value:
+        return Leaf(value, Path)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and _is_finite(value):
+        # Jsonnet has one kind of number: 3 may stand for 3.0, and 1e3 for 1000.
+        if name == "float":
+            return Leaf(float(value))
+        if name == "int" and value == int(value):
+            return Leaf(int(value))
+    return None
+
+
+def fills_itself(kind: TypeSpec, depth: int = 0) -> bool:
+    """Whether a key of this type may be left out: `{}` stands for an object that needs nothing."""
+    if isinstance(kind, LazyOf):
+        return fills_itself(kind.inner, depth)
+    if not isinstance(kind, Instance) or depth > DEEPEST:
+        return False
+    spec = catalogue.spec(kind.reference)
+    names, default = catalogue.choices(spec) if spec else ({}, None)
+    if default is not None or (spec and spec.is_family):
+        spec = catalogue.spec(names[default]) if default in names else None
+    return spec is not None and all(
+        parameter.default is not Default.REQUIRED or fills_itself(parameter.type, depth + 1)
+        for parameter in spec.parameters
+    )
+
+
+def resembles(kind: TypeSpec, value: Any) -> bool:
+    """Whether a value is of the outer form of a type, so that its inner problems are worth telling."""
+    match kind:
+        case Atom("Any"):
+            return True
+        case Atom("None"):
+            return value is None
+        case Atom("int" | "float"):
+            return isinstance(value, (int, float)) and not isinstance(value, bool)
+        case Atom("bool"):
+            return isinstance(value, bool)
+        case Atom("str" | "Path"):
+            return isinstance(value, str)
+        case Choice(values):
+            return any(type(value) is type(one) for one in values)
+        case ListOf() | TupleOf():
+            return isinstance(value, list)
+        case DictOf():
+            return isinstance(value, dict)
+        case LazyOf(inner):
+            return resembles(inner, value)
+        case OneOf(options):
+            return any(resembles(option, value) for option in options)
+        case Instance(reference):
+            spec = catalogue.spec(reference)
+            named = isinstance(value, str) and spec is not None and bool(spec.lineage)
+            return isinstance(value, dict) or named
+    return False
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer beyond every float
+        return False

@@ -1,0 +1,1 @@
+"""Papers built on linker: readers, model parts, schedules, recipes. The core never imports them."""

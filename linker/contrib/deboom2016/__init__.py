@@ -1,0 +1,1 @@
+"""Learned word weights (De Boom et al. 2016)."""

@@ -1,0 +1,94 @@
+"""Neighbouring passages of running text, as articles and posts (De Boom et al. 2016, section 4.1)."""
+
+from __future__ import annotations
+
+import random
+import re
+
+from linker.common.errors import ConfigError, DataError
+from linker.data.io.columns import ArticleColumns
+from linker.data.io.line_errors import OnError
+from linker.data.io.records import read_articles
+from linker.data.readers.reader import PairReader
+from linker.data.types import Article, LinkedPosts, Post
+
+_WORD = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"\d+")
+
+
+def plain_words(text: str) -> list[str]:
+    """The words of a text: lower case, without punctuation, each run of digits a 0."""
+    return [_NUMBER.sub("0", word) for word in _WORD.findall(text.lower())]
+
+
+@PairReader.register("passages")
+class Passages(PairReader):
+    """Cuts articles into pairs of passages: the first is read as an article, the second as the post about it.
+
+    Pairs follow one another through an article without sharing a word. All pairs of an article have it as their
+    `story`, so that the splitter `by_article` keeps them in one part.
+
+    Args:
+        articles: file or files of articles.
+        min_words: words of the shortest passage.
+        max_words: words of the longest; every length between is as frequent.
+        skip: words left out between the two passages of a pair.
+        columns: what the columns are called there.
+        seed: decides the lengths; each article's own do not depend on the others.
+        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
+        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+    """
+
+    def __init__(
+        self,
+        articles: str | list[str],
+        min_words: int = 10,
+        max_words: int = 30,
+        skip: int = 2,
+        columns: ArticleColumns | None = None,
+        seed: int = 0,
+        on_error: OnError = "strict",
+        errors_dir: str = ".",
+    ) -> None:
+        if not 1 <= min_words <= max_words or skip < 0:
+            raise ConfigError(
+                f"reader passages: min_words {min_words}, max_words {max_words}, skip {skip}: "
+                "they must be 1 ≤ min_words ≤ max_words and 0 ≤ skip"
+            )
+        # Dates are of no use here, and one that cannot be read is no reason to stop.
+        self.articles, self.columns = articles, columns or ArticleColumns(published=None)
+        self.min_words, self.max_words, self.skip, self.seed = min_words, max_words, skip, seed
+        self.on_error, self.errors_dir = on_error, errors_dir
+
+    def read(self) -> LinkedPosts:
+        """All pairs, in file order.
+
+        Raises:
+            DataError: bad lines in strict mode, an unreadable file, or no article long enough for a pair.
+        """
+        firsts: list[Article] = []
+        seconds: list[Post] = []
+        for article in read_articles(self.articles, self.columns, self.on_error, self.errors_dir):
+            rng = random.Random(f"{self.seed}:{article.id}")
+            for number, (first, second) in enumerate(self._pairs(plain_words(article.text), rng), 1):
+                own, story = f"{article.id}:{number}", article.story or article.id
+                firsts.append(Article(own, first, story=story, split=article.split))
+                seconds.append(Post(own, second, (own,), split=article.split))
+        if not firsts:
+            raise DataError(
+                f"{self.articles}: no article is long enough for two passages of {self.min_words} words and "
+                f"{self.skip} between them; lower min_words"
+            )
+        return LinkedPosts(firsts, seconds)
+
+    def _pairs(self, words: list[str], rng: random.Random) -> list[tuple[str, str]]:
+        pairs: list[tuple[str, str]] = []
+        start = 0
+        while True:
+            first = start + rng.randint(self.min_words, self.max_words)
+            second = first + self.skip
+            end = second + rng.randint(self.min_words, self.max_words)
+            if end > len(words):
+                return pairs
+            pairs.append((" ".join(words[start:first]), " ".join(words[second:end])))
+            start = end

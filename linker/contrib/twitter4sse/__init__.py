@@ -1,0 +1,1 @@
+"""Sentence embeddings from quotes and replies (Di Giovanni and Brambilla 2021)."""

@@ -1,0 +1,253 @@
+"""`linker mine`: training data from archives of tweet objects and from labeled texts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from linker.common.errors import LinkerError
+
+if TYPE_CHECKING:
+    from linker.contrib.twitter4sse.cleaning import TweetFilter
+    from linker.contrib.twitter4sse.report import Report
+
+app = typer.Typer(
+    help="Extract training pairs and benchmarks from archives of tweet objects.", no_args_is_help=True
+)
+
+Archives = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Archives of tweet objects: folders or files of JSON Lines, plain or in .gz, .bz2, .xz, .zst, .tar "
+        "or .zip.",
+        show_default=False,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
+]
+MinLength = Annotated[
+    int,
+    typer.Option("--min-length", min=1, help="Minimum length of a tweet's cleaned text, in characters."),
+]
+Languages = Annotated[
+    list[str],
+    typer.Option(
+        "--lang", help="Language of the tweets (their `lang` field), or any for all languages; repeatable."
+    ),
+]
+KeepCut = Annotated[bool, typer.Option("--keep-cut", help="Include tweets whose text is truncated.")]
+Texts = Annotated[
+    Literal["cleaned", "original"],
+    typer.Option(
+        "--texts",
+        help="Write texts in lower case without links and mentions (cleaned), or as posted (original).",
+    ),
+]
+OnError = Annotated[
+    Literal["strict", "skip"],
+    typer.Option(
+        "--on-error", help="On a damaged archive: stop (strict), or use the part before the damage (skip)."
+    ),
+]
+
+
+def _command(name: str, help_: str) -> None:
+    @app.command(name, help=help_)
+    def mine(
+        archives: Archives,
+        out: Annotated[Path, typer.Option("--out", help="File for the pairs, such as pairs.jsonl.gz.")],
+        max_pairs: Annotated[
+            int | None,
+            typer.Option(
+                "--max-pairs",
+                min=1,
+                metavar="N",
+                help="Write a random sample of N pairs.",
+                show_default="all",
+            ),
+        ] = None,
+        min_length: MinLength = 20,
+        lang: Languages = ["en"],  # noqa: B006  (typer copies it)
+        keep_cut: KeepCut = False,
+        texts: Texts = "cleaned",
+        workers: Workers = None,
+        on_error: OnError = "strict",
+    ) -> None:
+        from linker.common.files import check_writable
+        from linker.contrib.twitter4sse.mine_pairs import mine_pairs
+        from linker.contrib.twitter4sse.pair_miners import PairMiner
+
+        check_writable(out, archives)
+        _check_outside(out, archives)
+        miner = PairMiner.by_name(name)()
+        filter = _filter(min_length, lang, keep_cut, texts)
+        _told(lambda: mine_pairs(archives, miner, out, filter, max_pairs, _processes(workers), on_error))
+        print(out)
+
+
+for _name, _help in {
+    "quotes": "Pair tweets with tweets that quote them.",
+    "replies": "Pair tweets with replies to them, if the archives contain both.",
+    "coquotes": "Pair tweets that quote the same tweet.",
+    "coreplies": "Pair tweets that reply to the same tweet.",
+}.items():
+    _command(_name, _help)
+
+
+@app.command()
+def benchmarks(
+    archives: Archives,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the benchmarks and training sets.")],
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--train",
+            help="File of training pairs to copy without the tweets of the benchmarks; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    queries: Annotated[
+        int, typer.Option("--queries", min=1, help="Maximum number of queries in each benchmark.")
+    ] = 5000,
+    positives: Annotated[
+        int, typer.Option("--positives", min=1, help="Number of relevant candidates per query.")
+    ] = 5,
+    negatives: Annotated[
+        int, typer.Option("--negatives", min=1, help="Number of other candidates per query.")
+    ] = 25,
+    min_length: MinLength = 20,
+    lang: Languages = ["en"],  # noqa: B006
+    keep_cut: KeepCut = False,
+    texts: Texts = "cleaned",
+    workers: Workers = None,
+    on_error: OnError = "strict",
+) -> None:
+    """Build the reranking benchmarks DQ, DR, CQ and CR, and training sets that exclude their tweets."""
+    from linker.contrib.twitter4sse.mine_benchmarks import mine_benchmarks
+
+    filter = _filter(min_length, lang, keep_cut, texts)
+    train = train or []
+    _check_folder(out, archives, train)
+    numbers = (queries, positives, negatives, _processes(workers))
+    _told(lambda: mine_benchmarks(archives, out, train, filter, *numbers, on_error))
+    print(out)
+
+
+@app.command()
+def augmented(
+    labels: Annotated[
+        Path,
+        typer.Argument(
+            help="File of labeled texts with columns tweet_id, topic, class and, optionally, text.",
+            show_default=False,
+        ),
+    ],
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model", help="Masked language model that replaces words: a Hugging Face folder or name."
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", help="File for the augmented texts, such as augmented.jsonl.")
+    ],
+    texts: Annotated[
+        Path | None,
+        typer.Option(
+            "--texts",
+            help="File with columns id and text, if the file of labels has no texts.",
+            show_default=False,
+        ),
+    ] = None,
+    keep_topic: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep-topic", help="Topic whose texts are left unchanged; repeatable.", show_default=False
+        ),
+    ] = None,
+    share: Annotated[
+        float,
+        typer.Option("--share", min=0, max=1, help="Share of the words that the model replaces, 0 to 1."),
+    ] = 0.1,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed for the choice of words.")] = 0,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option(
+            "--on-error", help="On invalid lines and labels without text: stop (strict), or skip them (skip)."
+        ),
+    ] = "strict",
+) -> None:
+    """Augment labeled texts: swap in topic words and names of other topics, and replace words by a model."""
+    from linker.common.console import stderr
+    from linker.common.files import check_writable
+    from linker.contrib.wrapresentations.augmentation import augment
+    from linker.contrib.wrapresentations.reader import LabelledTexts
+
+    check_writable(out, [labels, *([texts] if texts else [])])
+    reader = LabelledTexts(str(labels), str(texts) if texts else None, classes=None, on_error=on_error)
+    counts = augment(reader.read().posts, model, out, set(keep_topic or []), share, seed)
+    stderr.print(
+        f"{counts.texts:,} texts: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and "
+        f"mentions replaced, {counts.guessed:,} words guessed; {counts.kept:,} texts left as they are",
+        highlight=False,
+        soft_wrap=True,
+    )
+    print(out)
+
+
+def _told(work: Callable[[], Report]) -> None:
+    """Do the work, then show its report on standard error."""
+    import time
+
+    from linker.common.console import stderr
+
+    began = time.monotonic()
+    report = work()
+    seconds = time.monotonic() - began
+    stderr.print(report.table())
+    for damage in report.damaged:
+        stderr.print(damage, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    stderr.print(f"{report.lines.total():,} lines in {seconds:.0f} s", highlight=False)
+
+
+def _filter(
+    min_length: int, lang: list[str], keep_cut: bool, texts: Literal["cleaned", "original"]
+) -> TweetFilter:
+    from linker.contrib.twitter4sse.cleaning import TweetFilter
+
+    if "any" in lang and len(lang) > 1:
+        raise LinkerError(f"--lang any goes with no other (here: {', '.join(lang)})")
+    return TweetFilter(min_length, [] if lang == ["any"] else sorted(set(lang)), keep_cut, texts)
+
+
+def _processes(workers: int | None) -> int:
+    return workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or 1
+
+
+def _check_outside(out: Path, archives: list[Path]) -> None:
+    """What is written would be read as an archive the next time."""
+    for archive in archives:
+        if archive.is_dir() and out.resolve().is_relative_to(archive.resolve()):
+            raise LinkerError(f"{out}: lies in {archive}, among the archives; write it to another folder")
+
+
+def _check_folder(out: Path, archives: list[Path], train: list[Path]) -> None:
+    from linker.common.files import check_writable
+
+    if out.exists() and not out.is_dir():
+        raise LinkerError(f"{out}: is a file; give a folder to write to")
+    _check_outside(out, archives)
+    check_writable(out / "benchmarks.report.json", archives)
+    names = [path.name for path in train]
+    for path in train:
+        if not path.is_file():
+            raise LinkerError(f"{path}: there is no such file; give training pairs of `linker mine`")
+        if names.count(path.name) > 1:
+            raise LinkerError(f"--train: several files are called {path.name}; rename one")
+        check_writable(out / "train" / path.name, [*archives, *train])

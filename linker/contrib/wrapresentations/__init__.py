@@ -1,0 +1,1 @@
+"""WRAPresentations: sentence embeddings of tweets from labels of arguments (TACO)."""

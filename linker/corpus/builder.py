@@ -1,0 +1,269 @@
+"""Beginning a corpus, and going on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from linker.common.concurrency import ahead
+from linker.common.console import progress_bar
+from linker.common.errors import LinkerError, ModelError
+from linker.corpus.engines.engine import Engine
+from linker.corpus.fingerprint import fingerprint
+from linker.corpus.indexes.bm25 import Lexical
+from linker.corpus.indexes.id_set import KeySet, keys_of
+from linker.corpus.indexes.near_duplicates import Groups
+from linker.corpus.indexes.vectors import Matrix
+from linker.corpus.search.parts import Parts, check_parts
+from linker.corpus.storage.reader import batches, table_of
+from linker.corpus.storage.store import FACTS, Facts, Store, check_local
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines, OnError
+from linker.data.io.paths import check_inputs
+from linker.data.io.records import post_stream
+from linker.data.near_duplicates import signatures
+from linker.data.types import Post
+from linker.models.model import Model
+from linker.models.pretrained import FOLDERS
+from linker.ranking.ranker import find_model
+
+# What a kill costs at most: these posts are encoded again.
+POSTS_AT_ONCE = 25_000
+CHARACTERS_AT_ONCE = 25_000_000
+
+
+@dataclass
+class Added:
+    """What became of the posts that were read.
+
+    Attributes:
+        new: encoded and appended.
+        known: skipped, there under the same id with the same text.
+        conflicting: skipped, there under the same id with another text.
+    """
+
+    new: int = 0
+    known: int = 0
+    conflicting: int = 0
+
+
+def add_posts(
+    store: Store,
+    model: Model,
+    paths: Sequence[str],
+    columns: PostColumns,
+    on_error: OnError,
+    errors_dir: str,
+    engine: Engine | None = None,
+) -> Added:
+    """Append what is new in some files.
+
+    Every 25,000 posts are one append, so a killed run has lost none that was appended and goes on when it is
+    begun again: it skips what is there.
+
+    Args:
+        store: the corpus.
+        model: what encodes.
+        paths: see `input_files`.
+        columns: what the columns are called.
+        on_error: as for `read_posts`.
+        errors_dir: as for `read_posts`.
+        engine: where posts are encoded; None: in this process.
+
+    Raises:
+        DataError: a file that cannot be read, or a bad line in strict mode; what was appended before stays.
+        LinkerError: another process is writing to the corpus.
+        ModelError: the model gives vectors of another length.
+    """
+    added = Added()
+    with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
+        bar = progress.add_task("adding posts", total=None)
+        known = _Known(store)
+
+        def unknown() -> Iterator[list[Post]]:
+            for chunk in ahead(_chunks(post_stream(paths, columns, bad_lines))):
+                if on_error == "strict" and bad_lines.total:
+                    return
+                posts = known.new_among(chunk, added)
+                progress.advance(bar, len(chunk) - len(posts))
+                if posts:
+                    yield posts
+
+        with engine or Engine() as at_work, _Appender(store, added) as appender:
+            for posts, vectors, signed in at_work.encode(model, unknown()):
+                if vectors is None or vectors.shape[1] != store.facts.dim:
+                    raise ModelError(
+                        f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
+                    )
+                appender.append(posts, vectors, signed)
+                progress.advance(bar, len(posts))
+        # Whoever asks first would wait for it otherwise: a minute for a million posts.
+        dataset = store.dataset()
+        if dataset is not None:
+            Lexical(store.folder).complete(dataset)
+    return added
+
+
+class _Appender:
+    """Writes posts while the next ones are encoded; when its block ends, all are written."""
+
+    def __init__(self, store: Store, added: Added) -> None:
+        self._store, self._added = store, added
+        store.sweep()
+        store.seal()  # what an append left unsealed that was killed
+        self._count = store.count()
+        self._vectors = Matrix(store.folder, store.facts.dim).file
+        self._signatures = Groups(store.folder).signatures
+        self._vectors.cut(self._count)
+        self._signatures.cut(self._count)
+
+    def __enter__(self) -> _Appender:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="append")
+        self._last: Future[None] | None = None
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pool.shutdown()
+        self._finish()
+
+    def append(self, posts: Sequence[Post], vectors: np.ndarray, signed: np.ndarray | None = None) -> None:
+        """Begin to write posts; what went wrong with those before is raised now."""
+        self._finish()
+        self._last = self._pool.submit(self._write, posts, vectors, signed)
+
+    def _finish(self) -> None:
+        last, self._last = self._last, None
+        if last is not None:
+            last.result()
+
+    def _write(self, posts: Sequence[Post], vectors: np.ndarray, signed: np.ndarray | None) -> None:
+        if signed is None:
+            signed = signatures([post.text for post in posts])
+        self._store.append(table_of(posts, vectors))
+        with self._store.told():
+            self._vectors.append(vectors, self._count)
+            self._signatures.append(signed, self._count)
+        self._count += len(posts)
+        self._added.new += len(posts)
+
+
+class _Known:
+    """The ids that are there, and with which texts."""
+
+    def __init__(self, store: Store) -> None:
+        self._ids, self._pairs = KeySet(), KeySet()
+        dataset = store.dataset()
+        if dataset is not None:
+            for batch in batches(dataset, ["id", "text"]):
+                self._add(batch.column("id").to_pylist(), batch.column("text").to_pylist())
+
+    def _add(self, ids: Sequence[str], texts: Sequence[str]) -> None:
+        self._ids.add(keys_of(ids))
+        self._pairs.add(keys_of(_pairs(ids, texts)))
+
+    def new_among(self, posts: Sequence[Post], added: Added) -> list[Post]:
+        """The posts whose ids were never seen, which now they are; the others are counted."""
+        ids = [post.id for post in posts]
+        there = self._ids.contains(keys_of(ids))
+        same = self._pairs.contains(keys_of(_pairs(ids, [post.text for post in posts])))
+        new: dict[str, Post] = {}
+        for post, is_there, is_same in zip(posts, there, same):
+            if not is_there and post.id not in new:
+                new[post.id] = post
+            elif is_same or (not is_there and new[post.id].text == post.text):
+                added.known += 1
+            else:
+                added.conflicting += 1
+        self._add(list(new), [post.text for post in new.values()])
+        return list(new.values())
+
+
+def _pairs(ids: Iterable[str], texts: Iterable[str]) -> list[str]:
+    return [f"{len(id)}:{id}{text}" for id, text in zip(ids, texts)]
+
+
+def _chunks(posts: Iterable[Post]) -> Iterator[list[Post]]:
+    chunk: list[Post] = []
+    characters = 0
+    for post in posts:
+        chunk.append(post)
+        characters += len(post.text)
+        if len(chunk) == POSTS_AT_ONCE or characters > CHARACTERS_AT_ONCE:
+            yield chunk
+            chunk, characters = [], 0
+    if chunk:
+        yield chunk
+
+
+def build_corpus(
+    folder: Path,
+    posts: Sequence[str],
+    model: str,
+    columns: PostColumns,
+    on_error: OnError = "strict",
+    errors_dir: str = ".",
+    engine: Engine | None = None,
+) -> Added:
+    """Encode posts into a corpus; go on where an earlier build with the same model was cut off.
+
+    Args:
+        folder: the corpus.
+        posts: files, folders, patterns, addresses (see `input_files`), or `-`, standard input.
+        model: a model folder, `best` or `distilled`, or the config of a model that needs no training. Of a model made
+            of others, the first part that has vectors encodes; the others score as they do without a corpus.
+        columns: what the columns are called.
+        on_error: as for `read_posts`.
+        errors_dir: as for `read_posts`.
+        engine: where posts are encoded; None: in this process.
+
+    Raises:
+        LinkerError: no such model, or one without vectors; the folder holds something else; see `add_posts`.
+    """
+    check_local(folder)
+    check_inputs(posts)
+    found = find_model(model)
+    print_ = fingerprint(found.contender)
+    store = None
+    if (folder / FACTS).is_file():
+        store = Store.open(folder)
+        if store.facts.fingerprint != print_:
+            raise LinkerError(
+                f"{folder}: is a corpus that another model encoded ({store.facts.model}); give another folder"
+            )
+    whole = found.load().model
+    try:
+        loaded = check_parts(whole)
+    except ModelError as error:
+        raise ModelError(f"{model}: {error}") from error
+    if store is None:
+        vectors = loaded.post_vectors([])
+        assert vectors is not None
+        shipped = {str(path): name for name, path in FOLDERS.items()}
+        given = found.contender.given
+        place = shipped.get(given) or str(Path(given).resolve())
+        facts = Facts(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
+        store = Store.create(folder, facts)
+    added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
+    dataset = store.dataset()
+    if dataset is not None:  # else whoever asks first would wait for it
+        vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
+        Parts(store.folder, dataset, whole, vectors).complete()
+    return added
+
+
+def add_to_corpus(
+    folder: Path,
+    posts: Sequence[str],
+    model: str | None,
+    columns: PostColumns,
+    on_error: OnError = "strict",
+    errors_dir: str = ".",
+    engine: Engine | None = None,
+) -> Added:
+    """`build_corpus` for a corpus that is there, with the model that it names."""
+    store = Store.open(folder)
+    return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine)

@@ -1,0 +1,1 @@
+"""Indexes of a corpus: vectors, words, ids, near-duplicates."""

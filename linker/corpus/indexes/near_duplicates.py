@@ -1,0 +1,62 @@
+"""Near-duplicates among the posts of a corpus, found in memory that a corpus of any size leaves small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.common.errors import LinkerError
+from linker.common.files import atomic_write
+from linker.corpus.indexes.vectors import RowFile
+from linker.corpus.storage.reader import batches
+from linker.data.near_duplicates import SIGNATURE, linked_groups, signatures
+
+if TYPE_CHECKING:
+    import lance
+
+SIGNATURES, GROUPS = "signatures.u32", "groups.i64"
+
+
+class Groups:
+    """For each post the place of the first one that says the same; what new posts need is made up for on opening.
+
+    See `linked_groups`. The signatures are kept, 192 bytes a post on disk; some 70 bytes a post are needed in memory.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.signatures = RowFile(folder / SIGNATURES, np.uint32, SIGNATURE)
+        self._groups = folder / GROUPS
+
+    def complete(self, dataset: lance.LanceDataset) -> np.ndarray:
+        """int64, one per post in the order of the store.
+
+        Raises:
+            LinkerError: there is no room for the signatures.
+        """
+        rows = dataset.count_rows()
+        if self._there(rows):
+            return np.fromfile(self._groups, dtype=np.int64)
+
+        def signed(have: int) -> Iterator[np.ndarray]:
+            for batch in batches(dataset, ["text"], have):
+                yield signatures(batch.column("text").to_pylist())
+
+        groups = linked_groups(self.signatures.complete(rows, signed))
+        try:
+            with atomic_write(self._groups, "wb") as file:
+                file.write(groups.tobytes())
+        except (LinkerError, OSError):
+            pass  # They spare time next time, no more: a corpus can be asked where it cannot be written to.
+        return groups
+
+    def fits(self, signed: np.ndarray) -> bool:
+        """Are the groups that were kept, if they were, those of the signatures of all posts?"""
+        return not self._there(len(signed)) or np.array_equal(
+            np.fromfile(self._groups, dtype=np.int64), linked_groups(signed)
+        )
+
+    def _there(self, rows: int) -> bool:
+        return self._groups.is_file() and self._groups.stat().st_size == rows * 8

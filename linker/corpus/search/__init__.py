@@ -1,0 +1,1 @@
+"""Search in a corpus: exact scores, top-k selection, fusion, filters."""

@@ -1,0 +1,80 @@
+"""Which posts of a corpus may be found at all."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.common.errors import DataError
+from linker.data.post_filter import Filter, in_utc
+
+if TYPE_CHECKING:
+    import lance
+
+__all__ = ["Filter", "left_out", "places", "sql"]
+
+
+def sql(conditions: Filter) -> str | None:
+    """All conditions as one in SQL; None where there is none."""
+    found = []
+    if conditions.since is not None:
+        found.append(f"created_at >= {_timestamp(conditions.since)}")
+    if conditions.until is not None:
+        found.append(f"created_at < {_timestamp(conditions.until)}")
+    if conditions.languages:
+        names = ", ".join("'" + name.replace("'", "''") + "'" for name in conditions.languages)
+        found.append(f"lang IN ({names})")
+    if conditions.where:
+        found.append(f"({conditions.where})")
+    return " AND ".join(found) or None
+
+
+def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None:
+    """int64, ascending: the places of the posts that pass; None: all do.
+
+    Raises:
+        DataError: `where` cannot be understood.
+    """
+    condition = sql(conditions)
+    if condition is None:
+        return None
+    starts = {}
+    count = 0
+    for fragment in dataset.get_fragments():
+        starts[fragment.fragment_id] = count
+        count += fragment.count_rows()
+    try:
+        scanner = dataset.scanner(columns=[], filter=condition, with_row_address=True)
+        addresses = scanner.to_table().column("_rowaddr").to_numpy().astype(np.uint64)
+    except (ValueError, OSError) as error:
+        if conditions.where:
+            raise DataError(
+                f"--where {conditions.where}: cannot be understood ({_first_line(error)})"
+            ) from error
+        raise
+    fragments = (addresses >> np.uint64(32)).astype(np.int64)
+    offsets = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    begin = np.zeros(max(starts, default=0) + 1, dtype=np.int64)
+    begin[list(starts)] = list(starts.values())
+    return np.sort(begin[fragments] + offsets)
+
+
+def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:
+    """`Filter.left_out` of the posts of a corpus.
+
+    Raises:
+        DataError: a condition on a field that no post has.
+    """
+    timeless = dataset.count_rows("created_at IS NULL") if conditions.by_time else 0
+    mute = dataset.count_rows("lang IS NULL") if conditions.languages else 0
+    return conditions.sentences(dataset.count_rows(), timeless, mute)
+
+
+def _timestamp(at: datetime) -> str:
+    return f"timestamp '{in_utc(at):%Y-%m-%d %H:%M:%S.%f}+00:00'"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].split(", /")[0]

@@ -1,0 +1,275 @@
+"""The scores of a model made of parts for all posts of a corpus: each part's, put together as the model does.
+
+So the same posts have the same scores in a corpus as in a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.common.errors import LinkerError, ModelError
+from linker.corpus.engines.engine import Engine
+from linker.corpus.indexes.bm25 import Lexical
+from linker.corpus.indexes.exact import Query
+from linker.corpus.indexes.postings import Postings
+from linker.corpus.indexes.tfidf import TfidfQuery
+from linker.corpus.indexes.vectors import RowFile
+from linker.corpus.storage.reader import batches
+from linker.data.types import Article, Post
+from linker.models.article_softmax import CompetingModel
+from linker.models.bundled_word_vectors import ShippedVectorsModel
+from linker.models.ensemble import HybridModel
+from linker.models.lexical import BM25Model, StopWords, TfidfModel
+from linker.models.model import Model, part_with_vectors
+from linker.models.passages import Passages, split_articles
+from linker.models.recency import NearInTimeModel
+
+if TYPE_CHECKING:
+    import lance
+
+
+def scores_of_parts(
+    parts: Parts,
+    articles: Sequence[Article],
+    passages: Passages,
+    engine: Engine,
+    without_first: bool = False,
+) -> np.ndarray:
+    """The mean score of every post over the articles, as `Linker.rank` gives it: float32, one per post.
+
+    Passages are scored one by one, so memory does not grow with them.
+
+    Args:
+        parts: of the model.
+        articles: the query.
+        passages: how they are read.
+        engine: compares vectors; must be entered.
+        without_first: as for `PartsQuery`.
+    """
+    pieces, starts = pieces_of(articles, passages)
+    query = PartsQuery(parts, pieces, engine, without_first)
+    total = np.zeros(parts.dataset.count_rows())
+    for start, stop in pairwise([*starts.tolist(), len(pieces)]):
+        scores = query.scores(start)
+        for number in range(start + 1, stop):
+            more = query.scores(number)
+            scores = np.maximum(scores, more) if passages == "best" else scores.astype(np.float64) + more
+        total += scores if passages == "best" else (scores / (stop - start)).astype(np.float32)
+    return (total / len(starts)).astype(np.float32)
+
+
+def with_other_parts(
+    parts: Parts, articles: Sequence[Article], passages: Passages
+) -> Callable[[np.ndarray, np.ndarray | slice], np.ndarray]:
+    """From the scores of posts by the first part's vectors, and their places, to those of the model.
+
+    Raises:
+        LinkerError: they do not determine them.
+    """
+    if parts.plain:
+        return lambda scores, places: scores
+    share = parts.share
+    if share is None or passages == "best":
+        raise LinkerError(
+            "--approximate: cannot be used with --passages best and a model made of parts; leave out one of the two"
+            if share is not None
+            else "--approximate: the model standardizes scores over all posts, which this search does not see; "
+            "leave it out"
+        )
+    others = scores_of_parts(parts, articles, passages, Engine(), without_first=True)
+    return lambda scores, places: others[places] + np.float32(share) * scores
+
+
+def pieces_of(articles: Sequence[Article], passages: Passages) -> tuple[list[Article], np.ndarray]:
+    """What is compared with posts, and where the pieces of each article begin (int64)."""
+    return (list(articles), np.arange(len(articles))) if passages == "whole" else split_articles(articles)
+
+
+class PartsQuery:
+    """The scores of all posts for some articles, one article at a time.
+
+    Args:
+        parts: of the model.
+        articles: scored together, as by `Model.score_alone`.
+        engine: compares vectors; must be entered.
+        without_first: leave out the first part with vectors: its scores count as 0.
+    """
+
+    def __init__(
+        self, parts: Parts, articles: Sequence[Article], engine: Engine, without_first: bool = False
+    ) -> None:
+        self._parts, self._articles, self._engine = parts, articles, engine
+        self._without = parts.first if without_first else None
+        self._queries: dict[int, np.ndarray] = {}
+
+    def scores(self, number: int) -> np.ndarray:
+        """Those of one article, as the model gives them: float32, one per post."""
+        return self._of(self._parts.model, number)
+
+    def _of(self, model: Model, number: int) -> np.ndarray:
+        if model is self._without:
+            return np.zeros(self._parts.dataset.count_rows(), dtype=np.float32)
+        if isinstance(model, CompetingModel):
+            return model.against_none(self._of(model.model, number))
+        if isinstance(model, HybridModel):
+            return model.fused_alone([self._of(part, number)[None] for part in model.parts()])[0]
+        if isinstance(model, ShippedVectorsModel):
+            return self._of(model.vectors, number)
+        if isinstance(model, TfidfModel):
+            return TfidfQuery(self._parts.postings(model.stop_words), self._articles[number]).scores()
+        if isinstance(model, BM25Model):
+            postings = self._parts.postings(model.stop_words)
+            return postings.scores([self._articles[number]], model.k1, model.b)
+        if isinstance(model, NearInTimeModel):
+            return self._by_time(model, number)
+        if id(model) not in self._queries:
+            vectors = model.article_vectors(self._articles)
+            assert vectors is not None  # it has vectors
+            self._queries[id(model)] = vectors
+        query = Query(self._queries[id(model)][number][None], getattr(model, "similarity", "cosine"))
+        return self._engine.scores(self._parts.vectors(model), query)
+
+    def _by_time(self, model: NearInTimeModel, number: int) -> np.ndarray:
+        parts = [np.zeros(0, dtype=np.float32)]
+        for batch in batches(self._parts.dataset, ["created_at"]):
+            posts = [Post("", "", created_at=at) for at in batch.column("created_at").to_pylist()]
+            parts.append(model.score(self._articles, posts)[number])
+        return np.concatenate(parts)
+
+
+class Parts:
+    """What the parts of a model need to score all posts of a corpus; made where it is missing, then kept.
+
+    The first part with vectors is the one whose vectors are in the store. Those of a further one are kept in a file of
+    their own, `vectors-1.f32` and so on, float32, posts × dim, made from the posts' texts.
+
+    Args:
+        folder: the corpus.
+        dataset: the posts.
+        model: the model.
+        vectors: of its first part with vectors: float32, posts × dim.
+
+    Raises:
+        ModelError: a part that a corpus cannot score; see `check_parts`.
+    """
+
+    def __init__(self, folder: Path, dataset: lance.LanceDataset, model: Model, vectors: np.ndarray) -> None:
+        self.first = check_parts(model)
+        self.model, self.dataset = model, dataset
+        self._folder, self._vectors = folder, {id(self.first): vectors}
+        self._further = [part for part in _vector_parts(model) if part is not self.first]
+        self._postings: dict[StopWords, Postings] = {}
+
+    @property
+    def plain(self) -> bool:
+        """Is the model nothing but its first part with vectors?"""
+        return self.model is self.first
+
+    @property
+    def share(self) -> float | None:
+        """By how much the score grows when that of the first part grows by 1; None: that depends on the others."""
+        return _share(self.model, self.first)
+
+    def complete(self) -> None:
+        """Make what is missing, so that no query has to.
+
+        Raises:
+            LinkerError: there is no room for it.
+        """
+        for part in self._further:
+            self.vectors(part)
+        for part in _leaves(self.model):
+            if isinstance(part, (TfidfModel, BM25Model)):
+                self.postings(part.stop_words)
+
+    def vectors(self, part: Model) -> np.ndarray:
+        """Those of all posts by a part that has vectors: float32, posts × dim."""
+        if id(part) not in self._vectors:
+            number = self._further.index(part) + 1
+            none = part.post_vectors([])
+            assert none is not None  # it has vectors
+            file = RowFile(self._folder / f"vectors-{number}.f32", np.float32, none.shape[1])
+            self._vectors[id(part)] = file.complete(self.dataset.count_rows(), self._made(part))
+        return self._vectors[id(part)]
+
+    def _made(self, part: Model) -> Callable[[int], Iterator[np.ndarray]]:
+        def vectors(have: int) -> Iterator[np.ndarray]:
+            for batch in batches(self.dataset, ["text"], have):
+                made = part.post_vectors([Post("", text) for text in batch.column("text").to_pylist()])
+                assert made is not None  # it has vectors
+                yield made
+
+        return vectors
+
+    def postings(self, stop_words: StopWords) -> Postings:
+        """The words of all posts."""
+        if stop_words not in self._postings:
+            self._postings[stop_words] = Lexical(self._folder, stop_words).complete(self.dataset)
+        return self._postings[stop_words]
+
+
+def check_parts(model: Model) -> Model:
+    """The first part of a model that has vectors, after a check that a corpus can score all its parts.
+
+    Raises:
+        ModelError: no part has vectors, or a corpus cannot score one.
+    """
+    first = part_with_vectors(model)
+    if first is None:
+        raise ModelError("gives no vectors that a corpus could keep; give a trained model folder")
+    for part in _leaves(model):
+        known = (TfidfModel, BM25Model, NearInTimeModel, ShippedVectorsModel)
+        if not isinstance(part, known) and type(part).post_vectors is Model.post_vectors:
+            raise ModelError(
+                f"its part {type(part).__name__} cannot score the posts of a corpus; rank files of posts (--posts)"
+            )
+    for part in _inner(model):
+        if isinstance(part, HybridModel) and part.fusion == "zscore_all":
+            raise ModelError(
+                "fuses by `zscore_all`, over all articles at once, and a corpus is asked for one; "
+                "choose `sum` or `zscore`"
+            )
+    return first
+
+
+def _inner(model: Model) -> Iterator[Model]:
+    """Models that are put together from others, from the outside in."""
+    if isinstance(model, (CompetingModel, HybridModel)):
+        yield model
+        for part in model.parts():
+            yield from _inner(part)
+
+
+def _leaves(model: Model) -> Iterator[Model]:
+    """The models that others are put together from, in order."""
+    if isinstance(model, (CompetingModel, HybridModel)):
+        for part in model.parts():
+            yield from _leaves(part)
+    else:
+        yield model
+
+
+def _vector_parts(model: Model) -> list[Model]:
+    parts = [part.vectors if isinstance(part, ShippedVectorsModel) else part for part in _leaves(model)]
+    return [part for part in parts if type(part).post_vectors is not Model.post_vectors]
+
+
+def _share(model: Model, first: Model) -> float | None:
+    if model is first:
+        return 1.0
+    if isinstance(model, CompetingModel):
+        inner = _share(model.model, first)
+        return None if inner is None else inner / model.temperature
+    if isinstance(model, HybridModel):
+        if model.fusion != "sum":
+            return None
+        shares = [_share(part, first) for part in model.parts()]
+        if any(share is None for share in shares):
+            return None
+        return sum(weight * (share or 0.0) for weight, share in zip(model.weights, shares))
+    return 0.0

@@ -1,0 +1,89 @@
+"""Which posts come first, and in what order, once they have scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from linker.corpus.storage.reader import rows_at
+
+if TYPE_CHECKING:
+    import lance
+
+Scored: TypeAlias = Callable[[int], "tuple[np.ndarray, np.ndarray | None]"]
+"""For a number n: scores of posts among which the best n are, and their places in the store; None: it is all posts."""
+
+
+def best(
+    dataset: lance.LanceDataset,
+    scores: np.ndarray,
+    places: np.ndarray | None,
+    count: int,
+    threshold: float | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The places and scores of the best, best first; equal scores in descending order of ids.
+
+    Args:
+        dataset: says the ids, where scores are equal.
+        scores: float32, one per place.
+        places: of the scored posts in the store; None: all posts, in its order.
+        count: how many at most.
+        threshold: leave out lower scores.
+    """
+    count = min(count, len(scores))
+    if not count:
+        return np.zeros(0, dtype=np.int64), scores[:0]
+    last = np.partition(scores, len(scores) - count)[len(scores) - count]
+    if threshold is not None:
+        last = max(last, np.float32(threshold))
+    inside = np.flatnonzero(scores >= last)
+    inside = inside[np.argsort(-scores[inside], kind="stable")]
+    at = inside if places is None else places[inside]
+    at = _ties_broken(dataset, at, scores[inside])
+    return at[:count], scores[inside[:count]]
+
+
+def _ties_broken(dataset: lance.LanceDataset, at: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    same = scores[1:] == scores[:-1]
+    tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    if not len(tied):
+        return at
+    run = np.cumsum(np.insert(~same, 0, False))[tied]
+    ids = rows_at(dataset, at[tied], ["id"]).column("id").to_pylist()
+    order = sorted(range(len(tied)), key=ids.__getitem__, reverse=True)
+    order.sort(key=run.tolist().__getitem__)
+    at = at.copy()
+    at[tied] = at[tied[order]]
+    return at
+
+
+def best_of_groups(
+    dataset: lance.LanceDataset,
+    groups: np.ndarray,
+    scored: Scored,
+    count: int,
+    threshold: float | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """`best` with only the best post of each group; `groups` has one number for every post of the store."""
+    tried = count
+    while True:
+        scores, places = scored(tried)
+        at, found = best(dataset, scores, places, tried, threshold)
+        _, first = np.unique(groups[at], return_index=True)
+        if len(first) >= count or len(at) < tried:
+            first = np.sort(first)[:count]
+            return at[first], found[first]
+        tried = 2 * tried + 10
+
+
+def others(groups: np.ndarray, chosen: np.ndarray, places: np.ndarray | None) -> np.ndarray:
+    """How many others of each chosen post's group are among the posts at `places`; None: among all."""
+    if not len(chosen):
+        return np.zeros(0, dtype=np.int64)
+    wanted = np.zeros(len(groups), dtype=bool)
+    wanted[groups[chosen]] = True
+    among = groups if places is None else groups[places]
+    members = np.bincount(among[wanted[among]], minlength=int(groups[chosen].max()) + 1)
+    return members[groups[chosen]] - 1

@@ -1,0 +1,131 @@
+"""A checksum for every file of the posts, so that a flipped byte is found and named."""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from linker.common.errors import DataError
+from linker.common.files import sha256_of
+
+FACTS, POSTS, CHECKSUMS = "corpus.json", "posts.lance", "checksums.jsonl"
+VERSIONS = f"{POSTS}/_versions/"
+MEND = "restore it from a copy, or build the corpus again"
+CHANGED = "was changed since it was written"
+# The one file that Lance writes anew; it is a hint only.
+_CHANGES = "latest_version_hint.json"
+
+
+@dataclass
+class Checksums:
+    """What was taken down.
+
+    Attributes:
+        known: file, relative to the corpus → SHA-256.
+        damaged: numbers of the lines that are not as they were written.
+        whole: bytes of whole lines; a line behind them was cut off by a kill and does not count.
+    """
+
+    known: dict[str, str] = field(default_factory=dict)
+    damaged: list[int] = field(default_factory=list)
+    whole: int = 0
+
+    @classmethod
+    def read(cls, folder: Path) -> Checksums:
+        """Those of a corpus."""
+        found = cls()
+        path = folder / CHECKSUMS
+        content = path.read_bytes() if path.is_file() else b""
+        found.whole = content.rfind(b"\n") + 1
+        for number, line in enumerate(content[: found.whole].splitlines(), start=1):
+            try:
+                name, sha256, check = json.loads(line)
+                if check != _check(name, sha256):
+                    raise ValueError
+                found.known[name] = sha256
+            except (ValueError, TypeError):
+                found.damaged.append(number)
+        return found
+
+
+class Seal:
+    """Takes down the checksums of files that have none yet; none is ever changed once written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: set[str] | None = None
+
+    def take(self) -> None:
+        """Take them down; for the corpus's writer."""
+        path = self._folder / CHECKSUMS
+        if self._known is None:
+            there = Checksums.read(self._folder)
+            self._known = set(there.known)
+            if path.is_file() and path.stat().st_size > there.whole:
+                os.truncate(path, there.whole)
+        new = [name for name in files_of(self._folder) if name not in self._known]
+        if not new:
+            return
+        lines = []
+        for name in new:
+            sha256 = sha256_of(self._folder / name)
+            lines.append(json.dumps([name, sha256, _check(name, sha256)]) + "\n")
+        try:
+            with open(path, "a", encoding="utf-8") as file:
+                file.writelines(lines)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            self._known = None  # a line may be cut off
+            raise
+        self._known.update(new)
+
+
+def files_of(folder: Path) -> list[str]:
+    """The files of a corpus that never change, relative to it, sorted."""
+    names = [FACTS] if (folder / FACTS).is_file() else []
+    return names + sorted(name for name in _below(folder, POSTS) if not name.endswith(f"/{_CHANGES}"))
+
+
+def check_newest(folder: Path) -> None:
+    """Is the file whole that says which posts there are? Lance would go down with it, or miss posts, in silence.
+
+    Raises:
+        DataError: it is missing, or was changed.
+    """
+    known = {
+        name: sha256 for name, sha256 in Checksums.read(folder).known.items() if name.startswith(VERSIONS)
+    }
+    # The later, the smaller the number in the name.
+    newest = min([*manifests(folder)[:1], *known], default=None)
+    if newest not in known:
+        return  # The append that wrote it was killed before the checksum was taken.
+    path = folder / newest
+    if not path.is_file() or sha256_of(path) != known[newest]:
+        raise DataError(f"{path}: {CHANGED if path.is_file() else 'is missing'}; {MEND}")
+
+
+def manifests(folder: Path) -> Sequence[str]:
+    """The files that say which posts there are, one for each append, the latest first; relative to the corpus."""
+    return sorted(name for name in _below(folder, VERSIONS.rstrip("/")) if name.endswith(".manifest"))
+
+
+def _below(folder: Path, name: str) -> Iterator[str]:
+    """All files below a folder in a corpus, if there is one."""
+    try:
+        entries = list(os.scandir(folder / name))
+    except FileNotFoundError:
+        return
+    for entry in entries:
+        if entry.is_dir():
+            yield from _below(folder, f"{name}/{entry.name}")
+        else:
+            yield f"{name}/{entry.name}"
+
+
+def _check(name: str, sha256: str) -> int:
+    return zlib.crc32(f"{name} {sha256}".encode())

@@ -1,0 +1,125 @@
+"""Posts read from the store, in bounded memory; what is damaged is told in words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from linker.common.errors import DataError, LinkerError
+from linker.data.post_filter import in_utc, language_of
+from linker.data.types import Post
+
+if TYPE_CHECKING:
+    import lance
+
+
+def schema(dim: int) -> pa.Schema:
+    """The columns: `extra` is JSON with every field that has no column of its own."""
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("text", pa.string()),
+            ("created_at", pa.timestamp("us", tz="UTC")),
+            ("lang", pa.string()),
+            ("extra", pa.json_()),
+            ("vector", pa.list_(pa.float32(), dim)),
+        ]
+    )
+
+
+def table_of(posts: Sequence[Post], vectors: np.ndarray) -> pa.Table:
+    """Posts and their vectors, posts × dim, as rows."""
+    dim = vectors.shape[1]
+    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
+    columns = [
+        pa.array([post.id for post in posts], pa.string()),
+        pa.array([post.text for post in posts], pa.string()),
+        pa.array([_utc(post.created_at) for post in posts], pa.timestamp("us", tz="UTC")),
+        pa.array([language_of(post) for post in posts], pa.string()),
+        pa.ExtensionArray.from_storage(pa.json_(), pa.array([_extra(post) for post in posts], pa.string())),
+        pa.FixedSizeListArray.from_arrays(flat, dim),
+    ]
+    return pa.Table.from_arrays(columns, schema=schema(dim))
+
+
+def post_from(row: dict[str, Any]) -> Post:
+    """The post of a row without its vector."""
+    extra = json.loads(row["extra"]) if row.get("extra") else {}
+    article_ids, split = extra.pop("article_ids", []), extra.pop("split", None)
+    return Post(row["id"], row["text"], tuple(article_ids), row["created_at"], split, extra)
+
+
+def _utc(at: datetime | None) -> datetime | None:
+    return None if at is None else in_utc(at)
+
+
+def _extra(post: Post) -> str:
+    values: dict[str, Any] = dict(post.extra)
+    if post.article_ids:
+        values["article_ids"] = list(post.article_ids)
+    if post.split is not None:
+        values["split"] = post.split
+    return json.dumps(values, ensure_ascii=False, default=str)
+
+
+ROWS_AT_ONCE = 16_384
+
+
+def batches(dataset: lance.LanceDataset, columns: Sequence[str], start: int = 0) -> Iterator[pa.RecordBatch]:
+    """The posts from a place on, in their order, 16,384 at once.
+
+    Raises:
+        DataError: something is damaged.
+    """
+    with readable(dataset.uri):
+        scanner = dataset.scanner(
+            columns=list(columns),
+            offset=start,
+            batch_size=ROWS_AT_ONCE,
+            batch_readahead=2,
+            fragment_readahead=2,
+            scan_in_order=True,
+        )
+        yield from scanner.to_batches()
+
+
+def rows_at(dataset: lance.LanceDataset, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
+    """The posts at some places, in that order.
+
+    Raises:
+        DataError: something is damaged.
+    """
+    with readable(dataset.uri):
+        return dataset.take(places, columns=list(columns))
+
+
+@contextmanager
+def readable(uri: str) -> Iterator[None]:
+    """What goes wrong while posts are read, in words.
+
+    Raises:
+        DataError: something is damaged.
+    """
+    try:
+        yield
+    except (LinkerError, GeneratorExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # Lance comes down with some damage as with a defect of its own.
+        panic = type(error).__name__ == "PanicException"
+        if not panic and not isinstance(error, (OSError, ValueError, RuntimeError)):
+            raise
+        raise DataError(
+            f"{uri}: cannot be read ({first_line(error)}); `linker corpus verify` names what is damaged"
+        ) from error
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of Lance says, without where in Lance it was."""
+    return (str(error).splitlines() or [type(error).__name__])[0].split(", /")[0]

@@ -1,0 +1,236 @@
+"""The corpus on disk: a Lance dataset of posts with their vectors, and a note of what made it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linker.common.errors import DataError, LinkerError
+from linker.common.files import NO_ROOM, sha256_of
+from linker.corpus.storage.checksums import (
+    CHANGED,
+    FACTS,
+    MEND,
+    POSTS,
+    Checksums,
+    Seal,
+    check_newest,
+    manifests,
+)
+from linker.corpus.storage.reader import first_line, readable
+from linker.models.archive import write_json
+from linker.version import __version__
+
+if TYPE_CHECKING:
+    import lance
+    import pyarrow as pa
+
+FORMAT = 1
+LOCK = "writer.lock"
+# The first Lance format that can filter by what stands within a JSON column.
+LANCE_FORMAT = "2.2"
+# How Lance tells what the operating system told it.
+_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a corpus says of itself.
+
+    Attributes:
+        model: where the model lay that encoded it.
+        fingerprint: what tells that model from every other.
+        similarity: how its vectors are compared.
+        dim: their length.
+    """
+
+    model: str
+    fingerprint: str
+    similarity: str
+    dim: int
+
+
+class Store:
+    """The folder of a corpus. Posts are only ever appended; an append is there as a whole or not at all."""
+
+    def __init__(self, folder: Path, facts: Facts) -> None:
+        self.folder = folder
+        self.facts = facts
+        self._seal = Seal(folder)
+
+    @classmethod
+    def create(cls, folder: Path, facts: Facts) -> Store:
+        """Begin a corpus where none is.
+
+        Raises:
+            LinkerError: the folder holds something else, or cannot be written.
+        """
+        others = [path.name for path in folder.iterdir()] if folder.is_dir() else [""] * folder.exists()
+        # A kill may have left the lock, or a half-written note.
+        if any(name != LOCK and not name.startswith(f".{FACTS}.") for name in others):
+            raise LinkerError(f"{folder}: holds something else; give another folder for the corpus")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LinkerError(f"{folder}: cannot be made ({error.strerror})") from error
+        store = cls(folder, facts)
+        with store.writing():
+            if (folder / FACTS).exists():
+                raise LinkerError(f"{folder}: another process has just begun a corpus there")
+            write_json(folder / FACTS, {"format": FORMAT, "linker_version": __version__, **asdict(facts)})
+            store.seal()
+        return store
+
+    @classmethod
+    def open(cls, folder: Path) -> Store:
+        """Open a corpus.
+
+        Raises:
+            DataError: there is none, it is damaged, or a newer version made it.
+        """
+        check_local(folder)
+        path = folder / FACTS
+        if not path.is_file():
+            if (folder / POSTS).exists():
+                raise DataError(f"{path}: is missing; {MEND}")
+            problem = f"not a corpus, it has no {FACTS}" if folder.is_dir() else "there is no such corpus"
+            raise DataError(f"{folder}: {problem}; make one with `linker corpus build`")
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content["format"] > FORMAT:
+                raise DataError(
+                    f"{folder}: written by linker {content.get('linker_version')} in a newer format; "
+                    f"this is linker {__version__}: upgrade it"
+                )
+            facts = Facts(**{name: content[name] for name in Facts.__dataclass_fields__})
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path}: damaged ({error}); {MEND}") from error
+        if Checksums.read(folder).known.get(FACTS) not in (None, sha256_of(path)):
+            raise DataError(f"{path}: {CHANGED}; {MEND}")
+        return cls(folder, facts)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the corpus as its only writer.
+
+        Raises:
+            LinkerError: another process is writing.
+        """
+        with ExitStack() as stack:
+            try:
+                lock = stack.enter_context(open(self.folder / LOCK, "w"))
+            except OSError as error:
+                raise LinkerError(f"{self.folder}: cannot be written to ({error.strerror})") from error
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise LinkerError(
+                    f"{self.folder}: another process is writing to this corpus; wait until it has ended"
+                ) from error
+            yield
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """What goes wrong while posts are written, in words.
+
+        Raises:
+            LinkerError: the disk does not take them.
+        """
+        try:
+            yield
+        except OSError as error:
+            number = error.errno or next(map(int, _OS_ERROR.findall(str(error))), 0)
+            reason = os.strerror(number) if number else first_line(error)
+            remedy = (
+                "make room and give the command again" if number in NO_ROOM else "then give the command again"
+            )
+            raise LinkerError(
+                f"{self.folder}: cannot be written ({reason}); what was added before is safe: {remedy}, it goes on "
+                "from there"
+            ) from error
+
+    @property
+    def uri(self) -> str:
+        """Where the Lance dataset lies."""
+        return str(self.folder / POSTS)
+
+    def dataset(self) -> lance.LanceDataset | None:
+        """The newest version of the posts; None where nothing was appended yet.
+
+        Raises:
+            DataError: it cannot be opened.
+        """
+        if not manifests(self.folder):
+            return None
+        check_newest(self.folder)
+        with readable(self.uri):
+            return _lance().dataset(self.uri)
+
+    def append(self, table: pa.Table) -> None:
+        """Add posts, all or none, and take down the checksums of their files.
+
+        Raises:
+            LinkerError: the disk does not take them.
+        """
+        mode = "append" if manifests(self.folder) else "create"
+        with self.told():
+            _lance().write_dataset(table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT)
+        self.seal()
+
+    def seal(self) -> None:
+        """Take down the checksums of what was added since; for the writer.
+
+        Raises:
+            LinkerError: the disk does not take them.
+        """
+        with self.told():
+            self._seal.take()
+
+    def sweep(self) -> None:
+        """Remove what appends left that were killed; for the writer, before it appends."""
+        dataset = self.dataset()
+        used = (
+            {file.path for part in dataset.get_fragments() for file in part.data_files()}
+            if dataset
+            else set()
+        )
+        known = Checksums.read(self.folder).known
+        data = self.folder / POSTS / "data"
+        for path in data.iterdir() if data.is_dir() else ():
+            if path.name not in used and path.relative_to(self.folder).as_posix() not in known:
+                path.unlink()
+
+    def count(self) -> int:
+        """How many posts there are."""
+        dataset = self.dataset()
+        return 0 if dataset is None else dataset.count_rows()
+
+
+def check_local(folder: Path) -> None:
+    """May a corpus lie there? Its vectors are mapped into memory, which only files of a file system can be.
+
+    Raises:
+        LinkerError: the folder is an address.
+    """
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(folder)):  # Path makes one slash of two
+        raise LinkerError(
+            f"{str(folder).replace(':/', '://', 1)}: a corpus lies on a file system, not behind an address (posts may "
+            "come from one); give a folder, and copy it when it is done"
+        )
+
+
+def _lance() -> Any:
+    try:
+        import lance
+    except ModuleNotFoundError as error:
+        raise LinkerError(
+            "a corpus needs the package pylance: pip install 'article-linker[corpus]'"
+        ) from error
+    return lance

@@ -1,0 +1,97 @@
+"""Is a corpus whole?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from linker.common.console import track
+from linker.common.errors import DataError
+from linker.common.files import sha256_of
+from linker.corpus.indexes.approximate import damaged as damaged_index
+from linker.corpus.indexes.bm25 import Lexical
+from linker.corpus.indexes.id_set import KeySet, keys_of
+from linker.corpus.indexes.near_duplicates import GROUPS, Groups
+from linker.corpus.indexes.vectors import Matrix, vectors_in
+from linker.corpus.storage.checksums import CHANGED, CHECKSUMS, MEND, POSTS, VERSIONS, Checksums, files_of
+from linker.corpus.storage.reader import ROWS_AT_ONCE, batches
+from linker.corpus.storage.store import Store
+from linker.data.near_duplicates import signatures
+
+_AGAIN = "delete it, it is made again"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with which file, and what to do."""
+
+    file: str
+    problem: str
+
+
+def faults(store: Store) -> Iterator[Fault]:
+    """Everything that is wrong, found by reading everything once: files first, then what is in them."""
+    checksums, present = Checksums.read(store.folder), files_of(store.folder)
+    if checksums.damaged:
+        lines = ", ".join(map(str, checksums.damaged[:5])) + ", …" * (len(checksums.damaged) > 5)
+        yield Fault(CHECKSUMS, f"{CHANGED}, in line {lines}; {MEND}")
+    # A kill can keep one append from being taken down, not two.
+    elif sum(name.startswith(VERSIONS) and name not in checksums.known for name in present) > 1:
+        there = (store.folder / CHECKSUMS).exists()
+        yield Fault(CHECKSUMS, f"{'lacks lines' if there else 'is missing'}; {MEND}")
+    damaged = False
+    for name in track(present, "reading files", len(present)):
+        # Without a checksum: written by an append that was killed before; its rows are read below.
+        if name in checksums.known and sha256_of(store.folder / name) != checksums.known[name]:
+            damaged = True
+            yield Fault(name, f"{CHANGED}; {MEND}")
+    for name in sorted(set(checksums.known) - set(present)):
+        damaged = True
+        yield Fault(name, f"is missing; {MEND}")
+    for path in [*Lexical(store.folder).damaged(), *Lexical(store.folder, "none").damaged()]:
+        yield Fault(path.relative_to(store.folder).as_posix(), f"{CHANGED}; {_AGAIN}")
+    if index := damaged_index(store.folder):
+        yield Fault(index, f"{CHANGED}; make it again with `linker corpus index`")
+    if not damaged:
+        try:
+            yield from _rows(store)
+        except DataError as error:
+            yield Fault(POSTS, str(error))
+
+
+def _rows(store: Store) -> Iterator[Fault]:
+    """Ids once each, vectors as they should be, and what is made from the posts in step with them."""
+    dataset = store.dataset()
+    count = 0 if dataset is None else dataset.count_rows()
+    groups = Groups(store.folder)
+    matrix, signed = Matrix(store.folder, store.facts.dim).file, groups.signatures
+    derived = [file for file in (matrix, signed) if file.rows()]
+    for file in derived:
+        # Unless a writer was at work just now.
+        if file.rows() > count == store.count():
+            yield Fault(file.path.name, f"holds more than the {count:,} posts; {_AGAIN}")
+    if dataset is None:
+        return
+    there = {file: file.there(count) for file in derived}
+    ids, place = KeySet(), 0
+    posts = batches(dataset, ["id", "text", "vector"])
+    for batch in track(posts, "reading posts", -(-count // ROWS_AT_ONCE)):
+        where = f"among posts {place + 1:,} to {place + len(batch):,}"
+        keys = keys_of(batch.column("id").to_pylist())
+        if ids.contains(keys).any() or len(np.unique(keys, axis=0)) < len(keys):
+            yield Fault(POSTS, f"an id is there twice {where}; build the corpus again")
+        ids.add(keys)
+        vectors = vectors_in(batch)
+        if not np.isfinite(vectors).all():
+            yield Fault(POSTS, f"a vector is no number {where}; build the corpus again")
+        for file in list(there):
+            expected = vectors if file is matrix else signatures(batch.column("text").to_pylist())
+            own = there[file][place : place + len(batch)]
+            if not np.array_equal(own, expected[: len(own)]):
+                yield Fault(file.path.name, f"differs from the posts; {_AGAIN}")
+                del there[file]
+        place += len(batch)
+    if len(there.get(signed, ())) == count and not groups.fits(there[signed]):
+        yield Fault(GROUPS, f"differs from the posts; {_AGAIN}")

@@ -1,1 +1,0 @@
-"""Files of articles and posts in every format, as rows with line numbers."""

@@ -1,0 +1,67 @@
+"""Parquet files, a batch of rows at a time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+from linker.common.errors import DataError
+from linker.data.io.line_errors import InputFile, LineError
+from linker.data.io.rows import Row, Table, not_utf8
+from linker.data.io.streams import shown_name
+
+_BATCH = 1024
+
+
+@contextmanager
+def parquet_table(file: InputFile, first: bytes, rest: BinaryIO) -> Iterator[Table]:
+    """Rows of a Parquet file, counted from 1 in place of lines.
+
+    The bytes go through a temporary file: Parquet is read from its end, and the input may be packed or a
+    pipe.
+    """
+    import pyarrow
+    import pyarrow.parquet
+
+    with tempfile.TemporaryFile() as copy:
+        copy.write(first)
+        shutil.copyfileobj(rest, copy, 1 << 20)
+        try:
+            parquet = pyarrow.parquet.ParquetFile(copy)
+            columns = list(parquet.schema_arrow.names)
+        except pyarrow.ArrowException as error:
+            raise DataError(f"{shown_name(file.path)}: not a Parquet file, or damaged ({error})") from error
+        if len(set(columns)) < len(columns):
+            raise DataError(
+                f"{shown_name(file.path)}: has two columns of the same name: {', '.join(columns)}"
+            )
+        yield Table("parquet", columns, _rows(file, parquet))
+
+
+def _rows(file: InputFile, parquet: Any) -> Iterator[Row]:
+    import pyarrow
+
+    number = 0
+    try:
+        for batch in parquet.iter_batches(batch_size=_BATCH):
+            for i in range(batch.num_rows):
+                number += 1
+                file.lines = number
+                try:
+                    values = {
+                        name: column[i].as_py() for name, column in zip(batch.schema.names, batch.columns)
+                    }
+                except UnicodeDecodeError:
+                    file.bad(number, LineError("invalid UTF-8"), str(batch.slice(i, 1).schema.names))
+                    continue
+                raw = json.dumps(values, ensure_ascii=False, default=str)
+                if not_utf8(raw):
+                    file.bad(number, LineError("invalid Unicode"), raw)
+                    continue
+                yield Row(number, values, raw)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{shown_name(file.path)}, row {number + 1}: damaged ({error})") from error

@@ -1,0 +1,130 @@
+"""Inputs as a command line names them: files, folders, patterns, addresses, standard input."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+
+from linker.common.errors import DataError
+from linker.data.io import streams
+from linker.data.io.streams import STANDARD_INPUT, is_address, is_page, shown_name
+from linker.data.io.tables import ENDINGS, format_of_name
+
+_MAGIC = re.compile(r"[*?[]")
+_PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
+_MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+# What `--on-error skip` leaves behind.
+_SET_ASIDE = re.compile(r"\.errors(-\d+)?\.jsonl$")
+
+
+def input_files(paths: Sequence[str]) -> list[str]:
+    """Every file that some inputs name, sorted within each input.
+
+    A folder stands for all files below it whose names end like posts (`.jsonl`, `.csv.gz`, …; `.txt` only if there are
+    no others), but hidden ones. A pattern stands for the files that it matches: `*` and `?` within one name, `**` also
+    across folders. Where a file of that very name exists, `*`, `?` and `[` mean themselves.
+
+    Raises:
+        DataError: a folder or pattern without a file, or an address with nothing behind it.
+    """
+    return [file for path in paths for file in _files(path)]
+
+
+def check_inputs(paths: Sequence[str]) -> list[str]:
+    """`input_files`, after a look whether they are all there: before any work.
+
+    Raises:
+        DataError: no.
+    """
+    if list(paths).count(STANDARD_INPUT) > 1:
+        raise DataError("-: standard input can be read once only; give files for the others")
+    files = input_files(paths)
+    for path in files:
+        if path != STANDARD_INPUT and not is_address(path) and not os.path.exists(path):
+            raise DataError(f"{shown_name(path)}: there is no such file; give a file or folder of posts")
+    return files
+
+
+def _files(path: str) -> list[str]:
+    if path == STANDARD_INPUT or is_page(path):
+        return [path]
+    kind = streams.kind_of(path) if is_address(path) else _kind_of(path)
+    if kind == "folder":
+        return _in_folder(path)
+    if kind is None and _MAGIC.search(path):
+        return _matching(path)
+    if kind is None and is_address(path):
+        raise DataError(f"{shown_name(path)}: there is no such file or folder")
+    return [path]
+
+
+def _in_folder(folder: str) -> list[str]:
+    names = [
+        name
+        for name in _files_below(folder, None)
+        if format_of_name(name) is not None and not _is_hidden(name) and not _SET_ASIDE.search(name)
+    ]
+    # Beside files of another kind a text is more likely a README than posts.
+    chosen = [name for name in names if format_of_name(name) != "txt"] or names
+    if not chosen:
+        raise DataError(
+            f"{shown_name(folder)}: no file to read in this folder (looked for *{', *'.join(ENDINGS)})"
+        )
+    return [f"{folder.rstrip('/')}/{name}" for name in sorted(chosen)]
+
+
+def _matching(path: str) -> list[str]:
+    place = _MAGIC.search(path)
+    assert place is not None
+    cut = path.rfind("/", 0, place.start()) + 1
+    folder, pattern = path[:cut], path[cut:]
+    expression = "".join(_MEANING.get(one) or _plain(one) for one in _PIECE.findall(pattern))
+    try:
+        wanted = re.compile(expression, re.DOTALL)
+    except re.error as error:
+        raise DataError(f"{shown_name(path)}: no such pattern ({error.msg})") from error
+    hidden = pattern.startswith(".") or "/." in pattern
+    names = [
+        name
+        for name in _files_below(folder, None if "**" in pattern else pattern.count("/") + 1)
+        if wanted.fullmatch(name) and (hidden or not _is_hidden(name))
+    ]
+    if not names:
+        raise DataError(f"{shown_name(path)}: no file has such a name")
+    return [folder + name for name in sorted(names)]
+
+
+def _plain(piece: str) -> str:
+    """`[a-c]` and `[!a]` as regular expressions; all else means itself."""
+    if len(piece) < 3 or piece[0] != "[":
+        return re.escape(piece)
+    inside = piece[1:-1].replace("\\", r"\\").replace("[", r"\[")
+    return f"[^/{inside[1:]}]" if inside[0] == "!" else f"[{inside}]"
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or "/." in name
+
+
+def _kind_of(path: str) -> str | None:
+    return "folder" if os.path.isdir(path) else "file" if os.path.lexists(path) else None
+
+
+def _files_below(folder: str, levels: int | None) -> list[str]:
+    """Names relative to the folder, at most so many levels deep."""
+    if is_address(folder):
+        return streams.files_below(folder, levels)
+
+    def refuse(error: OSError) -> None:
+        if error.filename != folder or os.path.exists(folder):
+            raise DataError(f"{error.filename}: cannot be read ({error.strerror})") from error
+
+    start = folder or "."
+    found = []
+    for where, folders, files in os.walk(start, onerror=refuse):
+        below = os.path.relpath(where, start).replace(os.sep, "/")
+        found += [name if below == "." else f"{below}/{name}" for name in files]
+        if levels is not None and below.count("/") + (below != ".") >= levels - 1:
+            folders.clear()
+    return found

@@ -1,0 +1,176 @@
+"""Any input, in whatever format, as a table whose rows are read one at a time."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO
+
+from linker.common.errors import DataError
+from linker.data.io.delimited import csv_table, tsv_table
+from linker.data.io.json_tables import is_page, json_document, json_table
+from linker.data.io.known_columns import normal
+from linker.data.io.line_errors import InputFile, LineError
+from linker.data.io.parquet import parquet_table
+from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
+from linker.data.io.spreadsheets import spreadsheet_table
+from linker.data.io.streams import STANDARD_INPUT, open_bytes, rejoined, shown_name
+
+#: Names as they are; or also those that are known, in their normal form.
+SniffFor = set[str] | tuple[set[str], set[str]]
+
+_SUFFIXES: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xlsx": "xlsx",
+    ".xls": "xlsx",
+    ".ods": "xlsx",
+    ".txt": "txt",
+}
+#: How files of posts are called that are found in folders; each may be packed.
+ENDINGS = tuple(_SUFFIXES)
+_PACKED = {".gz", ".bz2", ".xz", ".zst"}
+_BOM = b"\xef\xbb\xbf"
+# Keys of posts that answers of APIs do not have around a list of posts.
+_OF_POSTS = {
+    "id",
+    "text",
+    "body",
+    "content",
+    "fulltext",
+    "selftext",
+    "caption",
+    "idstr",
+    "tweetid",
+    "postid",
+    "uri",
+}
+_GLANCE = 1 << 16
+# The beginning of `[{...`, and of JSON that is indented or a single object with a list in it.
+_IS_DOCUMENT = re.compile(rb"\s*(\[\s*(\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)")
+_IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
+
+
+@contextmanager
+def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
+    """Open an input, whatever its format.
+
+    What the content shows beyond doubt counts more than the ending of the name: Parquet, workbooks, JSON.
+
+    Args:
+        file: where bad lines are reported.
+        sniff_for: column names that tell a header from plain text where the name has no known ending: as they are,
+            and optionally more in their normal form, of which two make a header.
+
+    Raises:
+        DataError: the file as a whole cannot be read: missing, damaged, of no known format, without a header.
+    """
+    with open_bytes(file.path, workbooks=True) as stream:
+        # A list in JSON may be one endless line: it is not read at once.
+        first = stream.readline(_GLANCE)
+        format_ = _format(first, format_of_name(shown_name(file.path)), sniff_for, file.path)
+        if format_ == "parquet":
+            with parquet_table(file, first, stream) as table:
+                yield table
+        elif format_ == "xlsx":
+            yield spreadsheet_table(file, rejoined(first, stream))
+        elif format_ == "json":
+            yield json_document(file, rejoined(first, stream))
+        else:
+            if not first.endswith(b"\n"):
+                first += stream.readline(MAX_LINE + 1 - len(first))
+            lines = _lines(first, stream, file)
+            make = {"jsonl": json_table, "csv": csv_table, "tsv": tsv_table, "txt": _text_table}[format_]
+            yield make(file, lines)
+
+
+def format_of_name(path: str) -> Format | None:
+    """What a file is by the ending of its name, packed or not."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in _PACKED:
+        suffixes.pop()
+    return _SUFFIXES.get(suffixes[-1]) if suffixes else None
+
+
+def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) -> Format:
+    """What a file is, by its first line or the beginning of it, and by its name."""
+    if first.startswith(b"PAR1"):
+        return "parquet"
+    if first.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        return "xlsx"
+    if named in ("parquet", "xlsx"):
+        return named
+    line = first.removeprefix(_BOM)
+    names = sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for
+    starts = {name.partition(".")[0] for name in names}
+    whole = len(first) < _GLANCE or first.endswith(b"\n")
+    if _IS_DOCUMENT.match(line) or (
+        _IS_OBJECT.match(line)
+        and b"[" in line
+        and is_page(line, whole, lambda name: name in starts or normal(name) in _OF_POSTS)
+    ):
+        return "json"
+    if named == "json":
+        return "jsonl"
+    if _IS_OBJECT.match(line) and (named != "txt" or _is_json(line)):
+        return "jsonl"
+    return named or _sniff(line, sniff_for, path)
+
+
+def _sniff(line: bytes, sniff_for: SniffFor, path: str) -> Format:
+    if line.lstrip().startswith((b"{", b"[")):
+        return "jsonl"
+    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
+    names = line.decode("utf-8", "replace")
+    for format_, delimiters in (("tsv", "\t"), ("csv", ",;")):
+        for delimiter in delimiters:
+            cells = [name.strip('" \r\n') for name in names.split(delimiter)]
+            if len(cells) > 1 and (exact & set(cells) or len(known & set(map(normal, cells))) > 1):
+                return format_  # type: ignore[return-value]
+    if path == STANDARD_INPUT:
+        return "txt"
+    raise DataError(
+        f"{shown_name(path)}: neither JSON nor a known header; "
+        "name the file .jsonl, .json, .csv, .tsv, .xlsx, .parquet or (one post a line) .txt"
+    )
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _lines(first: bytes, stream: BinaryIO, file: InputFile) -> Iterator[Line]:
+    """Lines without their end. Only `\\n` and `\\r\\n` end lines: tweets do hold U+2028 and the like."""
+    rest = iter(lambda: stream.readline(MAX_LINE + 1), b"")
+    for number, line in enumerate(chain([first.removeprefix(_BOM)] if first else [], rest), start=1):
+        if len(line) > MAX_LINE:
+            raise DataError(f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB")
+        file.lines = number
+        yield Line(number, line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r"))
+
+
+def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
+    def rows() -> Iterator[Row]:
+        for number, text in lines:
+            if not text.strip():
+                file.bad(number, LineError("blank line"), text)
+            elif not_utf8(text):
+                file.bad(number, LineError("invalid UTF-8"), text)
+            else:
+                yield Row(number, {"text": text}, text)
+
+    return Table("txt", ["text"], rows())

@@ -1,0 +1,105 @@
+"""An article and a post on every line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from linker.common.errors import DataError
+from linker.data.io.columns import Columns, SingleFileColumns
+from linker.data.io.fields import Values, date_of, id_of, label_of, required_text, text_of
+from linker.data.io.line_errors import BadLines, LineError, OnError
+from linker.data.io.records import nothing_in, unique_records
+from linker.data.io.rows import Row
+from linker.data.readers.reader import PairReader
+from linker.data.types import Article, LinkedPosts, Post
+
+
+class _Pair(NamedTuple):
+    id: str
+    article: Article | None
+    post: Post
+
+
+@PairReader.register("single_file")
+class SingleFile(PairReader):
+    """Reads files with `url, article, text` a line: a post and the article it is about.
+
+    Articles are the same where their urls are, and their ids are their urls. Further lines may leave the
+    article's text empty. A line without url and article holds a post about none of them.
+
+    Args:
+        files: file or files.
+        columns: what the columns are called there.
+        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
+        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+    """
+
+    def __init__(
+        self,
+        files: str | list[str],
+        columns: SingleFileColumns | None = None,
+        on_error: OnError = "strict",
+        errors_dir: str = ".",
+    ) -> None:
+        self.files, self.columns = files, columns or SingleFileColumns()
+        self.on_error, self.errors_dir = on_error, errors_dir
+
+    def read(self) -> LinkedPosts:
+        """All articles and posts, in file order.
+
+        Raises:
+            DataError: bad lines in strict mode, an unreadable file, or no post with an article.
+        """
+        articles: dict[str, Article] = {}
+        posts = []
+
+        def take(row: Row, columns: Columns, number: str) -> _Pair:
+            post = _post(row.values, columns, number)
+            return _Pair(post.id, _article(row.values, columns, articles) if post.article_ids else None, post)
+
+        with BadLines(self.on_error, self.errors_dir) as bad_lines:
+            for pair in unique_records(self.files, self.columns, bad_lines, take):
+                if pair.article is not None:
+                    articles[pair.article.id] = pair.article
+                posts.append(pair.post)
+        if not articles:
+            raise DataError(f"{nothing_in(self.files, 'post with an article')}")
+        return LinkedPosts(list(articles.values()), posts)
+
+
+def _post(values: Values, columns: Columns, number: str) -> Post:
+    url = label_of(values, columns, "url")
+    if url is None and text_of(values, columns, "article"):
+        id_of(values, columns, "url")
+    taken = columns.all_names()
+    return Post(
+        id=id_of(values, columns) if columns.names("id") else number,
+        **required_text(values, columns),
+        article_ids=(url,) if url else (),
+        created_at=date_of(values, columns, "created_at"),
+        split=label_of(values, columns, "split"),
+        extra={name: value for name, value in values.items() if name not in taken},
+    )
+
+
+def _article(values: Values, columns: Columns, seen: dict[str, Article]) -> Article:
+    """The article of a line, which must not contradict what an earlier line said about it."""
+    url = id_of(values, columns, "url")
+    said = {
+        "title": text_of(values, columns, "title"),
+        "text": text_of(values, columns, "article"),
+        "published": date_of(values, columns, "published"),
+        "story": label_of(values, columns, "story"),
+    }
+    split = label_of(values, columns, "split")
+    if url not in seen:
+        if not said["title"] and not said["text"]:
+            raise LineError("empty text", f"no text for the article {url}")
+        return Article(id=url, url=url, split=split, **said)  # type: ignore[arg-type]
+    known = seen[url]
+    for name, value in said.items():
+        if value and value != getattr(known, name):
+            raise LineError("contradiction", f"an earlier line gives another {name} for the article {url}")
+    # An article with posts in several parts belongs to none.
+    return known if split == known.split else replace(known, split=None)

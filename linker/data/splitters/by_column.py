@@ -1,0 +1,78 @@
+"""The division that the files themselves give."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from linker.common.errors import ConfigError, DataError
+from linker.data.splitters.splitter import Splits, Splitter, part_of, require_links, tell
+from linker.data.types import LinkedPosts, Post
+
+
+@Splitter.register("given")
+class GivenSplitter(Splitter):
+    """Divides by the `split` of posts and articles.
+
+    A post without a split takes that of its first article that has one. An article without a split is a
+    candidate in dev and test, linked or not, and in train if one of the train posts is about it.
+
+    Args:
+        train: value, or values, of `split` that mean train.
+        dev: the same for dev; null: no dev part.
+        test: the same for test.
+    """
+
+    def __init__(
+        self,
+        train: str | list[str] = "train",
+        dev: str | list[str] | None = "dev",
+        test: str | list[str] | None = None,
+    ) -> None:
+        given = {"train": train, "dev": dev, "test": test}
+        self.names = {part: _as_set(names) for part, names in given.items() if names is not None}
+        count = Counter(name for names in self.names.values() for name in names)
+        if twice := [name for name, times in count.items() if times > 1]:
+            raise ConfigError(f"splitter given: {twice[0]!r} is named for two parts")
+
+    def split(self, data: LinkedPosts) -> Splits:
+        """The parts.
+
+        Raises:
+            DataError: nothing has a split; a part has no post; a post is in another part than its articles.
+        """
+        of_article = {article.id: article.split for article in data.articles}
+        of_post = [_split_of(post, of_article) for post in data.posts]
+        if not any(of_post):
+            raise DataError(
+                "no post and no article has a `split`; name its column in the reader's `columns`, "
+                'or divide otherwise, like {"splitter": {"type": "by_article"}}'
+            )
+        parts = {}
+        for part, names in self.names.items():
+            posts = [post for post, split in zip(data.posts, of_post) if split in names]
+            about = {i for post in posts for i in post.article_ids}
+            articles = [
+                article
+                for article in data.articles
+                if (article.split in names if article.split else part != "train" or article.id in about)
+            ]
+            parts[part] = require_links(
+                part_of(articles, posts), f"{part} (split {' or '.join(sorted(names))})"
+            )
+        _tell_left_out(Counter(of_post), {name for names in self.names.values() for name in names})
+        return Splits(**parts)
+
+
+def _as_set(names: str | list[str]) -> set[str]:
+    return {names} if isinstance(names, str) else set(names)
+
+
+def _split_of(post: Post, of_article: dict[str, str | None]) -> str | None:
+    return post.split or next((of_article[i] for i in post.article_ids if of_article.get(i)), None)
+
+
+def _tell_left_out(counts: Counter[str | None], used: set[str]) -> None:
+    left_out = {name: count for name, count in counts.items() if name not in used}
+    if left_out:
+        each = [f"{count} with {f'split {name!r}' if name else 'none'}" for name, count in left_out.items()]
+        tell(f"posts in no part: {', '.join(each)}")

@@ -1,0 +1,378 @@
+"""Reading the files that word vectors come in, only the rows that are needed."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from linker.common.errors import DataError
+from linker.data.io.streams import open_bytes
+
+
+class RowSelection:
+    """Decides row by row, in file order, and remembers the words of the rows kept."""
+
+    def __init__(self, wanted: set[str] | None, max_words: int | None) -> None:
+        """Keep the `wanted` words and the first `max_words` rows; all rows where `max_words` is None."""
+        self._wanted = {word.encode("utf-8", "surrogatepass") for word in wanted or ()}
+        # Tokens without any capital can meet a capitalised row only by its lower-cased spelling.
+        self._fold = bool(wanted) and all(word == word.lower() for word in wanted or ())
+        self._first = float("inf") if max_words is None else max_words
+        self._rows = 0
+        self._words: list[bytes | None] = []
+        self._exact: set[bytes] = set()
+        self._folded: dict[bytes, int] = {}
+
+    def needs(self, word: bytes) -> bool:
+        """Is the row of this word, the next of the file, to be kept?"""
+        self._rows += 1
+        lower = _lower(word) if self._fold else word
+        if not (self._rows <= self._first or lower in self._wanted) or lower in self._exact:
+            return False
+        return lower == word or lower not in self._folded
+
+    def keep(self, word: bytes) -> None:
+        """Keep the row just asked for."""
+        lower = _lower(word) if self._fold else word
+        if lower != word:
+            self._folded[lower] = len(self._words)
+        else:
+            self._exact.add(word)
+            if word in self._folded:
+                self._words[self._folded.pop(word)] = None
+        self._words.append(lower)
+
+    def result(self, rows: list[np.ndarray], dim: int) -> tuple[list[str], np.ndarray]:
+        """The words and their matrix, given the vectors of all rows kept, in order, in blocks."""
+        matrix = np.concatenate(rows) if rows else np.zeros((0, dim), dtype=np.float32)
+        decoded = [None if word is None else _token(word) for word in self._words]
+        if None in decoded:
+            matrix = matrix[[word is not None for word in decoded]]
+        return [word for word in decoded if word is not None], matrix
+
+
+def _lower(word: bytes) -> bytes:
+    if word.isascii():
+        return word.lower()
+    return word.decode("utf-8", "surrogateescape").lower().encode("utf-8", "surrogateescape")
+
+
+def _token(word: bytes) -> str | None:
+    """The word as a token, or None where no token can be that word: broken UTF-8, white space, nothing."""
+    try:
+        text = word.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return text if text.split() == [text] else None
+
+
+CHUNK_BYTES = 1 << 22
+PROBED_LINES = 100
+
+
+def read_text(path: Path, stream: BinaryIO, selection: RowSelection) -> tuple[list[str], np.ndarray]:
+    """Words and vectors of the rows that `selection` keeps.
+
+    Only the rows kept are parsed; the others are looked at as far as their word.
+
+    Raises:
+        DataError: no vectors, a line with too few or too many numbers, something that is no number, or fewer
+            lines than the header promises.
+    """
+    reader = _TextReader(path, selection)
+    for lines in _line_blocks(stream):
+        reader.add(lines)
+    return reader.finish()
+
+
+def _line_blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
+    rest = b""
+    while block := stream.read(CHUNK_BYTES):
+        *lines, rest = (rest + block).split(b"\n")
+        if lines:
+            yield lines
+    if rest:
+        yield [rest]
+
+
+class _TextReader:
+    """Collects rows; `number` counts the lines read."""
+
+    def __init__(self, path: Path, selection: RowSelection) -> None:
+        self.path, self.selection = path, selection
+        self.promised: int | None = None
+        self.number = 0
+        self.dim = 0
+        self.separator = b" "
+        self.rows: list[np.ndarray] = []
+
+    def add(self, lines: list[bytes]) -> None:
+        if not self.dim:
+            lines = self._begin(lines)
+        kept: list[tuple[int, bytes]] = []
+        selection, separator, width = self.selection, self.separator, self.dim
+        for number, line in enumerate(lines, self.number + 1):
+            end = line.find(separator)
+            if not (line.strip() and selection.needs(line[:end])):
+                continue
+            line = line.rstrip()
+            columns = line.count(separator)
+            if columns == width:
+                selection.keep(line[:end])
+                kept.append((number, line[end + 1 :]))
+            else:
+                self._check_spaced_word(number, line.split(separator))
+        self.number += len(lines)
+        if kept:
+            self._parse(kept)
+
+    def finish(self) -> tuple[list[str], np.ndarray]:
+        if not self.number:
+            raise DataError(f"{self.path}: empty, no word vectors in it")
+        if self.promised is not None and self.number - 1 < self.promised:
+            raise DataError(
+                f"{self.path}: cut short: its first line promises {self.promised:,} vectors, "
+                f"there are {self.number - 1:,}; get the file again"
+            )
+        return self.selection.result(self.rows, self.dim)
+
+    def _begin(self, lines: list[bytes]) -> list[bytes]:
+        """Find the header, the separator and the number of columns in the file's first lines."""
+        first = lines[0].removeprefix(b"\xef\xbb\xbf").split()
+        if len(first) == 2 and first[0].isdigit() and first[1].isdigit():
+            self.promised, self.dim, self.number = int(first[0]), int(first[1]), 1
+            lines = lines[1:]
+        probe = [line for line in islice(lines, PROBED_LINES) if line.strip()]
+        if probe and b"\t" in probe[0]:
+            self.separator = b"\t"
+        if not self.dim:
+            columns = Counter(line.rstrip().count(self.separator) for line in probe)
+            self.dim = max(columns, key=lambda n: columns[n], default=0)
+        if not self.dim or (probe and not any(_is_row(line, self.separator, self.dim) for line in probe)):
+            raise DataError(
+                f"{self.path}, line {self.number + 1}: not word vectors: expected a word and its numbers, "
+                f"separated by spaces, found {_shown(lines[0] if lines else b'')}"
+            )
+        return lines
+
+    def _check_spaced_word(self, number: int, fields: list[bytes]) -> None:
+        """More columns may mean a word with spaces in it (as in glove.840B): it is left out."""
+        columns = len(fields) - 1
+        if columns < self.dim or all(_is_number(field) for field in fields[1 : -self.dim]):
+            raise DataError(
+                f"{self.path}, line {number}: {columns} numbers after {_shown(fields[0])}, "
+                f"expected {self.dim}; the file is broken or cut short there"
+            )
+
+    def _parse(self, kept: list[tuple[int, bytes]]) -> None:
+        text = b"\n".join(body for _, body in kept).replace(self.separator, b"\n")
+        values = _floats(text, len(kept) * self.dim)
+        if values is None:
+            for number, body in kept:
+                self._check(number, body)
+            raise DataError(f"{self.path}: cannot be parsed near line {kept[0][0]}")
+        self.rows.append(values.reshape(len(kept), self.dim))
+
+    def _check(self, number: int, body: bytes) -> None:
+        for column, value in enumerate(body.split(self.separator), 1):
+            if not _is_number(value):
+                raise DataError(
+                    f"{self.path}, line {number}: column {column} is no number but {_shown(value)}"
+                )
+
+
+def _floats(text: bytes, count: int) -> np.ndarray | None:
+    """The numbers, one a line, as float32; None where something is not a finite number."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    # Arrow's own memory: a worker that lets go of Python's bytes while the program ends would abort it.
+    memory = pa.BufferOutputStream()
+    memory.write(text)
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(memory.getvalue()),
+            csv.ReadOptions(column_names=["value"]),
+            csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(column_types={"value": pa.float32()}, null_values=[]),
+        )
+    except pa.ArrowInvalid:
+        return None
+    values = table.column(0).to_numpy()
+    return values if len(values) == count and np.isfinite(values).all() else None
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def _is_row(line: bytes, separator: bytes, dim: int) -> bool:
+    values = line.rstrip().split(separator)[-dim:]
+    return len(values) == dim and all(_is_number(value) for value in values)
+
+
+def _shown(line: bytes) -> str:
+    text = line.decode("utf-8", "replace")
+    return repr(text if len(text) <= 40 else text[:40] + "…")
+
+
+LONGEST_WORD = 10_000
+HEADER = re.compile(rb"(\d+) (\d+)[ \t]*\n")
+BLOCK_BYTES = 1 << 24
+
+
+def is_binary(start: bytes) -> bool:
+    """Do a file's first bytes look like word2vec's binary format? Its numbers hold bytes that no text has."""
+    header = HEADER.match(start)
+    return header is not None and any(byte < 9 for byte in start[header.end() :])
+
+
+def read_binary(path: Path, stream: BufferedReader, selection: RowSelection) -> tuple[list[str], np.ndarray]:
+    """Words and vectors of the rows that `selection` keeps.
+
+    Raises:
+        DataError: the file ends early or holds something else.
+    """
+    header = HEADER.match(stream.readline(100))
+    assert header is not None
+    count, dim = int(header[1]), int(header[2])
+    width, rows, blocks = 4 * dim, [], []
+    buffer, position = b"", 0
+    for number in range(1, count + 1):
+        space = buffer.find(b" ", position)
+        if space < 0 or space + 1 + width > len(buffer):
+            buffer, position = buffer[position:] + stream.read(BLOCK_BYTES), 0
+            space = buffer.find(b" ")
+        end = space + 1 + width
+        if space < 0 or end > len(buffer) or space - position > LONGEST_WORD:
+            raise DataError(
+                f"{path}, vector {number:,} of {count:,}: cut short or no word2vec file; get the file again"
+            )
+        word = buffer[position:space].lstrip(b"\n")
+        if selection.needs(word):
+            selection.keep(word)
+            rows.append(buffer[space + 1 : end])
+            if len(rows) * width >= BLOCK_BYTES:
+                blocks.append(_matrix(rows, dim))
+                rows = []
+        position = end
+    matrix = selection.result([*blocks, _matrix(rows, dim)], dim)
+    if not np.isfinite(matrix[1]).all():
+        raise DataError(f"{path}: has vectors with infinite or undefined numbers")
+    return matrix
+
+
+def _matrix(rows: list[bytes], dim: int) -> np.ndarray:
+    return np.frombuffer(b"".join(rows), dtype="<f4").reshape(len(rows), dim)
+
+
+PROBED_BYTES = 4096
+BUFFER_BYTES = 1 << 18
+ZIP_START = b"PK\x03\x04"
+
+
+def read_rows(path: Path, wanted: set[str] | None, max_words: int | None) -> tuple[list[str], np.ndarray]:
+    """Words and vectors of the file's rows that are wanted or among its first `max_words`.
+
+    Raises:
+        DataError: the file cannot be read or is broken; the message names file and line.
+    """
+    selection = RowSelection(wanted, max_words)
+    if path.suffix == ".pt":
+        return read_torchtext(path, selection)
+    with open_vectors(path) as stream:
+        buffered = io.BufferedReader(cast(Any, stream), BUFFER_BYTES)
+        read = read_binary if is_binary(buffered.peek(PROBED_BYTES)) else read_text
+        return read(path, buffered, selection)
+
+
+@contextmanager
+def open_vectors(path: Path) -> Iterator[BinaryIO]:
+    """Open a vector file: plain, packed, or a file inside a zip (`archive.zip/member`).
+
+    Raises:
+        DataError: the file is missing, damaged, or a zip in which no single file is meant.
+    """
+    archive = path.parent if path.parent.is_file() else path
+    with open(archive, "rb") as file:
+        zipped = file.read(len(ZIP_START)) == ZIP_START
+    if zipped:
+        with _open_member(archive, None if archive == path else path.name) as stream:
+            yield stream
+    elif archive == path:
+        with open_bytes(str(path)) as stream:
+            yield stream
+    else:
+        raise DataError(f"{archive}: no zip archive, so there is no {path.name} in it")
+
+
+@contextmanager
+def _open_member(path: Path, name: str | None) -> Iterator[BinaryIO]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = [info.filename for info in archive.infolist() if not info.is_dir()]
+            if name is None and len(members) == 1:
+                name = members[0]
+            if name is None or name not in members:
+                example = f", as {path}/{members[0]}" if members else ""
+                raise DataError(
+                    f"{path}: holds {', '.join(members) or 'nothing'}; say which is meant{example}"
+                )
+            with archive.open(name) as stream:
+                yield io.BufferedReader(cast(Any, stream), BUFFER_BYTES)
+    except (zlib.error, EOFError, zipfile.BadZipFile, NotImplementedError, OSError) as error:
+        raise DataError(f"{path}: damaged or cut short ({error}); get it again") from error
+
+
+def read_torchtext(path: Path, selection: RowSelection) -> tuple[list[str], np.ndarray]:
+    """Words and vectors of a torchtext cache file: the tuple (words, ids, matrix, dimensions).
+
+    torchtext leaves rows of zeros at the end, one for each word that was no UTF-8.
+
+    Raises:
+        DataError: something else is in it.
+    """
+    import pickle
+
+    import torch
+
+    try:
+        # Mapped, so that only the rows taken come into memory; nothing but plain data is unpickled.
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
+        words, _, matrix, dim = content
+        matrix = matrix.reshape(-1, dim)
+        if len(matrix) < len(words):
+            raise ValueError("fewer vectors than words")
+    except (
+        pickle.UnpicklingError,
+        EOFError,
+        OSError,
+        RuntimeError,
+        ValueError,
+        TypeError,
+        AttributeError,
+    ) as error:
+        raise DataError(
+            f"{path}: no vectors as torchtext caches them; remove it and get them again"
+        ) from error
+    rows = []
+    for row, word in enumerate(words):
+        name = word.encode("utf-8", "surrogatepass")
+        if selection.needs(name):
+            selection.keep(name)
+            rows.append(row)
+    return selection.result([matrix[torch.tensor(rows, dtype=torch.int64)].float().numpy()], dim)

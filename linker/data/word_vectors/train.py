@@ -1,0 +1,206 @@
+"""Word vectors from the user's own texts, trained by gensim."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from linker.common.console import track
+from linker.common.errors import DataError, LinkerError
+from linker.common.files import atomic_write
+from linker.data.io.line_errors import BadLines, OnError
+from linker.data.io.tables import open_table
+from linker.data.tokenizers.tokenizer import Tokenizer
+from linker.data.word_vectors.file import VectorFile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Method = Literal["skipgram", "cbow", "fasttext"]
+# gensim silently cuts longer texts.
+LONGEST_TEXT = 10_000
+# Rows for n-grams; gensim's two million would need 2.4 GB at 300 dimensions.
+BUCKETS = 200_000
+
+
+def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "strict") -> Iterator[str]:
+    """Every text in the named columns of files: JSON lines, CSV, TSV, Parquet or plain text, packed or not.
+
+    Raises:
+        DataError: a file cannot be read, has bad lines (in strict mode), or has none of the columns.
+    """
+    with BadLines(on_error) as bad_lines:
+        for path in paths:
+            found, there = False, dict[str, None]()
+            with open_table(bad_lines.file(path), set(columns)) as table:
+                for row in table.rows:
+                    there.update(dict.fromkeys(row.values))
+                    for column in columns:
+                        text = row.values.get(column)
+                        found = found or column in row.values
+                        if isinstance(text, str) and text:
+                            yield text
+            if not found:
+                raise DataError(
+                    f"{path}: has no column {' or '.join(columns)}; there are: {', '.join(there) or 'none'}; "
+                    "name those with text by --column"
+                )
+
+
+def train_vectors(
+    texts: Iterable[str],
+    tokenizer: Tokenizer,
+    out: Path,
+    method: Method = "skipgram",
+    dim: int = 300,
+    epochs: int = 5,
+    min_count: int = 3,
+    window: int = 5,
+    seed: int = 1,
+    workers: int = 1,
+    start: str | None = None,
+) -> tuple[int, int]:
+    """Train vectors on the texts and write them in word2vec's text format, packed where `out` ends in `.gz`.
+
+    A text that comes again, as retweets do, counts once. The tokenized texts lie in a temporary file: memory
+    holds the vectors and the words, not the texts.
+
+    Args:
+        texts: the texts.
+        tokenizer: the one that the model will have.
+        out: the file to write.
+        method: skip-gram, CBOW (Mikolov et al. 2013), or skip-gram with character n-grams (Bojanowski et al.
+            2017).
+        dim: length of the vectors.
+        epochs: times that the texts are read.
+        min_count: words that come less often get no vector.
+        window: words to the left and right that count as context.
+        seed: for the same vectors every time, given one worker.
+        workers: threads; more than one are faster, and the vectors differ a little from time to time.
+        start: vectors (a file or a name) that the words they have begin with, instead of random ones.
+
+    Returns:
+        Words with a vector, and running tokens read.
+
+    Raises:
+        LinkerError: gensim is not installed.
+        DataError: no word comes `min_count` times; the vectors of `start` have another length.
+    """
+    models = _gensim_models()
+    if start is not None and method == "fasttext":
+        # There a word's vector is made of those of its n-grams, which a file of word vectors does not hold.
+        raise LinkerError(
+            "fasttext cannot begin with the vectors of words; use skipgram or cbow, or no --start"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = _Corpus(Path(folder) / "corpus.txt")
+        tokens = corpus.write(texts, tokenizer)
+        options: dict[str, Any] = {
+            "vector_size": dim,
+            "window": window,
+            "min_count": min_count,
+            "epochs": epochs,
+            "sg": int(method != "cbow"),
+            "sample": 1e-4,
+            "negative": 5,
+            "seed": seed,
+            "workers": workers,
+        }
+        model = (
+            models.FastText(bucket=BUCKETS, **options) if method == "fasttext" else models.Word2Vec(**options)
+        )
+        model.build_vocab(corpus_iterable=corpus.passes("counting words", 1))
+        if not len(model.wv):
+            raise DataError(
+                f"no word comes {min_count} times in {tokens:,} tokens; lower --min-count or add texts"
+            )
+        if start is not None:
+            _begin_with(model.wv, VectorFile(start, max_words=0))
+        model.train(
+            corpus_iterable=corpus.passes("training", epochs), total_examples=corpus.lines, epochs=epochs
+        )
+    write_vectors(out, model.wv.index_to_key, model.wv.vectors)
+    return len(model.wv), tokens
+
+
+def _begin_with(vectors: Any, start: VectorFile) -> None:
+    words, matrix = start.read(set(vectors.index_to_key))
+    if matrix.shape[1] != vectors.vector_size:
+        raise DataError(
+            f"{start.source}: its vectors have {matrix.shape[1]} numbers each, not {vectors.vector_size}; "
+            f"give --dim {matrix.shape[1]}"
+        )
+    rows = {vectors.key_to_index[word]: row for row, word in enumerate(words) if word in vectors.key_to_index}
+    vectors.vectors[list(rows)] = matrix[list(rows.values())]
+
+
+def write_vectors(path: Path, words: Sequence[str], matrix: np.ndarray) -> None:
+    """Write word2vec's text format, packed where the name ends in `.gz`; the same bytes every time."""
+    with atomic_write(path, "wb") as raw:
+        # No file name and no time go into the header of the packed file.
+        packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.suffix == ".gz" else raw
+        packed.write(f"{len(words)} {matrix.shape[1]}\n".encode())
+        form = " ".join(["%.5g"] * matrix.shape[1])
+        for word, row in track(zip(words, matrix), "writing vectors", len(words)):
+            packed.write(f"{word} {form % tuple(row.tolist())}\n".encode())
+        if packed is not raw:
+            packed.close()
+
+
+class _Corpus:
+    """Tokenized texts in a file, one a line."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lines = 0
+
+    def write(self, texts: Iterable[str], tokenizer: Tokenizer) -> int:
+        """Tokenize the texts into the file, each once; gives the number of tokens."""
+        seen: set[bytes] = set()
+        total = 0
+        with self.path.open("w", encoding="utf-8") as file:
+            for text in track(texts, "tokenizing"):
+                tokens = tokenizer.tokenize(text)
+                digest = blake2b(" ".join(tokens).encode(), digest_size=12).digest()
+                if digest in seen:
+                    continue
+                seen.add(digest)
+                total += len(tokens)
+                rest = iter(tokens)
+                while part := list(islice(rest, LONGEST_TEXT)):
+                    file.write(" ".join(part) + "\n")
+                    self.lines += 1
+        return total
+
+    def passes(self, description: str, count: int) -> Iterable[list[str]]:
+        """The texts, to be iterated `count` times; the progress runs over all passes."""
+        return _Passes(self, track(range(count * self.lines), description, count * self.lines))
+
+
+class _Passes:
+    def __init__(self, corpus: _Corpus, progress: Iterator[int]) -> None:
+        self._corpus, self._progress = corpus, progress
+
+    def __iter__(self) -> Iterator[list[str]]:
+        with self._corpus.path.open(encoding="utf-8", newline="\n") as file:
+            for line in file:
+                next(self._progress, None)
+                yield line.split()
+
+
+def _gensim_models() -> Any:
+    try:
+        from gensim import models
+    except ImportError as error:
+        raise LinkerError(
+            "training word vectors needs gensim: pip install 'article-linker[vectors]'"
+        ) from error
+    # gensim warns of small corpora and unequal passes through its own log, in words for programmers.
+    logging.getLogger("gensim").setLevel(logging.ERROR)
+    return models

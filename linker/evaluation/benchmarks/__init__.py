@@ -1,0 +1,1 @@
+"""Benchmarks: reranking sets and sentence similarity."""

@@ -1,0 +1,106 @@
+"""How well models put a query's own candidates first (Di Giovanni & Brambilla 2021, section 4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linker.common.errors import DataError, LinkerError
+from linker.data.io.streams import open_bytes
+from linker.data.types import Article, Post
+from linker.evaluation.metrics.ranking import average_precision, ndcg
+from linker.models.model import Model
+from linker.models.order import rank_posts
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A tweet to be ranked."""
+
+    id: str
+    text: str
+    relevant: bool
+
+
+@dataclass(frozen=True)
+class Reranking:
+    """A query and its candidates, in an order that says nothing about their relevance.
+
+    Attributes:
+        set: dq, dr, cq or cr.
+        parent_id: the tweet that the relevant candidates quote or answer; of dq and dr it is the query.
+    """
+
+    set: str
+    query_id: str
+    query: str
+    parent_id: str
+    candidates: tuple[Candidate, ...]
+
+
+def read_reranking(path: str | Path) -> list[Reranking]:
+    """The queries of a reranking set.
+
+    Raises:
+        DataError: the file cannot be read, or a line of it is none.
+    """
+    found = []
+    with open_bytes(str(path)) as file:
+        for number, line in enumerate(file, 1):
+            try:
+                value: dict[str, Any] = json.loads(line)
+                candidates = tuple(Candidate(**one) for one in value.pop("candidates"))
+                found.append(Reranking(**value, candidates=candidates))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                raise DataError(
+                    f"{path}, line {number}: no query of a reranking set; `linker mine benchmarks` makes them"
+                ) from error
+    if not found:
+        raise DataError(f"{path}: holds no query")
+    return found
+
+
+RERANKING_METRICS = ("nDCG", "MAP")
+
+
+@dataclass(frozen=True)
+class RerankingFigures:
+    """Means over the queries, as fractions, by the names of `RERANKING_METRICS`; and nDCG of each query."""
+
+    metrics: dict[str, float]
+    per_query: np.ndarray
+
+
+def rerank(model: Model, queries: Sequence[Reranking]) -> RerankingFigures:
+    """Rank every query's candidates by a model's scores, the query as the article.
+
+    nDCG is over the whole ranking. Tied candidates stand in descending order of their ids.
+
+    Raises:
+        LinkerError: a score that is not finite, or a query without relevant candidates.
+    """
+    articles, posts = [], []
+    for query in queries:
+        articles += [Article(query.query_id, query.query)] * len(query.candidates)
+        posts += [Post(candidate.id, candidate.text) for candidate in query.candidates]
+    scores = model.score_pairs(articles, posts)
+    if not np.isfinite(scores).all():
+        bad = int(np.flatnonzero(~np.isfinite(scores))[0])
+        raise LinkerError(f"the score of {posts[bad].id} for the query {articles[bad].id} is {scores[bad]}")
+    figures = []
+    start = 0
+    for query in queries:
+        relevant = np.array([candidate.relevant for candidate in query.candidates])
+        if not relevant.any():
+            raise LinkerError(f"the query {query.query_id} has no relevant candidate")
+        own = scores[None, start : start + len(relevant)]
+        ranked = relevant[rank_posts(own, [candidate.id for candidate in query.candidates])]
+        figures.append((ndcg(ranked, len(relevant))[0], average_precision(ranked)[0]))
+        start += len(relevant)
+    values = np.array(figures)
+    return RerankingFigures(dict(zip(RERANKING_METRICS, values.mean(axis=0).tolist())), values[:, 0])

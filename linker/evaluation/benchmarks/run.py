@@ -1,0 +1,87 @@
+"""Models on reranking sets and graded pairs, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from linker.common.console import stderr
+from linker.common.errors import LinkerError
+from linker.common.files import check_writable
+from linker.data.io.line_errors import OnError
+from linker.evaluation.benchmarks.graded_pairs import PairColumns, read_pairs, similarity_figures
+from linker.evaluation.benchmarks.reranking import read_reranking, rerank
+from linker.models.archive import write_json
+from linker.models.model import Model
+from linker.models.resolve import Contender
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One file and what the models did on it.
+
+    Attributes:
+        name: of the file.
+        size: how much it holds, for people.
+        models: model → metric → value (fractions; correlations).
+    """
+
+    name: str
+    size: str
+    models: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+def measure_benchmarks(
+    contenders: Sequence[Contender],
+    rerankings: Sequence[Path],
+    similarities: Sequence[Path],
+    columns: PairColumns,
+    json: Path | None = None,
+    on_error: OnError = "strict",
+    errors_dir: str = ".",
+) -> list[Benchmark]:
+    """Measure every model on every file; all files are read and all models loaded before the first one scores.
+
+    Args:
+        contenders: the models.
+        rerankings: sets of `linker mine benchmarks`.
+        similarities: files of pairs.
+        columns: of those.
+        json: where the figures are written, too.
+        on_error: what becomes of bad lines of `similarities`.
+        errors_dir: where those that are set aside go.
+
+    Raises:
+        LinkerError: a file or model that cannot be read, or scores that are not finite.
+    """
+    files = [*rerankings, *similarities]
+    if json is not None:
+        check_writable(json, files)
+    benchmarks: list[Benchmark] = []
+    tasks: list[Callable[[Model], dict[str, float]]] = []
+    for path in rerankings:
+        queries = read_reranking(path)
+        benchmarks.append(Benchmark(_name(path, files), f"{len(queries):,} queries"))
+        tasks.append(lambda model, queries=queries: rerank(model, queries).metrics)  # type: ignore[misc]
+    for path in similarities:
+        pairs = read_pairs(path, columns, on_error, errors_dir)
+        benchmarks.append(Benchmark(_name(path, files), pairs.size))
+        tasks.append(lambda model, pairs=pairs: similarity_figures(model, pairs))  # type: ignore[misc]
+    models = [contender.load() for contender in contenders]
+    for contender, model in zip(contenders, models):
+        for benchmark, task in zip(benchmarks, tasks):
+            text = f"{contender.name}: {benchmark.name}, {benchmark.size}"
+            stderr.print(text, style="dim", highlight=False, markup=False, soft_wrap=True)
+            try:
+                benchmark.models[contender.name] = task(model)
+            except LinkerError as error:
+                raise LinkerError(f"{contender.name} on {benchmark.name}: {error}") from error
+    if json is not None:
+        write_json(json, {"benchmarks": [asdict(benchmark) for benchmark in benchmarks]})
+    return benchmarks
+
+
+def _name(path: Path, files: Sequence[Path]) -> str:
+    """The file's name, or its whole path where two have the same name."""
+    return path.name if [file.name for file in files].count(path.name) == 1 else str(path)

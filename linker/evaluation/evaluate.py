@@ -1,0 +1,101 @@
+"""All metrics of one model on one set of articles and posts, under the names used everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from linker.common.errors import LinkerError
+from linker.data.types import LinkedPosts
+from linker.evaluation.metrics import pairwise
+from linker.evaluation.metrics.ranking import METRICS, per_article
+
+PAIR_METRICS = (*(f"r_precision@{r}" for r in pairwise.THRESHOLDS), "mRP", "mAP", "AUC")
+"""Over all pairs in one ranking (`linker.evaluation.metrics.pairwise`)."""
+
+ARTICLE_METRICS = tuple(METRICS)
+"""Means over the articles that have relevant posts (`linker.evaluation.metrics.ranking`)."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What was measured, and on how much. All metrics are fractions: 1 is perfect."""
+
+    metrics: dict[str, float]
+    """In the order of `PAIR_METRICS` and `ARTICLE_METRICS`; what is not defined on the data is left out."""
+    per_article: dict[str, np.ndarray]
+    """Of every article, NaN for those without relevant posts."""
+    articles: int
+    posts: int
+    relevant_pairs: int
+    articles_without_posts: int
+    thresholds_left_out: tuple[int, ...]
+    """The r of r_precision@r that exceed the number of pairs."""
+
+
+def evaluate(scores: np.ndarray, linked: LinkedPosts) -> dict[str, float]:
+    """All metrics of `scores` (articles × posts) as fractions by name: `mAP`, `AUC`, `mRP`, `MAP`, ...
+
+    Raises:
+        LinkerError: scores of another shape or not finite, or no post belongs to any of the articles.
+    """
+    article_ids = [article.id for article in linked.articles]
+    return measure(scores, linked.relevance(), article_ids, [post.id for post in linked.posts]).metrics
+
+
+def measure(
+    scores: np.ndarray, relevance: np.ndarray, article_ids: Sequence[str], post_ids: Sequence[str]
+) -> Evaluation:
+    """Measure `scores` against `relevance` (both articles × posts; relevance boolean or graded from 0).
+
+    Raises:
+        LinkerError: as `evaluate`.
+    """
+    _check(scores, relevance, article_ids, post_ids)
+    metrics = _pair_metrics(scores, relevance, article_ids, post_ids)
+    by_article = per_article(scores, relevance, post_ids)
+    metrics.update({name: float(np.nanmean(values)) for name, values in by_article.items()})
+    relevant = relevance > 0
+    return Evaluation(
+        metrics=metrics,
+        per_article=by_article,
+        articles=len(article_ids),
+        posts=len(post_ids),
+        relevant_pairs=int(relevant.sum()),
+        articles_without_posts=int((~relevant.any(axis=1)).sum()),
+        thresholds_left_out=tuple(r for r in pairwise.THRESHOLDS if r > relevance.size),
+    )
+
+
+def _pair_metrics(
+    scores: np.ndarray, relevance: np.ndarray, article_ids: Sequence[str], post_ids: Sequence[str]
+) -> dict[str, float]:
+    by_threshold = pairwise.r_precision_at(scores, relevance, article_ids, post_ids)
+    metrics = {f"r_precision@{r}": value for r, value in by_threshold.items()}
+    if by_threshold:
+        metrics["mRP"] = float(np.mean(list(by_threshold.values())))
+    metrics["mAP"] = pairwise.average_precision(scores, relevance)
+    if not (relevance > 0).all():
+        metrics["AUC"] = pairwise.auc(scores, relevance)
+    return metrics
+
+
+def _check(
+    scores: np.ndarray, relevance: np.ndarray, article_ids: Sequence[str], post_ids: Sequence[str]
+) -> None:
+    expected = (len(article_ids), len(post_ids))
+    if scores.shape != expected or relevance.shape != expected:
+        raise LinkerError(
+            f"scores are {scores.shape} and relevance is {relevance.shape}, "
+            f"but there are {expected[0]} articles and {expected[1]} posts"
+        )
+    if not np.isfinite(scores).all():
+        row, column = np.argwhere(~np.isfinite(scores))[0]
+        raise LinkerError(
+            f"the score of post {post_ids[column]!r} for article {article_ids[row]!r} is "
+            f"{scores[row, column]}: scores must be finite to be ranked"
+        )
+    if not (relevance > 0).any():
+        raise LinkerError("none of the posts belongs to any of the articles: there is nothing to evaluate")

@@ -1,1 +1,0 @@
-"""The ways to find pairs of tweets, one a file."""

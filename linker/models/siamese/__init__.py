@@ -1,0 +1,1 @@
+"""Bi-encoders: one encoder for articles and posts."""

@@ -1,0 +1,257 @@
+"""The operations of the star transformer in plain torch: on any device, in any float type, with torch's gradients."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.autograd.function import FunctionCtx
+from torch.nn import functional as F
+
+from linker.modules.kernels.dropout import draw_seed, kept
+from linker.modules.kernels.inputs import RingInput, StarInput
+from linker.modules.precision import full_precision
+
+# Ten suffice in float32, and float64 stops by its tolerance.
+_MAX_STEPS = {torch.float32: 10, torch.float64: 40}
+# Nearer to α = 1 the result differs from softmax's by less than rounding.
+_LEAST_EPSILON = 1e-6
+
+
+def _solve(distance: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
+    """Weights p and slopes p^(2 − α) for scores given as distances z − max z ≤ 0, along the last axis."""
+    shift = torch.zeros_like(distance[..., :1])
+    power = 1 / epsilon
+    tolerance = 4 * torch.finfo(distance.dtype).eps
+    for _ in range(_MAX_STEPS[distance.dtype]):
+        base = (1 + epsilon * (distance - shift)).clamp_min(0)
+        slope = base ** (power - 1)
+        # 0^0 = 1 would count what lies outside the support when α = 2.
+        slope = torch.where(base > 0, slope, 0)
+        total = (slope * base).sum(-1, keepdim=True)
+        step = (
+            torch.expm1(epsilon * total.log())
+            / epsilon
+            * total ** (1 - epsilon)
+            / slope.sum(-1, keepdim=True)
+        )
+        shift = shift + step
+        if step.abs().max() <= tolerance:
+            break
+    scaled = epsilon * (distance - shift)
+    inside = scaled > -1
+    log_base = torch.log1p(torch.where(inside, scaled, 0))
+    weights = torch.where(inside, torch.exp(log_base * power), 0)
+    slopes = torch.where(inside, torch.exp(log_base * (power - 1)), 0)
+    # What rounding left over is spread in proportion, so that the weights sum to 1.
+    return weights / weights.sum(-1, keepdim=True), slopes
+
+
+def _alpha_derivative(weights: Tensor, slopes: Tensor, epsilon: Tensor) -> Tensor:
+    """∂p/∂α, written so that nothing cancels as α → 1.
+
+    With L = log p, a = expm1(−εL)/ε and b = (a + L)/ε it is p/Σp^(2−α) · [Σpb − b − L·Σpa − H·a], H the entropy.
+    It equals the closed form of Correia et al. 2019, proposition 1, which divides 0 by 0 there.
+    """
+    log = torch.where(weights > 0, weights.clamp_min(torch.finfo(weights.dtype).tiny).log(), 0)
+    x = -epsilon * log
+    first = torch.expm1(x) / epsilon
+    series = 0.5 + x / 6 * (1 + x / 4 * (1 + x / 5 * (1 + x / 6 * (1 + x / 7 * (1 + x / 8)))))
+    quotient = torch.where(x > 0.05, (torch.expm1(x) - x) / x.clamp_min(0.05) ** 2, series)
+    second = log * log * quotient
+    entropy = -(weights * log).sum(-1, keepdim=True)
+    mean_first = (weights * first).sum(-1, keepdim=True)
+    mean_second = (weights * second).sum(-1, keepdim=True)
+    inner = mean_second - second - log * mean_first - entropy * first
+    return weights * inner / slopes.sum(-1, keepdim=True)
+
+
+class _Entmax(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: FunctionCtx, scores: Tensor, alpha: Tensor) -> Tensor:
+        top = scores.amax(-1, keepdim=True)
+        empty = top == -torch.inf
+        epsilon = (alpha - 1).clamp_min(_LEAST_EPSILON)
+        # A row without any entry is solved as if it had one score, then zeroed.
+        distance = torch.where(empty, 0, scores - torch.where(empty, 0, top))
+        weights, slopes = _solve(distance, epsilon)
+        weights, slopes = weights.masked_fill(empty, 0), slopes.masked_fill(empty, 0)
+        ctx.save_for_backward(weights, slopes, epsilon)
+        ctx.alpha_shape = alpha.shape  # type: ignore[attr-defined]
+        return weights
+
+    @staticmethod
+    def backward(ctx: FunctionCtx, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        weights, slopes, epsilon = ctx.saved_tensors  # type: ignore[attr-defined]
+        for_scores = for_alpha = None
+        total = slopes.sum(-1, keepdim=True).clamp_min(torch.finfo(slopes.dtype).tiny)
+        if ctx.needs_input_grad[0]:  # type: ignore[attr-defined]
+            weighted = gradient * slopes
+            for_scores = weighted - slopes * (weighted.sum(-1, keepdim=True) / total)
+        if ctx.needs_input_grad[1]:  # type: ignore[attr-defined]
+            safe = torch.where(total > torch.finfo(slopes.dtype).tiny, slopes, 1)
+            derivative = _alpha_derivative(weights, safe, epsilon)
+            for_alpha = (gradient * derivative).sum_to_size(ctx.alpha_shape)  # type: ignore[attr-defined]
+        return for_scores, for_alpha
+
+
+def entmax_rows(scores: Tensor, alpha: Tensor) -> Tensor:
+    """α-entmax along the last axis of … × K scores (−inf is masked); α broadcasts with a last axis of 1."""
+    if not alpha.requires_grad and bool((alpha == 1).all()):
+        return torch.where(scores.amax(-1, keepdim=True) == -torch.inf, 0, torch.softmax(scores, -1))
+    return _Entmax.apply(scores, alpha)
+
+
+# Padded scores of texts whose lengths differ by more than this factor are kept apart.
+RATIO = 2
+
+
+class PlainKernels:
+    """The operations over `RingInput` and `StarInput`, which say what the letters stand for."""
+
+    name = "plain"
+    # Is the time a text takes independent of the longest text in its batch?
+    ragged = False
+
+    @full_precision
+    def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
+        """α-entmax along the last axis; −inf is masked, a row without any entry gives zeros.
+
+        Args:
+            scores: float, … × K.
+            alpha: the same dtype, in [1, 2], broadcasts against `scores` with a last axis of 1.
+        """
+        return entmax_rows(scores, alpha)
+
+    @full_precision
+    def ring(self, ring: RingInput) -> Tensor:
+        """The ring's attention.
+
+        Returns:
+            float, tokens × I: per head the values, weighed by the α-entmax of query · key.
+        """
+        qkv, rows, own, own_rows, relay, starts, alpha, window = ring
+        heads = len(alpha)
+        lengths = starts.diff()
+        text = torch.repeat_interleave(torch.arange(len(lengths), device=starts.device), lengths)
+        position = torch.arange(len(text), device=starts.device) - starts[text]
+        per_token = qkv if rows is None else qkv[rows]
+        query, key, value = (_split(part, heads) for part in per_token.chunk(3, -1))
+        relay_key, relay_value = (_split(part, heads)[text] for part in relay.chunk(2, -1))
+        own_key, own_value = key, value
+        if own is not None:
+            mine = own if own_rows is None else own[own_rows]
+            own_key, own_value = (_split(part, heads) for part in mine.chunk(2, -1))
+        scores = []
+        for offset in range(-window, window + 1):
+            there = position + offset
+            exists = (there >= 0) & (there < lengths[text])
+            scores.append((query * _shift(key, offset)).sum(-1).masked_fill(~exists[:, None], -torch.inf))
+        scores += [(query * own_key).sum(-1), (query * relay_key).sum(-1)]
+        weights = self.entmax(torch.stack(scores, -1), alpha[:, None])
+        context = weights[..., -2, None] * own_value + weights[..., -1, None] * relay_value
+        for column, offset in enumerate(range(-window, window + 1)):
+            context = context + weights[..., column, None] * _shift(value, offset)
+        return context.flatten(1)
+
+    @full_precision
+    def norm(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, numbers: Tensor | None = None
+    ) -> Tensor:
+        """LeakyReLU(LayerNorm(dropout(x))) with torch's constants: float, tokens × D.
+
+        Args:
+            x: float, tokens × D.
+            weight, bias: float, D.
+            dropout: share of the numbers that become 0.
+            numbers: int64, the tokens' numbers, on which the mask depends; None counts from 0.
+        """
+        if dropout:
+            mask = kept(len(x), x.shape[1], dropout, draw_seed(dropout), x.device, numbers)
+            x = torch.where(mask, x * (1 / (1 - dropout)), 0)
+        return F.leaky_relu(F.layer_norm(x, x.shape[-1:], weight, bias))
+
+    @full_precision
+    def star(self, star: StarInput) -> tuple[Tensor, Tensor, Tensor]:
+        """The star's attention.
+
+        Returns:
+            mixture, float, H × texts × D: relay and satellites of each text, weighed;
+            maximum, float, texts × D: over the satellites of each text;
+            weights, float, tokens × H: without gradient.
+        """
+        pieces = [self._star_of_group(group, star) for group in _groups(star.starts)]
+        mixtures, maxima, weights, texts, tokens = (list(column) for column in zip(*pieces))
+        return (
+            _in_order(mixtures, texts).transpose(0, 1),
+            _in_order(maxima, texts),
+            _in_order(weights, tokens).detach(),
+        )
+
+    def _star_of_group(self, group: _Group, star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Mixture (texts × H × D), maximum and weights of texts of similar length, and which texts and tokens."""
+        padded, own = group.pad(star.satellites, 0), star.relay[group.texts]
+        if star.folded is not None:
+            assert star.shift is not None
+            keys = star.folded[:, group.texts].permute(1, 2, 0)
+            extra = star.shift[group.texts]
+            score = (padded @ keys + extra[:, None]).masked_fill(~group.mask[..., None], -torch.inf)
+            own_score = (own[:, None] @ keys).squeeze(1) + extra
+        else:
+            assert star.scores is not None
+            assert star.own_scores is not None
+            score, own_score = group.pad(star.scores, -torch.inf), star.own_scores[group.texts]
+        every = torch.cat([own_score[:, None], score], 1).transpose(1, 2)
+        weights = self.entmax(every, star.alpha[:, None])
+        mixture = weights[..., 1:] @ padded + weights[..., :1] * own[:, None]
+        maximum = padded.masked_fill(~group.mask[..., None], -torch.inf).amax(1)
+        return mixture, maximum, weights[..., 1:].transpose(1, 2)[group.mask], group.texts, group.tokens
+
+
+class _Group:
+    """Texts of similar length, laid out as texts × longest."""
+
+    def __init__(self, texts: Tensor, starts: Tensor, lengths: Tensor) -> None:
+        self.texts = texts
+        longest = torch.arange(int(lengths[texts].max()), device=texts.device)
+        self.mask = longest < lengths[texts][:, None]
+        self.tokens = (starts[texts][:, None] + longest)[self.mask]
+
+    def pad(self, x: Tensor, fill: float) -> Tensor:
+        """From tokens × n to texts × longest × n."""
+        padded = x.new_full((self.mask.numel(), x.shape[1]), fill)
+        place = self.mask.flatten().nonzero().squeeze(1)
+        return padded.index_copy(0, place, x[self.tokens]).view(*self.mask.shape, -1)
+
+
+def _groups(starts: Tensor) -> list[_Group]:
+    """All texts, so that in a group the longest is at most RATIO times as long as the shortest."""
+    lengths = starts.diff()
+    order = lengths.argsort(stable=True)
+    groups, first = [], 0
+    ordered = lengths[order].tolist()
+    for i in range(1, len(ordered) + 1):
+        if i == len(ordered) or ordered[i] > RATIO * ordered[first] + 8:
+            groups.append(_Group(order[first:i], starts, lengths))
+            first = i
+    return groups
+
+
+def _in_order(pieces: list[Tensor], places: list[Tensor]) -> Tensor:
+    """Rows of all pieces, row k of the answer being the one whose place is k."""
+    place = torch.cat(places)
+    back = torch.empty_like(place)
+    back[place] = torch.arange(len(place), device=place.device)
+    return torch.cat(pieces)[back]
+
+
+def _split(flat: Tensor, heads: int) -> Tensor:
+    return flat.view(len(flat), heads, -1)
+
+
+def _shift(x: Tensor, offset: int) -> Tensor:
+    """Row i becomes row i + offset; rows from beyond the ends are zero (and masked by whoever asks)."""
+    if offset == 0:
+        return x
+    size = min(abs(offset), len(x))
+    gap = x.new_zeros(size, *x.shape[1:])
+    return torch.cat([x[size:], gap]) if offset > 0 else torch.cat([gap, x[: len(x) - size]])

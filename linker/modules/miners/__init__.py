@@ -1,1 +1,0 @@
-"""Miners, one a file."""

@@ -1,0 +1,117 @@
+"""Posts with a score and a known answer: from a file, or scored by a model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linker.common.errors import DataError, LinkerError
+from linker.data.io.fields import is_missing
+from linker.data.io.line_errors import BadLines, LineError
+from linker.data.io.tables import open_table
+from linker.data.types import LinkedPosts
+from linker.models.model import Model
+
+LABELS = ("label", "value", "relevant")
+"""What the column with the answers is called, the first that is there."""
+
+_RELEVANT = {"relevant", "yes", "true", "1", "1.0"}
+_OTHERS = {"not", "not relevant", "irrelevant", "no", "false", "0", "0.0"}
+_SKIPPED = {"skip", "skipped"}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores and answers.
+
+    Attributes:
+        scores: float64, one per pair of article and post.
+        relevant: bool, one per pair.
+        left_out: pairs without an answer, which are not among them.
+    """
+
+    scores: np.ndarray
+    relevant: np.ndarray
+    left_out: int = 0
+
+
+def read_scored(path: str, score: str = "score", answer: str | None = None) -> Scored:
+    """Scores and answers out of a table: what `linker rank --out` writes of labelled posts, or an export of labels.
+
+    Answers are relevant / not, yes / no, true / false or 1 / 0; rows with an empty one or `skip` are left out.
+
+    Args:
+        path: JSON lines, CSV, TSV or Parquet.
+        score: the column of the scores.
+        answer: the column of the answers; None: one of `LABELS`.
+
+    Raises:
+        DataError: it cannot be read, a column is missing, or there are not both kinds of answers.
+    """
+    names = [answer] if answer else list(LABELS)
+    scores: list[float] = []
+    relevant: list[bool] = []
+    left_out = 0
+    with BadLines() as bad_lines:
+        file = bad_lines.file(path)
+        with open_table(file, {score, *names}) as table:
+            for row in table.rows:
+                try:
+                    said = _answer(row.values, names)
+                    if said is None:
+                        left_out += 1
+                        continue
+                    scores.append(_number(row.values, score))
+                    relevant.append(said)
+                except LineError as error:
+                    file.bad(row.line, error, row.raw)
+    return _both_kinds(Scored(np.array(scores), np.array(relevant, dtype=bool), left_out), path)
+
+
+def scored_by(model: Model, linked: LinkedPosts, name: str = "the model") -> Scored:
+    """All pairs of articles and posts with the model's scores.
+
+    Raises:
+        LinkerError: scores that are not finite, or there are not both kinds of pairs.
+    """
+    scores = model.score(linked.articles, linked.posts).astype(np.float64)
+    if not np.isfinite(scores).all():
+        raise LinkerError(f"{name}: gives scores that are not finite numbers; train it again")
+    return _both_kinds(Scored(scores.ravel(), linked.relevance().ravel()), "the posts")
+
+
+def _both_kinds(scored: Scored, where: str) -> Scored:
+    if not scored.relevant.any() or scored.relevant.all():
+        counts = f"{int(scored.relevant.sum())} relevant, {int((~scored.relevant).sum())} others"
+        raise DataError(f"{where}: there must be relevant and other ones, but there are {counts}")
+    return scored
+
+
+def _answer(values: dict[str, Any], names: list[str]) -> bool | None:
+    name = next((name for name in names if name in values), None)
+    if name is None:
+        raise LineError("no label", f"there is no column {' or '.join(names)}; name it with --label")
+    value = values[name]
+    said = "" if is_missing(value) else str(value).strip().lower()
+    if not said or said in _SKIPPED:
+        return None
+    if said not in _RELEVANT | _OTHERS:
+        raise LineError(
+            "no label", f"{str(value)[:40]!r} in {name!r}; labels are relevant or not, 1 or 0, or empty"
+        )
+    return said in _RELEVANT
+
+
+def _number(values: dict[str, Any], name: str) -> float:
+    if name not in values:
+        raise LineError("no score", f"there is no column {name}; name it with --score")
+    try:
+        number = float(values[name])
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise LineError("no score", f"{str(values[name])[:40]!r} in {name!r} is no finite number")
+    return number

@@ -1,0 +1,195 @@
+"""A ranking as one HTML page that needs nothing from anywhere else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from html import escape
+from importlib.resources import files
+from typing import IO
+from urllib.parse import urlsplit
+
+from linker.data.types import Article
+from linker.ranking.post_links import link_of
+from linker.ranking.ranked_post import RankedPost
+
+TOP = 1_000
+"""How many posts are written where nobody says."""
+_BEGINNING = 700
+"""Characters of an article that are shown."""
+_ARTICLE_WORDS, _TELLING = 20, 20
+"""How many words of the articles are named, and by how many posts they are chosen."""
+_HEADS = {"rank": "rank", "score": "score", "probability": "probability", "date": "date (UTC)"}
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+# A post must not turn round what stands behind it.
+_DIRECTIONS = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LINK = 'rel="noopener noreferrer nofollow" target="_blank"'
+
+
+def write_page(file: IO[str], ranking: Sequence[RankedPost], articles: Sequence[Article], tag: str) -> None:
+    """Write the articles, and the posts as a table that can be sorted and searched, with marked words and links.
+
+    Args:
+        file: the page.
+        ranking: the posts; gone through twice.
+        articles: what they were ranked for.
+        tag: the model's name.
+    """
+    style, script = _part("page.css"), _part("page.js")
+    title = escape(_clean(articles[0].title or articles[0].text[:80]) if articles else "Posts")
+    scores = [ranked.score for ranked in ranking]
+    low, high = min([0.0, *scores]), max(scores, default=0.0)
+    probable = any(ranked.probability is not None for ranked in ranking[:1])
+    dated = any(ranked.post.created_at is not None for ranked in ranking)
+    file.write(
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta http-equiv="Content-Security-Policy" content="'
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+    )
+    for article in articles:
+        file.write(_article(article))
+    posts = "1 post" if len(scores) == 1 else f"{len(scores):,} posts"
+    if len(scores) == TOP:
+        posts = f"the first {posts}"
+    file.write(f'<p class="facts">{posts}, ranked by {escape(tag)} (linker)')
+    words = _heaviest(ranking)
+    file.write(f"<br>words of the article that count most: {escape(words)}</p>\n" if words else "</p>\n")
+    file.write(_tools(dated))
+    heads = ["rank", "score", *(["probability"] if probable else []), *(["date"] if dated else [])]
+    cells = "".join(
+        f'<th scope="col" data-key="{name}"><button>{_HEADS[name]}</button></th>' for name in heads
+    )
+    file.write(f'<table>\n<thead><tr>{cells}<th scope="col">post</th></tr></thead>\n<tbody>\n')
+    for ranked in ranking:
+        file.write(_row(ranked, low, high, probable, dated))
+    file.write(f"</tbody>\n</table>\n<script>{script}</script>\n</body>\n</html>\n")
+
+
+def _part(name: str) -> str:
+    return files("linker.ranking.formats").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """How a page's policy names a style or script of its own, so that no other one runs."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _article(article: Article) -> str:
+    title = escape(_clean(article.title))
+    beginning = _clean(article.text[:_BEGINNING])
+    if len(article.text) > _BEGINNING:
+        beginning = beginning.rpartition(" ")[0] + " …"
+    source = _source(article)
+    return (
+        '<header class="article" dir="auto">\n'
+        + (f"<h1>{title}</h1>\n" if title else "")
+        + (f'<div class="source">{source}</div>\n' if source else "")
+        + (f"<p>{escape(beginning)}</p>\n" if beginning.strip() else "")
+        + "</header>\n"
+    )
+
+
+def _source(article: Article) -> str:
+    """Where the article stands and when it was published."""
+    found = []
+    if article.url:
+        url = urlsplit(article.url) if "://" in article.url else None
+        if url is not None and url.scheme in ("http", "https"):
+            found.append(f'<a href="{escape(article.url)}" {_LINK}>{escape(url.netloc)}</a>')
+        else:
+            found.append(escape(_clean(article.url)))
+    if article.published is not None:
+        found.append(_time(article.published))
+    return " · ".join(found)
+
+
+def _tools(dated: bool) -> str:
+    orders = {"rank up": "by rank", "score up": "lowest scores first"}
+    if dated:
+        orders |= {"date up": "oldest first", "date down": "newest first"}
+    options = "".join(f'<option value="{value}">{label}</option>' for value, label in orders.items())
+    hidden = "".join(
+        f'<option value="{value}" hidden></option>'
+        for value in ("rank down", "score down", "probability up", "probability down", "date up", "date down")
+        if value not in orders
+    )
+    return (
+        '<div class="tools" hidden>'
+        '<input id="find" type="search" placeholder="Show only posts with these words" aria-label="Filter posts">'
+        f'<select id="order" aria-label="Order of the posts">{options}{hidden}</select>'
+        '<output id="count"></output></div>\n'
+    )
+
+
+def _row(ranked: RankedPost, low: float, high: float, probable: bool, dated: bool) -> str:
+    post, share = ranked.post, (ranked.score - low) / (high - low) if high > low else 0.0
+
+    # A drawing, since the page's policy forbids styles in single elements.
+    bar = (
+        '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect width="{100 * share:.1f}" height="6"/></svg>'
+    )
+    at = post.created_at
+    data = f'data-rank="{ranked.rank}" data-score="{ranked.score!r}"'
+    cells = [
+        f'<td class="number">{ranked.rank}</td>',
+        f'<td class="number score">{ranked.score:.4f}{bar}</td>',
+    ]
+    if probable:
+        value = "" if ranked.probability is None else f"{ranked.probability:.2f}"
+        data += f' data-probability="{value}"'
+        cells.append(f'<td class="number">{value}</td>')
+    if dated:
+        data += f' data-date="{at.timestamp() if at else ""}"'
+        cells.append(f'<td class="when">{_time(at) if at else ""}</td>')
+    spans = ranked.explanation.post_spans if ranked.explanation else []
+    marked = "".join(_marked(post.text, spans))
+    meta = []
+    if (link := link_of(post)) is not None:
+        meta.append(f'<a href="{escape(link)}" {_LINK}>open post</a>')
+    meta.append(escape(_clean(post.id)))
+    if ranked.copies:
+        meta.append(f"{ranked.copies:,} like it")
+    below = f'<div class="meta">{" · ".join(meta)}</div>'
+    cells.append(f'<td class="post"><div class="text" dir="auto">{marked}</div>{below}</td>')
+    return f"<tr {data}>{''.join(cells)}</tr>\n"
+
+
+def _marked(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
+    end = 0
+    for start, stop in sorted(spans):
+        if stop <= end:
+            continue
+        start = max(start, end)
+        yield escape(_clean(text[end:start]))
+        yield f"<mark>{escape(_clean(text[start:stop]))}</mark>"
+        end = stop
+    yield escape(_clean(text[end:]))
+
+
+def _heaviest(ranking: Sequence[RankedPost]) -> str:
+    """The words of the article that weighed most for the first posts, comma between them."""
+    totals: dict[str, float] = {}
+    for ranked in ranking[:_TELLING]:
+        for word, weight in ranked.explanation.article_words if ranked.explanation else []:
+            totals[word] = totals.get(word, 0.0) + weight
+    heaviest = sorted(totals.items(), key=lambda item: (-item[1], item[0]))[:_ARTICLE_WORDS]
+    return ", ".join(_clean(word) for word, _ in heaviest)
+
+
+def _time(moment: datetime) -> str:
+    utc = moment.astimezone(timezone.utc) if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    shown = f"{utc:%Y-%m-%d}" if (utc.hour, utc.minute, utc.second) == (0, 0, 0) else f"{utc:%Y-%m-%d %H:%M}"
+    return f'<time datetime="{utc.isoformat()}">{shown}</time>'
+
+
+def _clean(text: str) -> str:
+    """A text of a stranger without characters that cannot be shown or that change its direction."""
+    return _DIRECTIONS.sub("", _CONTROL.sub(" ", text))

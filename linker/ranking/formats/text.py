@@ -1,0 +1,72 @@
+"""A ranking as a run of trec_eval."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable
+from typing import IO, Any
+
+from linker.common.errors import LinkerError
+from linker.data.io.delimited import guarded
+from linker.ranking.formats.records import collected, flat, json_text, record
+from linker.ranking.ranked_post import RankedPost
+
+_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
+
+
+def write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
+    """Write all fields, one row a post; cells that a spreadsheet might run get an apostrophe before them."""
+    with collected(ranking) as records:
+        writer = csv.DictWriter(file, list(records.columns), lineterminator="\n")
+        writer.writeheader()
+        for values in records:
+            writer.writerow({name: _cell(name, value) for name, value in values.items()})
+
+
+def write_tsv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
+    """The same without quotes: tabs and line breaks in a text become spaces."""
+    with collected(ranking) as records:
+        file.write("\t".join(map(_one_line, records.columns)) + "\n")
+        for values in records:
+            cells = (_cell(name, values.get(name)) for name in records.columns)
+            file.write("\t".join("" if cell is None else _one_line(str(cell)) for cell in cells) + "\n")
+
+
+def _cell(name: str, value: Any) -> Any:
+    value = flat(name, value)
+    return guarded(value) if isinstance(value, str) else value
+
+
+def _one_line(text: str) -> str:
+    return _BREAKS.sub(" ", text)
+
+
+def write_json_lines(file: IO[str], ranking: Iterable[RankedPost]) -> None:
+    """Write an object a line."""
+    file.writelines(json_text(record(ranked)) + "\n" for ranked in ranking)
+
+
+def write_json(file: IO[str], ranking: Iterable[RankedPost]) -> None:
+    """Write a list with an object a line."""
+    before = "[\n"
+    for ranked in ranking:
+        file.write(before + json_text(record(ranked)))
+        before = ",\n"
+    file.write("\n]\n" if before == ",\n" else "[]\n")
+
+
+def write_trec(file: IO[str], ranking: Iterable[RankedPost], query: str, tag: str) -> None:
+    """Write `query Q0 post rank score tag`, a line a post.
+
+    Raises:
+        LinkerError: an id with white space.
+    """
+    query = "_".join(query.split())
+    for ranked in ranking:
+        if re.search(r"\s", ranked.post.id):
+            raise LinkerError(
+                f"post id {ranked.post.id!r} holds white space, which separates the columns of a TREC run; "
+                "rename it, or choose --format jsonl"
+            )
+        file.write(f"{query} Q0 {ranked.post.id} {ranked.rank} {ranked.score:.9g} {tag}\n")

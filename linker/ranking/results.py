@@ -1,0 +1,183 @@
+"""`Ranking`: what `Linker.rank` returns, as a sequence, a table and a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from linker.common.errors import LinkerError
+from linker.data.types import Article, Post
+from linker.ranking.data_frames import Frame, library
+from linker.ranking.display import as_html, as_text
+from linker.ranking.formats.records import FIRST_COLUMNS, record
+from linker.ranking.output import ENDINGS, write_ranking
+from linker.ranking.ranked_post import RankedPost
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+_FIRST = (*FIRST_COLUMNS, "copies")
+_WORDS = ("article_words", "post_words")
+
+
+class Ranking(Sequence[RankedPost]):
+    """Ranked posts, best first: a sequence that notebooks show as a table.
+
+    It behaves as a list does when it is indexed, cut, gone through or compared; a slice is a Ranking again, whose posts
+    keep their ranks.
+
+    Args:
+        posts: the ranked posts.
+        articles: what they were ranked for.
+        model: how files and displays call what ranked them.
+        frame: the data frame that the posts were read from.
+        ids: the ids of its rows, in order.
+    """
+
+    def __init__(
+        self,
+        posts: Sequence[RankedPost],
+        articles: Sequence[Article] = (),
+        model: str = "model",
+        frame: Frame | None = None,
+        ids: Sequence[str] = (),
+    ) -> None:
+        self._posts, self.articles, self.model = posts, articles, model
+        self._frame, self._ids = frame, ids
+
+    def __len__(self) -> int:
+        return len(self._posts)
+
+    @overload
+    def __getitem__(self, index: int) -> RankedPost: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Ranking: ...
+
+    def __getitem__(self, index: int | slice) -> RankedPost | Ranking:
+        if isinstance(index, slice):
+            return Ranking(self._posts[index], self.articles, self.model, self._frame, self._ids)
+        return self._posts[index]
+
+    def __iter__(self) -> Iterator[RankedPost]:
+        return iter(self._posts)
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, (Ranking, list)) else NotImplemented
+
+    def __repr__(self) -> str:
+        return as_text(self, self.articles, self.model)
+
+    def _repr_html_(self) -> str:
+        return as_html(self, self.articles, self.model)
+
+    @property
+    def query(self) -> str:
+        """What TREC files call the query: the article's id; of several the first, `+` and how many more."""
+        if not self.articles:
+            return "query"
+        return self.articles[0].id + (f"+{len(self.articles) - 1}" if len(self.articles) > 1 else "")
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """One dict of JSON values a post.
+
+        The keys are `rank`, `score`, `id`, `text` and `copies`; where they are known `created_at` (ISO 8601),
+        `article_ids`, `split` and `probability`; with explanations `article_words` and `post_words`, as [word, weight]
+        pairs; and the post's other fields. Of those, one whose name is taken gets `post_` before it.
+        """
+        return [record(ranked) for ranked in self]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The ranking as a pandas DataFrame, a row a post.
+
+        Posts that came in a data frame give its own rows, with all columns as they were (and, from pandas, the index),
+        and `rank`, `score` and `copies` before them. Other posts give the columns of
+        `to_dicts`, with `created_at` as times.
+
+        Raises:
+            LinkerError: pandas is not installed.
+        """
+        pandas = library("pandas")
+        if self._frame is None:
+            rows = self._rows()
+            return pandas.DataFrame(rows, columns=_names(rows))
+        frame = self._frame.to_pandas(self._places)
+        added = self._added()
+        frame = frame.rename(columns=_renamed(map(str, frame.columns), added))
+        for place, (name, values) in enumerate(added.items()):
+            frame.insert(place, name, values)
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """The ranking as a polars DataFrame, a row a post.
+
+        Its columns are those of `to_pandas`, but words are structs with `word` and `weight`.
+
+        Raises:
+            LinkerError: polars is not installed.
+        """
+        polars = library("polars")
+        if self._frame is None:
+            rows = self._rows()
+            columns = {name: [row.get(name) for row in rows] for name in _names(rows)}
+            return polars.DataFrame(_with_structs(columns), strict=False)
+        frame = self._frame.to_polars(self._places)
+        added = self._added()
+        frame = frame.rename(_renamed(frame.columns, added))
+        return polars.DataFrame(_with_structs(added), strict=False).hstack(frame)
+
+    def save(self, path: str | Path) -> None:
+        """Write the ranking to a file, whole or not at all, in the format that its name ends like.
+
+        Args:
+            path: the file: `.csv`, `.tsv`, `.xlsx`, `.parquet`, `.jsonl`, `.json`, `.html` (a page to read and search),
+                `.txt` (a table to read), or `.trec` or `.run` (a TREC run).
+
+        Raises:
+            LinkerError: another ending, a file that cannot be written, or posts that the format cannot hold.
+        """
+        format_ = ENDINGS.get(Path(path).suffix.lower())
+        if format_ is None:
+            raise LinkerError(f"{path}: the ending names no format; choose one of {', '.join(ENDINGS)}")
+        write_ranking(Path(path), self, format_, query=self.query, tag=self.model, articles=self.articles)
+
+    @cached_property
+    def _places(self) -> list[int]:
+        """The rows of the data frame that the posts are."""
+        at = {id_: place for place, id_ in enumerate(self._ids)}
+        return [at[ranked.post.id] for ranked in self]
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """As `to_dicts`, with times."""
+        rows = self.to_dicts()
+        for row, ranked in zip(rows, self):
+            if ranked.post.created_at is not None:
+                row["created_at"] = ranked.post.created_at
+        return rows
+
+    def _added(self) -> dict[str, list[Any]]:
+        """The columns that the data frame did not have."""
+        rows = [record(replace(ranked, post=Post(ranked.post.id, ""))) for ranked in self]
+        return {name: [row.get(name) for row in rows] for name in _names(rows) if name not in ("id", "text")}
+
+
+def _names(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys([*_FIRST, *(name for row in rows for name in row)]))
+
+
+def _renamed(names: Any, taken: Mapping[str, Any]) -> dict[str, str]:
+    return {name: f"post_{name}" for name in names if name in taken}
+
+
+def _with_structs(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
+    """Columns in which pairs of a word and a weight, which no list of polars can hold, are structs."""
+    return {
+        name: [words and [{"word": word, "weight": weight} for word, weight in words] for words in values]
+        if name in _WORDS
+        else values
+        for name, values in columns.items()
+    }

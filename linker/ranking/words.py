@@ -1,0 +1,79 @@
+"""Which words say something to a reader who wants to know why a post was found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from linker.models.lexical import ENGLISH
+
+WordWeights = list[tuple[str, float]]
+Span = tuple[int, int]
+
+_AHEAD = 80
+"""Characters that are searched for the next token; links and invisible characters may lie between."""
+
+
+def align(text: str, tokens: Sequence[str]) -> list[Span | None]:
+    """The place of each token in the text it was made from; None where it is not there as it is (`<user>`).
+
+    Tokens stand in the order of the text, in other case perhaps. Only the parts of a hashtag may stand within
+    the token before them.
+    """
+    text = text.replace("’", "'")
+    lowered = text.lower()
+    if len(lowered) != len(text):  # some letters are longer in lower case: leave those as they are
+        lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    return list(_places(lowered, tokens))
+
+
+def _places(text: str, tokens: Sequence[str]) -> Iterator[Span | None]:
+    position, tag = 0, (0, 0)
+    for token in tokens:
+        token = token.lower()
+        within = text.find(token, *tag) if len(token) < tag[1] - tag[0] else -1
+        if within >= 0:
+            yield within, within + len(token)
+            continue
+        start = text.find(token, position, position + _AHEAD + len(token))
+        if start < 0:
+            yield None
+            continue
+        position = start + len(token)
+        tag = (start, position) if "#" in (text[start], text[start - 1 : start]) else (0, 0)
+        yield start, position
+
+
+# Frequent in posts and news of every topic. They may carry a score, but they explain nothing.
+_COMMON = frozenset(
+    """
+    go goes going gone went get gets getting got gotten come comes coming came make makes making made take takes taking
+    took taken give gives giving gave given put puts keep keeps kept let lets say says saying said tell tells telling
+    told ask asks asked asking talk talks call calls called see sees seeing seen saw look looks looking looked watch
+    hear heard know knows knew known think thinks thinking thought believe feel feels felt want wants wanted need needs
+    needed like likes liked love loves hate try tries tried trying use uses used using find finds found leave leaves
+    left hold holds held bring brings brought turn turns turned seem seems seemed appear appears appeared show shows
+    showed shown happen happens happened mean means meant start starts started stop stops stopped end ends ended
+    remain remains remaining stay stays stayed become becomes became sit sits sat stand stands stood thing things
+    something stuff way ways lot lots bit kind sort part side place time times day days today tonight tomorrow
+    yesterday night morning evening week weeks month months year years hour hours minute minutes ago later now soon
+    first second last next new old big small good better best bad worse worst great right wrong long short high low
+    real really actually literally totally maybe probably sure whole every everyone people person man woman guy guys
+    someone anybody somebody back away together else instead please thanks thank sorry yes yeah no nope ok okay oh lol
+    omg hey hi hello wow god gonna wanna gotta dont im ive id ill cant wont didnt doesnt isnt thats theres youre theyre
+    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred hundreds thousand thousands million millions
+    billion billions half third quarter dozen once twice january february march april may june july august september
+    october november december monday tuesday wednesday thursday friday saturday sunday rt via amp
+    """.split()  # noqa: SIM905
+)
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def is_content_word(word: str) -> bool:
+    """Does a word name something: is it neither a function word, nor common to all topics, nor a numeral?
+
+    Of languages other than English only numerals and what has no letter are told apart.
+    """
+    word = word.lower().replace("’", "'")
+    return bool(_LETTER.search(word)) and word not in ENGLISH and word not in _COMMON and word[1:] != ""

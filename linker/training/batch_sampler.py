@@ -1,0 +1,121 @@
+"""Which articles and posts meet in a batch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from linker.common.checks import at_least
+from linker.common.errors import DataError
+from linker.config import Registrable
+from linker.data.types import Article, LinkedPosts
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Rows of the training set that meet in one step."""
+
+    articles: list[int]
+    posts: list[int]
+
+
+class Batches(Registrable):
+    """What an epoch is made of."""
+
+    default_component = "linked_posts"
+
+    def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
+        """The batches of one epoch; the same for the same seed.
+
+        Raises:
+            DataError: there is nothing to learn from.
+        """
+        raise NotImplementedError
+
+    def count(self, data: LinkedPosts) -> int:
+        """Batches in an epoch."""
+        raise NotImplementedError
+
+
+@Batches.register("linked_posts")
+class PairBatches(Batches):
+    """Batches in which every article has a positive and hard negatives exist.
+
+    In an epoch every linked post comes once with each of its articles. Articles that are neighbours (of one story, or
+    of one day where no story is given) are put into a batch together, because their posts are the negatives that are
+    hard to tell apart; posts that belong to no article are spread over all batches as further negatives. No row comes
+    twice in a batch.
+
+    Args:
+        articles: articles in a batch.
+        posts_per_article: posts that each of them brings along; more of its posts come in later batches.
+        neighbours: how many articles of one story or day come into a batch together; 1 mixes at random.
+    """
+
+    def __init__(self, articles: int = 16, posts_per_article: int = 2, neighbours: int = 4) -> None:
+        at_least(1, articles=articles, posts_per_article=posts_per_article, neighbours=neighbours)
+        self.articles, self.posts_per_article, self.neighbours = articles, posts_per_article, neighbours
+
+    def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
+        """The batches of one epoch; the same for the same seed.
+
+        Raises:
+            DataError: no article has a post.
+        """
+        rng = random.Random(seed)
+        visits = self._visits(data, rng)
+        if not visits:
+            raise DataError("the training set links no post to any article: there is nothing to learn from")
+        ordered = self._beside_neighbours(data.articles, visits, rng)
+        batches = [ordered[i : i + self.articles] for i in range(0, len(ordered), self.articles)]
+        loose = [j for j, post in enumerate(data.posts) if not post.article_ids]
+        rng.shuffle(loose)
+        for number, batch in enumerate(batches):
+            posts = [j for _, own in batch for j in own] + loose[number :: len(batches)]
+            yield PairBatch(list(dict.fromkeys(i for i, _ in batch)), list(dict.fromkeys(posts)))
+
+    def count(self, data: LinkedPosts) -> int:
+        """Batches in an epoch."""
+        visits = len(self._visits(data, random.Random(0)))
+        return -(-visits // self.articles)
+
+    def _visits(self, data: LinkedPosts, rng: random.Random) -> list[tuple[int, list[int]]]:
+        """(article, some of its posts), each post of each article in one of them."""
+        posts_of = _posts_of(data)
+        visits = []
+        for i, posts in enumerate(posts_of):
+            rng.shuffle(posts)
+            step = self.posts_per_article
+            visits += [(i, posts[k : k + step]) for k in range(0, len(posts), step)]
+        return visits
+
+    def _beside_neighbours(
+        self, articles: list[Article], visits: list[tuple[int, list[int]]], rng: random.Random
+    ) -> list[tuple[int, list[int]]]:
+        """The visits in an order in which runs of `neighbours` share a story or day."""
+        rng.shuffle(visits)
+        groups: dict[str, list[tuple[int, list[int]]]] = {}
+        for visit in visits:
+            groups.setdefault(_neighbourhood(articles[visit[0]]), []).append(visit)
+        size = self.neighbours
+        runs = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
+        rng.shuffle(runs)
+        return [visit for run in runs for visit in run]
+
+
+def _posts_of(data: LinkedPosts) -> list[list[int]]:
+    """The rows of each article's posts, in file order."""
+    row = {article.id: i for i, article in enumerate(data.articles)}
+    posts: list[list[int]] = [[] for _ in data.articles]
+    for j, post in enumerate(data.posts):
+        for article_id in post.article_ids:
+            if article_id in row:
+                posts[row[article_id]].append(j)
+    return posts
+
+
+def _neighbourhood(article: Article) -> str:
+    if article.story:
+        return f"story {article.story}"
+    return f"day {article.published.date()}" if article.published else "none"

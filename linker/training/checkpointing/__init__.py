@@ -1,0 +1,1 @@
+"""Checkpoints: written while training, read on resuming."""

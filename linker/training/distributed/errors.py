@@ -1,0 +1,52 @@
+"""What goes wrong in a step, told so that its cause can be found: which step, which texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+from linker.common.errors import LinkerError
+from linker.training.distributed.context import LostContact, Workers
+
+
+class StepError(Exception):
+    """A step ended in an error that is not the input's fault; the error is its cause."""
+
+
+@contextmanager
+def told(workers: Workers, step: int, article_ids: Iterable[str]) -> Iterator[None]:
+    """Name process, step (from 1) and the batch's articles with whatever is raised in the block.
+
+    Raises:
+        LinkerError: the input, or the memory, is at fault.
+        StepError: anything else is.
+    """
+    who = f"process {workers.rank} of {workers.size}: " if workers.size > 1 else ""
+    where = f"{who}step {step}: "
+    articles = f"articles of the batch: {', '.join(article_ids)}"
+    workers.doing(f"step {step}; {articles}")
+    try:
+        yield
+    except LostContact:
+        raise
+    except LinkerError as error:
+        raise LinkerError(f"{where}{error}; {articles}") from error
+    except Exception as error:
+        if out_of_memory(error):
+            advice = "set trainer.chunk_tokens (or a smaller one), or fewer trainer.batches.articles"
+            raise LinkerError(f"{where}not enough memory ({_line(error)}); {advice}; {articles}") from error
+        raise StepError(f"{where}{type(error).__name__}: {_line(error)}; {articles}") from error
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Is this torch's or Python's way to say that there is no memory left?"""
+    if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
+        return True
+    # On a CPU torch has no class for it.
+    return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
+
+
+def _line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

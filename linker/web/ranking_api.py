@@ -1,0 +1,124 @@
+"""Ranking for an article that somebody pasted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from linker.annotation.session.session import Session
+from linker.articles.extraction import article_from_text, extract_article
+from linker.articles.fetching import fetch
+from linker.articles.loading import is_url
+from linker.common.errors import DataError, LinkerError
+from linker.data.types import Article, Post
+from linker.models.pretrained import BEST
+from linker.ranking.ranker import Linker, find_model
+from linker.web.serializers import article_view, post_view
+
+_FETCH_SECONDS = 15.0
+_MAX_PAGE = 5 << 20
+_MAX_POSTS = 5000
+_PASTED = "pasted"
+
+
+class Trying:
+    """What the page for trying can rank, and with what.
+
+    Args:
+        sessions: by their keys; their posts can be ranked, with their own model.
+        model: for all posts instead.
+        posts: of no session.
+    """
+
+    def __init__(
+        self, sessions: dict[str, Session], model: str | None = None, posts: Sequence[Post] = ()
+    ) -> None:
+        self._sessions = sessions
+        self._model = model
+        self._posts = list(posts)
+        self._linkers: dict[str, Linker] = {}
+        self._lock = threading.Lock()  # ranking takes all cores and much memory: one at a time
+
+    def sources(self) -> list[dict[str, Any]]:
+        """Where posts can come from."""
+        found: list[dict[str, Any]] = [
+            {"key": f"session:{key}", "title": session.name, "posts": len(session.posts)}
+            for key, session in self._sessions.items()
+        ]
+        if self._posts:
+            found.insert(0, {"key": "posts", "title": "posts of this server", "posts": len(self._posts)})
+        return [
+            {**one, "model": self._model_of(one["key"])}
+            for one in [*found, {"key": _PASTED, "title": "posts that I paste", "posts": None}]
+        ]
+
+    def rank(self, article: str, source: str, pasted: str, top: int) -> dict[str, Any]:
+        """The best posts for an article.
+
+        Args:
+            article: a text, or the address of a page; only pages of the public internet are fetched, no file is read.
+            source: key of one of the `sources`.
+            pasted: the posts, one a line, where that is the source.
+            top: how many to give.
+
+        Raises:
+            LinkerError: the page cannot be had or holds no article, there are no posts, or the model is not there.
+        """
+        posts = self._posts_of(source, pasted)
+        query = read_article(article)
+        with self._lock:
+            linker = self._linker(self._model_of(source))
+            ranking = linker.rank(query, posts, top=top, explain=True)
+        explained = ranking[0].explanation if ranking else None
+        return {
+            "article": article_view(query),
+            "words": explained.article_words if explained else [],
+            "model": linker.name,
+            "total": len(posts),
+            "posts": [
+                {
+                    **post_view(one.post, one.explanation.post_spans if one.explanation else ()),
+                    "rank": one.rank,
+                    "score": one.score,
+                }
+                for one in ranking
+            ],
+        }
+
+    def _posts_of(self, source: str, pasted: str) -> list[Post]:
+        if source == _PASTED:
+            lines = [line.strip() for line in pasted.splitlines() if line.strip()]
+            if not lines:
+                raise DataError("no post was given; paste some, one a line")
+            if len(lines) > _MAX_POSTS:
+                raise DataError(f"{len(lines):,} posts; at most {_MAX_POSTS:,} can be pasted")
+            return [Post(str(number), line) for number, line in enumerate(lines, start=1)]
+        if source == "posts" and self._posts:
+            return self._posts
+        if (session := self._sessions.get(source.removeprefix("session:"))) is None:
+            raise LinkerError("these posts are not served any more; reload the page")
+        return session.posts
+
+    def _model_of(self, source: str) -> str:
+        session = self._sessions.get(source.removeprefix("session:"))
+        return self._model or (session.settings.model if session else BEST)
+
+    def _linker(self, model: str) -> Linker:
+        if model not in self._linkers:
+            self._linkers[model] = find_model(model).load()
+        return self._linkers[model]
+
+
+def read_article(given: str) -> Article:
+    """An article from a text, or from a page of the public internet if that is one address.
+
+    Raises:
+        LinkerError: it is empty, or the page cannot be had.
+    """
+    given = given.strip()
+    if not given:
+        raise DataError("the article is empty; paste its address or its text")
+    if len(given.split()) == 1 and is_url(given):
+        return extract_article(fetch(given, deadline=_FETCH_SECONDS, max_bytes=_MAX_PAGE), given)
+    return article_from_text(given, "pasted")

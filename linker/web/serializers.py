@@ -1,0 +1,104 @@
+"""What the page gets to see of suggestions, posts and the state of a session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from starlette.responses import Response
+
+from linker.annotation.formats.records import LabelledPost
+from linker.annotation.session.session import Suggestion
+from linker.annotation.session.status import Status
+from linker.data.types import Article, Post
+from linker.ranking.words import Span
+
+_CURVE_POINTS = 240
+_LANGUAGES = ("lang", "language")
+
+Part = tuple[str, int]
+
+
+class Json(Response):
+    """JSON in ASCII: half characters, which some posts hold, have no UTF-8."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """The body."""
+        return json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def parts(text: str, marks: Sequence[Span]) -> list[Part]:
+    """A text cut into (part, marked?): browsers count characters otherwise than Python."""
+    found: list[Part] = []
+    end = 0
+    for start, stop in sorted(marks):
+        if start < end:
+            continue
+        if start > end:
+            found.append((text[end:start], 0))
+        found.append((text[start:stop], 1))
+        end = stop
+    if end < len(text) or not found:
+        found.append((text[end:], 0))
+    return found
+
+
+def language(post: Post) -> str | None:
+    """The language of a post where a field names it."""
+    for name in _LANGUAGES:
+        value = post.extra.get(name)
+        if isinstance(value, str) and 0 < len(value) <= 20:
+            return value
+    return None
+
+
+def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
+    """A post as it is shown."""
+    return {
+        "id": post.id,
+        "parts": parts(post.text, marks),
+        "created": post.created_at.isoformat() if post.created_at else None,
+        "lang": language(post),
+    }
+
+
+def suggestion_view(one: Suggestion) -> dict[str, Any]:
+    """A post to label."""
+    return {
+        **post_view(one.post, one.marks),
+        "copies": one.copies,
+        "score": one.score,
+        "position": one.position,
+        "random": one.at_random,
+        "note": one.note,
+        "words": one.article_words,
+    }
+
+
+def labelled_view(one: LabelledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """A post with all that annotators say of it, as (name, value)."""
+    return {**post_view(one.post), "score": one.score, "labels": names, "note": one.note or ""}
+
+
+def article_view(article: Article) -> dict[str, Any]:
+    """A seed article."""
+    return {
+        "title": article.title,
+        "text": article.text,
+        "url": article.url,
+        "published": article.published.isoformat() if article.published else None,
+    }
+
+
+def status_view(status: Status) -> dict[str, Any]:
+    """How far a session is; of a long curve, as many points as a small picture can show."""
+    curve = status.curve
+    step = max(1, -(-len(curve) // _CURVE_POINTS))
+    points = [(n, curve[n - 1]) for n in range(step, len(curve) + 1, step)]
+    if curve and (not points or points[-1][0] != len(curve)):
+        points.append((len(curve), curve[-1]))
+    return {**asdict(status), "curve": points}

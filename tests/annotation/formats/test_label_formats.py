@@ -1,0 +1,260 @@
+"""Labels written for a tool and read back are the same labels; files that cannot be are told by line."""
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from linker.annotation.formats import read, write
+from linker.annotation.formats.label_format import LabelFormat
+from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.common.errors import ConfigError, DataError
+from linker.data.types import Post
+
+FORMATS = ("argilla", "csv", "doccano", "jsonl", "label_studio", "prodigy")
+GOLDEN = Path(__file__).parents[2] / "golden" / "annotation"
+NOON = datetime(2026, 3, 1, 12, 30, 15, 250000, tzinfo=timezone.utc)
+
+any_text = st.text(max_size=30) | st.sampled_from(
+    [
+        "=1+1",
+        "+49",
+        "-x",
+        "@anna",
+        "'=1",
+        "''@",
+        "'quoted'",
+        "\ttab",
+        "a\r\nb",
+        "a\u2028b",
+        "\x85",
+        "\0",
+        "＝1",
+        "\ufeffx",
+    ]
+)
+names = any_text.filter(bool)
+times = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(lambda t: t.replace(tzinfo=timezone.utc))
+
+
+@st.composite
+def records(draw: st.DrawFn) -> list[LabelledPost]:
+    made = []
+    for post_id in draw(st.lists(names, unique=True, max_size=4)):
+        post = Post(post_id, draw(any_text), created_at=draw(st.none() | times))
+        score = draw(st.floats(-5, 50))
+        annotators = draw(st.lists(names, unique=True, max_size=2))
+        for name in annotators:
+            value = draw(st.sampled_from(["relevant", "not", "skip"]))
+            made.append(LabelledPost(post, "a1", score, value, name, draw(st.none() | names), draw(times)))
+        if not annotators:
+            made.append(LabelledPost(post, "a1", score))
+    return made
+
+
+def facts(labels: Sequence[LabelledPost | ImportedLabel], *, with_time: bool) -> list[tuple[Any, ...]]:
+    return sorted(
+        (
+            one.post.id if isinstance(one, LabelledPost) else one.post_id,
+            one.annotator,
+            one.value,
+            one.note or "",
+            one.time if with_time else None,
+        )
+        for one in labels
+        if one.value is not None
+    )
+
+
+def test_the_formats_there_are() -> None:
+    assert tuple(LabelFormat.available()) == FORMATS
+    with pytest.raises(ConfigError, match="did you mean"):
+        read("x.csv", "cvs")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(made=records())
+def test_what_is_written_is_read_back(name: str, made: list[LabelledPost], tmp_path: Path) -> None:
+    path = tmp_path / "labels"
+    assert write(path, name, made)[0] == path
+    with_time = name != "argilla"
+    assert facts(read(path, name), with_time=with_time) == facts(made, with_time=with_time)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_half_a_surrogate_pair_does_not_stop_an_export(name: str, tmp_path: Path) -> None:
+    write(
+        tmp_path / "labels",
+        name,
+        [LabelledPost(Post("1", "half \ud83d"), "a", 1.0, "not", "\ud83d", None, NOON)],
+    )
+    assert [one.value for one in read(tmp_path / "labels", name)] == ["not"]
+
+
+def test_no_text_in_csv_begins_a_formula(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    hostile = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "＝1"]
+    write(
+        path, "csv", [LabelledPost(Post(text, text), text, -1.5, "not", text, text, NOON) for text in hostile]
+    )
+    with open(path, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["text"] for row in rows] == ["'" + text for text in hostile]
+    for row in rows:
+        assert row.pop("score") == "-1.5"  # a number, not a formula
+        assert not [cell for cell in row.values() if re.match(r"[=+\-@\t\r＝]", cell)]
+
+
+def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(
+        '\ufefflabel,post_id,note\r\nYes,1,\r\n,2,later\r\nNOT relevant,3,"a\r\nb"\r\n0,4,\r\n'.encode()
+    )
+    labels = read(path, "csv")
+    assert [(one.post_id, one.value, one.note, one.line) for one in labels] == [
+        ("1", "relevant", "", 2),
+        ("3", "not", "a\r\nb", 4),
+        ("4", "not", "", 6),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("csv", "post,label\n1,not\n", "line 1: there is no column post_id"),
+        ("csv", "post_id,label\n1,not\n2,perhaps\n", "line 3: 'perhaps' is no label"),
+        ("csv", "post_id,label\n,not\n", "line 2: has no post_id"),
+        ("csv", "post_id,label\n1,not,3\n", "line 2: has more fields"),
+        ("csv", 'post_id,label\n1,"not\n', "is no CSV"),
+        ("csv", "post_id,label,time\n1,not,5/6/2015\n", "line 2: '5/6/2015' is not read as a date"),
+        ("jsonl", '{"post_id": "1", "label": "not"}\n{"post_id": "1"\n', "line 2: is no JSON"),
+        ("jsonl", "[]\n", "line 1: is no JSON object"),
+        ("jsonl", '{"post_id": ["1"], "label": "not"}\n', "line 1: post_id is neither text nor a number"),
+        ("doccano", '{"post_id": "1", "label": ["not", "relevant"]}\n', "line 1: has 2 labels"),
+        ("prodigy", '{"post_id": "1", "answer": "maybe"}\n', "line 1: 'maybe' is no answer"),
+        ("label_studio", "[{}\n{}]", "line 2: is no JSON"),
+        ("label_studio", '{"data": {}}', "holds no list of records"),
+        ("label_studio", '[{"data": {"text": "x"}}]', "record 1: data: has no post_id"),
+        ("argilla", '[{"id": "1", "responses": {"label": [3]}}]', "record 1: label: is no JSON object"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(name: str, content: str, told: str, tmp_path: Path) -> None:
+    path = tmp_path / "labels"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=re.escape(told)) as raised:
+        read(path, name)
+    assert str(raised.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_other_encodings_and_missing_files_are_told(name: str, tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b"post_id,label\n\xe4,not\n")
+    with pytest.raises(DataError, match=r"line 2: is not UTF-8"):
+        read(tmp_path / "latin", name)
+    with pytest.raises(DataError, match="cannot be read"):
+        read(tmp_path / "nowhere", name)
+
+
+def test_a_label_given_anew_in_prodigy_has_the_new_time(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    write(path, "prodigy", [LabelledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)])
+    task = json.loads(path.read_text())
+    later = NOON + timedelta(days=1)
+    path.write_text(json.dumps(task | {"answer": "accept", "_timestamp": int(later.timestamp())}))
+    (label,) = read(path, "prodigy")
+    assert (label.value, label.time) == ("relevant", later.replace(microsecond=0))
+
+
+def test_prodigys_choices(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    tasks = [
+        {"post_id": "1", "answer": "accept", "accept": ["relevant"]},
+        {"post_id": "2", "answer": "accept", "accept": []},
+        {"post_id": "3", "answer": "ignore", "accept": []},
+        {"post_id": "4"},
+    ]
+    path.write_text("\n".join(map(json.dumps, tasks)))
+    assert [(one.post_id, one.value) for one in read(path, "prodigy")] == [
+        ("1", "relevant"),
+        ("2", "not"),
+        ("3", "skip"),
+    ]
+
+
+def test_label_studio_sorts_by_scores_between_0_and_1_and_is_told_no_label(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.json"
+    scores = [-3.0, 40.0, 8.0]
+    posts = [LabelledPost(Post(str(score), "x"), "a", score) for score in scores]
+    assert [one.name for one in write(path, "label_studio", posts)] == ["tasks.json", "tasks.config.xml"]
+    predictions = [task["predictions"] for task in json.loads(path.read_text())]
+    assert [one["score"] for (one,) in predictions] == [0, 1, pytest.approx(11 / 43)]
+    assert not any(one["result"] for (one,) in predictions)
+
+
+# Written by Argilla 2.8.0, and by pandas as doccano 1.8.4 calls it: scripts/check_label_formats.py.
+@pytest.mark.parametrize(
+    ("name", "file"), [("argilla", "argilla-own.json"), ("doccano", "doccano-own.jsonl")]
+)
+def test_files_of_the_tools_themselves_are_read(name: str, file: str) -> None:
+    assert [(one.post_id, one.annotator, one.value, one.note) for one in read(GOLDEN / file, name)] == [
+        ("1", "anna", "relevant", "sure"),
+        ("1", "ben", "not", ""),
+        ("2", "anna", "skip", ""),
+    ]
+
+
+def test_an_export_of_label_studio_is_read(tmp_path: Path) -> None:
+    # As its documentation shows one, with the keys that linker does not write.
+    choice = {"id": "x1", "from_name": "label", "to_name": "text", "type": "choices", "origin": "manual"}
+    area = {"id": "x2", "from_name": "note", "to_name": "text", "type": "textarea", "origin": "manual"}
+    task = {
+        "id": 7,
+        "data": {"text": "t", "post_id": "p", "article_id": "a", "score": 1},
+        "annotations": [
+            {
+                "id": 1001,
+                "completed_by": {"id": 1, "email": "anna@example.org", "first_name": "", "last_name": ""},
+                "result": [
+                    {**choice, "value": {"choices": ["relevant"]}},
+                    {**area, "value": {"text": ["a", "b"]}},
+                ],
+                "was_cancelled": False,
+                "ground_truth": False,
+                "created_at": "2021-03-09T22:16:08.728353Z",
+                "updated_at": "2021-03-09T22:17:08.728378Z",
+                "lead_time": 4.288,
+            },
+            {"id": 1002, "completed_by": 10, "result": [], "was_cancelled": True},
+            {"id": 1003, "completed_by": 11, "result": [], "was_cancelled": False},
+        ],
+        "drafts": [],
+        "predictions": [],
+    }
+    (tmp_path / "export.json").write_text(json.dumps([task]))
+    first, second = read(tmp_path / "export.json", "label_studio")
+    assert (first.post_id, first.annotator, first.value, first.note) == (
+        "p",
+        "anna@example.org",
+        "relevant",
+        "a\nb",
+    )
+    assert first.time == datetime(2021, 3, 9, 22, 17, 8, 728378, tzinfo=timezone.utc)
+    assert (second.annotator, second.value) == ("10", "skip")
+
+
+def test_no_annotator_of_an_export_is_unknown_to_label_studio(tmp_path: Path) -> None:
+    # It refuses a whole import for one `completed_by` that is no e-mail address or number of its users.
+    write(
+        tmp_path / "t.json",
+        "label_studio",
+        [LabelledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)],
+    )
+    assert "completed_by" not in (tmp_path / "t.json").read_text()

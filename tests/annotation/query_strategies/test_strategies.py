@@ -1,0 +1,160 @@
+"""Every strategy orders all that is left, the same way each time; those that learn find more sooner."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics.pairwise import cosine_similarity
+
+from linker.annotation.build_pool import build_pool
+from linker.annotation.pool import Labels
+from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.simulation.simulate import found, labels_to, simulate
+from linker.config import build
+from linker.data.types import Article, Post
+from linker.models.lexical import BM25Model
+from tests.helpers.pools import REST, VectorModel, planted
+
+CONFIGS = [
+    *OrderingStrategy.available(),
+    {"type": "learning", "query": "uncertainty"},
+    {"type": "learning", "exploration": 0.3},
+    {"type": "learning", "classifier": "logistic_regression"},
+    {"type": "learning", "presumed": 0},
+]
+
+
+def labelled(places: list[int], relevant: list[bool]) -> Labels:
+    return Labels(
+        np.array(places, dtype=np.int64), np.array(relevant, dtype=bool), np.zeros(len(places), dtype=bool)
+    )
+
+
+def test_all_strategies_are_there() -> None:
+    assert set(OrderingStrategy.available()) >= {
+        *("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
+    }
+    assert type(build(OrderingStrategy, {})).__name__ == "LearningOrder"
+
+
+@pytest.mark.parametrize("with_vectors", [False, True])
+@pytest.mark.parametrize("config", CONFIGS, ids=str)
+def test_an_order_holds_all_unlabelled_posts_once_and_is_repeatable(
+    config: object, with_vectors: bool
+) -> None:
+    task = planted(1, 80, model=VectorModel() if with_vectors else None)
+    strategy = build(OrderingStrategy, config)
+    size = len(task.pool)
+    for places in ([], [5], [5, 70, 11, 12], list(range(size - 1)), list(range(size))):
+        for values in (task.relevant[places], np.zeros(len(places), bool), np.ones(len(places), bool)):
+            labels = labelled(places, list(values))
+            order = strategy.order(task.pool, labels, np.random.default_rng(3))
+            assert order.dtype == np.int64
+            assert sorted(order.tolist()) == sorted(set(range(size)) - set(places))
+            again = build(OrderingStrategy, config).order(task.pool, labels, np.random.default_rng(3))
+            assert again.tolist() == order.tolist()
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=str)
+def test_texts_without_words(config: object) -> None:
+    pool = build_pool(
+        [Article("a", "!!!")], [Post(str(i), text) for i, text in enumerate("🎉🎊🎈😀😡😴")], BM25Model()
+    )
+    order = build(OrderingStrategy, config).order(
+        pool, labelled([2, 4], [True, False]), np.random.default_rng(1)
+    )
+    assert sorted(order.tolist()) == [0, 1, 3, 5]
+
+
+def test_orders_by_scores_against_their_definition() -> None:
+    task = planted(2, 60, model=VectorModel())
+    pool = task.pool
+
+    def order(name: str) -> list[int]:
+        return build(OrderingStrategy, name).order(pool, Labels(), np.random.default_rng(0)).tolist()
+
+    similar = cosine_similarity(pool.article_vectors, pool.vectors)[0]
+    assert similar[order("seed_similarity")] == pytest.approx(np.sort(similar)[::-1], abs=1e-6)
+    bm25 = BM25Model().score(pool.articles, pool.posts)[0]
+    assert bm25[order("lexical")].tolist() == np.sort(bm25)[::-1].tolist()
+    both = sum((scores - scores.mean()) / scores.std() for scores in (similar, bm25))
+    assert both[order("hybrid")] == pytest.approx(np.sort(both)[::-1], abs=1e-5)
+    shared = [len(set(post.text.split()) & {"ferry", "reef"}) for post in pool.posts]
+    assert order("keywords") == sorted(pool.shuffled.tolist(), key=lambda place: -shared[place])
+
+
+def test_rocchio_against_its_formula() -> None:
+    pool = planted(3, 50).pool
+    labels = labelled([4, 9, 30], [True, False, True])
+    query = (
+        pool.article_words.toarray()[0]
+        + 0.75 * pool.words[[4, 30]].toarray().mean(axis=0)
+        - 0.15 * pool.words[[9]].toarray()[0]
+    )
+    expected = pool.words.toarray() @ query
+    order = build(OrderingStrategy, "rocchio").order(pool, labels, np.random.default_rng(0))
+    assert expected[order] == pytest.approx(np.sort(np.delete(expected, [4, 9, 30]))[::-1], abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["learning", "rocchio"])
+def test_learning_finds_planted_posts_sooner_than_random_and_than_the_seed_alone(name: str) -> None:
+    needed: dict[str, list[int]] = {"random": [], "lexical": [], name: []}
+    for seed in range(5):
+        task = planted(seed)
+        for one, numbers in needed.items():
+            curve = found(task, simulate(task, build(OrderingStrategy, one), seed, growth=0.2).labels)
+            numbers.append(labels_to(curve, 0.9 * task.total) or len(task.pool))
+    for learnt, drawn, lexical in zip(needed[name], needed["random"], needed["lexical"]):
+        assert learnt < 0.5 * drawn
+        assert learnt < lexical
+
+
+def test_labels_turn_the_order() -> None:
+    posts = [
+        Post(str(i), f"{'apple' if i % 2 else 'pear'} {REST[i]} {REST[i * 5 % 42]} {REST[i * 11 % 42]} tree")
+        for i in range(40)
+    ]
+    pool = build_pool([Article("a", "tree grows")], posts, BM25Model())
+    assert len(pool) == 40
+    kinds = np.array(["apple" in post.text for post in pool.posts])
+    places = [*np.flatnonzero(kinds)[:4].tolist(), *np.flatnonzero(~kinds)[:4].tolist()]
+    for wanted in (True, False):
+        labels = labelled(places, [bool(kinds[place]) == wanted for place in places])
+        strategy = build(OrderingStrategy, {"type": "learning", "presumed": 0})
+        order = strategy.order(pool, labels, np.random.default_rng(1))
+        half = order[: np.sum(kinds[order] == wanted)]
+        assert (kinds[half] == wanted).mean() > 0.9
+
+
+def test_exploration_draws_its_share_from_the_whole_order() -> None:
+    task = planted(4, 400)
+    labels = labelled([0, 1], [True, False])
+    plain = build(OrderingStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    place = {post: i for i, post in enumerate(plain)}
+    mixed = build(OrderingStrategy, {"type": "learning", "exploration": 0.25}).order(
+        task.pool, labels, np.random.default_rng(1)
+    )
+    positions = np.array([place[post] for post in mixed.tolist()])
+    early = positions[:100]
+    # A quarter comes from anywhere: so about a fifth lies behind the first 133 of the plain order.
+    assert 10 <= (early > 140).sum() <= 30
+    stayed = np.array([p for p in early if p <= 140])
+    assert (np.diff(stayed) > 0).mean() > 0.6
+
+
+def test_uncertainty_asks_near_the_border() -> None:
+    task = planted(5, 200)
+    places = [int(np.flatnonzero(task.relevant)[0]), *np.flatnonzero(~task.relevant)[:4].tolist()]
+    labels = labelled(places, [True, False, False, False, False])
+    near = build(OrderingStrategy, {"type": "learning", "query": "uncertainty"})
+    best = build(OrderingStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    order = near.order(task.pool, labels, np.random.default_rng(1)).tolist()
+    # Both ends of the order by relevance are certain, so the last one asked for is one of the two.
+    assert order[-1] in (best[0], best[-1])
+    assert order[0] not in (best[0], best[-1])
+
+
+def test_wrong_settings_are_refused() -> None:
+    for config in ({"exploration": 2}, {"cost": 0}, {"presumed": -1}, {"query": "guess"}):
+        with pytest.raises(Exception, match=next(iter(config))):
+            build(OrderingStrategy, {"type": "learning", **config})

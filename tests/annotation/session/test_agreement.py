@@ -1,0 +1,83 @@
+"""Agreement between annotators, against scikit-learn, the package krippendorff and a table of the literature."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from linker.annotation.session.agreement import (
+    cohen_kappa,
+    disagreements,
+    krippendorff_alpha,
+    pairwise_kappas,
+)
+
+
+def annotators(seed: int, number: int, posts: int, missing: float) -> list[dict[str, bool]]:
+    generator = np.random.default_rng(seed)
+    truth = generator.random(posts) < 0.3
+    return [
+        {
+            str(post): bool(truth[post] ^ (generator.random() < 0.2))
+            for post in range(posts)
+            if generator.random() >= missing
+        }
+        for _ in range(number)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_kappa_is_that_of_scikit_learn(seed: int) -> None:
+    first, second = annotators(seed, 2, 60, missing=0.3)
+    both = [post for post in first if post in second]
+    expected = cohen_kappa_score([first[post] for post in both], [second[post] for post in both])
+    assert cohen_kappa(first, second) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_alpha_is_that_of_the_package_krippendorff(seed: int) -> None:
+    krippendorff = pytest.importorskip("krippendorff")
+    given = annotators(seed, 4, 40, missing=0.5)
+    table = [
+        [float(labels[str(post)]) if str(post) in labels else math.nan for post in range(40)]
+        for labels in given
+    ]
+    expected = krippendorff.alpha(reliability_data=table, level_of_measurement="nominal")
+    assert krippendorff_alpha(given) == pytest.approx(expected)
+
+
+def test_alpha_of_krippendorffs_example() -> None:
+    # "Computing Krippendorff's Alpha-Reliability" (2011), A: two observers, binary data, alpha = 0.095.
+    meg = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
+    owen = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    given = [{str(post): bool(value) for post, value in enumerate(values)} for values in (meg, owen)]
+    assert krippendorff_alpha(given) == pytest.approx(0.095, abs=5e-4)
+
+
+def test_alpha_counted_by_hand_with_missing_labels() -> None:
+    # Pairable: a (1, 1, 0), b (0, 0); c has one label. n = 5, three zeros and two ones.
+    # Observed: a has 2 · 2 · 1 / (3 − 1) = 2 coincidences of unlike labels; expected 2 · 2 · 3 / (5 − 1) = 3.
+    given = [{"a": True, "b": False}, {"a": True, "b": False, "c": True}, {"a": False}]
+    assert krippendorff_alpha(given) == pytest.approx(1 - 2 / 3)
+
+
+def test_where_agreement_is_not_defined() -> None:
+    assert math.isnan(cohen_kappa({"a": True}, {"b": True}))
+    assert math.isnan(cohen_kappa({"a": True, "b": True}, {"a": True, "b": True}))
+    assert math.isnan(krippendorff_alpha([{"a": True}, {"b": False}]))
+    assert math.isnan(krippendorff_alpha([]))
+
+
+def test_full_agreement_and_full_disagreement() -> None:
+    one, other = {"a": True, "b": False}, {"a": False, "b": True}
+    assert cohen_kappa(one, one) == krippendorff_alpha([one, one]) == 1
+    assert cohen_kappa(one, other) == -1
+
+
+def test_disagreements_name_posts_and_annotators() -> None:
+    given = {"anna": {"a": True, "b": False}, "ben": {"b": True, "a": True}, "cem": {"b": False, "c": True}}
+    (found,) = disagreements(given)
+    assert found.post_id == "b"
+    assert found.labels == {"anna": False, "ben": True, "cem": False}
+    assert set(pairwise_kappas(given)) == {("anna", "ben"), ("anna", "cem"), ("ben", "cem")}

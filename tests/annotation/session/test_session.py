@@ -1,0 +1,510 @@
+"""Sessions as annotators meet them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linker.annotation.session.session as session_module
+from linker.annotation.formats.records import ImportedLabel
+from linker.annotation.pool import Labels, Pool
+from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.session.session import Session
+from linker.common.errors import ConfigError, DataError, LinkerError, ModelError
+from linker.data.types import Article, Post
+from tests.helpers.sessions import ARTICLE, POSTS, fresh
+
+MAY = datetime(2031, 5, 14, tzinfo=timezone.utc)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return Session.open(fresh(tmp_path / "job"))
+
+
+def next_id(session: Session, annotator: str = "kim") -> str:
+    return session.next(annotator)[0].post.id
+
+
+def test_what_was_started_comes_back(tmp_path: Path) -> None:
+    posts = [
+        Post(
+            "1",
+            "a bridge\u2028🦦 \ud83e",
+            ("x",),
+            datetime(2031, 5, 14, tzinfo=timezone.utc),
+            "test",
+            {"likes": [1, None]},
+        ),
+        Post("2", "closed"),
+    ]
+    made = Session.create(
+        tmp_path / "job",
+        [ARTICLE],
+        posts,
+        "bm25",
+        seed=7,
+        guidelines="Be *kind*.",
+        strategy="seed_similarity",
+    )
+    session = Session.open(tmp_path / "job")
+    assert session.posts == made.posts == posts
+    assert session.posts[0].extra == {"likes": [1, None]}
+    assert session.articles == [ARTICLE]
+    assert (session.name, session.guidelines, session.settings.seed) == ("job", "Be *kind*.", 7)
+    for ours, theirs in ((made.pool, session.pool),):
+        np.testing.assert_array_equal(ours.scores, theirs.scores)
+        np.testing.assert_array_equal(ours.words.toarray(), theirs.words.toarray())
+        np.testing.assert_array_equal(ours.article_words.toarray(), theirs.article_words.toarray())
+    assert not list((tmp_path / "job").rglob("*.pkl"))
+
+
+def test_a_suggestion_shows_what_counts(session: Session) -> None:
+    shown = session.next("kim")[0]
+    assert shown.score == pytest.approx(session.pool.scores.max())
+    assert (shown.position, shown.at_random, shown.note) == (1, False, "")
+    words = {shown.post.text[start:end].lower() for start, end in shown.marks}
+    assert words & {"cracks", "bridge", "council", "pier"}
+    assert {word for word, _ in shown.article_words} >= words
+
+
+def test_the_next_post_stays_until_it_is_labelled(session: Session) -> None:
+    first = session.next("kim")
+    assert session.next("kim") == first
+    assert Session.open(session.folder).next("kim") == first
+    assert session.next("kim", 3)[0] == first[0]
+    session.label("kim", first[0].post.id, "not")
+    assert next_id(session) != first[0].post.id
+
+
+def test_all_posts_come_once_and_then_none(session: Session) -> None:
+    seen = []
+    while suggestions := session.next("kim"):
+        seen.append(suggestions[0].post.id)
+        session.label("kim", seen[-1], "relevant" if "bridge" in suggestions[0].post.text else "not")
+    assert sorted(seen) == sorted(post.id for post in session.pool.posts)
+    status = session.status()
+    assert status.labelled == status.posts == 40
+    assert status.copies_labelled == 1
+    assert status.relevant == 10
+    assert status.curve[-1] == 10
+    assert status.decision.stop
+    assert (status.estimate.low, status.estimate.high) == (0, 0)
+    assert session.next("lee") == []
+
+
+def test_two_annotators_get_different_posts(session: Session) -> None:
+    other = Session.open(session.folder)
+    kims, lees = session.next("kim", 5), other.next("lee", 5)
+    assert not {one.post.id for one in kims} & {one.post.id for one in lees}
+    for one in kims:
+        session.label("kim", one.post.id, "relevant")
+    assert other.status().annotators == {"kim": 5}
+    assert [one.post.id for one in other.next("lee", 5)] == [one.post.id for one in lees]
+
+
+def test_with_overlap_two_get_the_same_posts(tmp_path: Path) -> None:
+    session = Session.open(fresh(tmp_path / "job", overlap=1.0))
+    seen: dict[str, list[str]] = {"kim": [], "lee": [], "max": []}
+    for _ in range(40):
+        for name, posts in seen.items():
+            for one in session.next(name):
+                posts.append(one.post.id)
+                session.label(name, one.post.id, "relevant")
+    assert all(len(set(posts)) == len(posts) for posts in seen.values())
+    times = [sum(post.id in posts for posts in seen.values()) for post in session.pool.posts]
+    assert times == [2] * 40  # by two, not by all three
+
+
+def test_overlap_is_a_share_of_the_posts(tmp_path: Path) -> None:
+    session = Session.open(fresh(tmp_path / "job", overlap=0.3))
+    for name in ("kim", "lee"):
+        while one := session.next(name):
+            session.label(name, one[0].post.id, "relevant")
+    counts = session.status().annotators
+    assert counts["kim"] == 40
+    assert 4 <= counts["lee"] <= 20
+
+
+def test_a_post_that_lies_before_somebody_who_left_goes_to_others(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = next_id(session, "kim")
+    assert next_id(session, "lee") != first
+    later = datetime.now(timezone.utc) + timedelta(minutes=31)
+    monkeypatch.setattr(session_module, "now", lambda: later)
+    assert next_id(session, "max") == first
+    # Whoever comes back after it was labelled gets another.
+    session.label("max", first, "relevant")
+    assert next_id(session, "kim") != first
+
+
+def test_skipped_posts_go_to_others_and_count_as_no_label(session: Session) -> None:
+    first = next_id(session)
+    session.label("kim", first, "skip", "cannot tell")
+    assert next_id(session) != first
+    assert next_id(session, "lee") == first
+    status = session.status()
+    assert (status.labelled, status.skipped, status.curve) == (0, 1, [])
+    session.label("lee", first, "relevant")
+    assert (session.status().labelled, session.status().skipped) == (1, 0)
+
+
+def test_undo_goes_back_step_by_step(session: Session) -> None:
+    ids = []
+    for value in ("relevant", "not", "skip"):
+        ids.append(next_id(session))
+        session.label("kim", ids[-1], value)
+    waiting = next_id(session)
+    assert session.undo("lee") is None
+    assert [session.undo("kim") for _ in range(4)] == [ids[2], ids[1], ids[0], None]
+    assert session.status().labelled == session.status().skipped == 0
+    assert session.status().annotators == {}
+    assert [one.post.id for one in session.next("kim", 4)] == [*ids, waiting]
+
+
+def test_undo_of_a_changed_label_brings_the_first_back(session: Session) -> None:
+    session.label("kim", "p0", "relevant")
+    session.label("kim", "p0", "not")
+    assert session.status().relevant == 0
+    assert session.undo("kim") == "p0"
+    assert session.status().relevant == 1
+    assert session.undo("kim") == "p0"
+    assert session.status().labelled == 0
+
+
+def test_undone_posts_are_not_lost_when_the_order_did_not_have_them(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = next_id(session)
+    session.label("kim", first, "relevant")
+    session.settle()  # the newest order has it no more
+    session.undo("kim")
+    later = datetime.now(timezone.utc) + timedelta(hours=1)
+    monkeypatch.setattr(session_module, "now", lambda: later)
+    assert next_id(session, "lee") == first
+
+
+def test_an_undone_post_lies_before_one_annotator_only(session: Session) -> None:
+    first = next_id(session, "kim")
+    session.label("lee", first, "relevant")  # from the list
+    session.undo("lee")
+    assert next_id(session, "kim") != first
+    assert next_id(session, "lee") == first
+
+
+def test_a_copy_stands_for_its_post(session: Session) -> None:
+    session.label("kim", "p0copy", "relevant")
+    assert "p0" not in [one.post.id for one in session.next("kim", 50)]
+    assert session.status().copies_labelled == 1
+    by_id = {record.post.id: record for record in session.labelled()}
+    assert (by_id["p0"].value, by_id["p0copy"].value) == ("relevant", "relevant")
+
+
+def test_notes_are_kept(session: Session) -> None:
+    first = next_id(session)
+    session.note("kim", first, "ask Lee")
+    assert Session.open(session.folder).next("kim")[0].note == "ask Lee"
+    session.label("kim", first, "not", "no: another bridge")
+    records = {record.post.id: record for record in session.labelled()}
+    assert records[first].note == "no: another bridge"
+    session.undo("kim")
+    assert session.next("kim")[0].note == "no: another bridge"
+
+
+def test_most_win_and_a_tie_is_listed_and_counts_as_relevant(session: Session) -> None:
+    session.label("kim", "p0", "relevant")
+    session.label("lee", "p0", "not")
+    assert (session.status().relevant, session.status().disputed) == (1, 1)
+    session.label("max", "p0", "not")
+    assert (session.status().relevant, session.status().disputed) == (0, 0)
+    session.resolve("boss", "p0", "relevant")
+    assert session.status().relevant == 1
+    assert session.status().annotators == {"kim": 1, "lee": 1, "max": 1}
+    assert {r.value for r in session.labelled(resolved=True) if r.post.id == "p0"} == {"relevant"}
+    session.resolve("boss", "p0", "skip")
+    assert session.status().relevant == 0
+
+
+def test_draws_that_a_rule_asks_for_are_marked_and_come_from_anywhere(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from linker.annotation.stopping_rules.stopping_rule import Decision
+
+    monkeypatch.setattr(
+        session._rule, "decide", lambda labels, size: Decision(False, "draw", len(labels) >= 5)
+    )
+    for _ in range(5):
+        one = session.next("kim")[0]
+        assert (one.at_random, one.position) == (False, 1)
+        session.label("kim", one.post.id, "not")
+    positions = []
+    for _ in range(10):
+        one = session.next("kim")[0]
+        assert one.at_random
+        positions.append(one.position)
+        session.label("kim", one.post.id, "not")
+    assert max(positions) > 10
+    labels = Session.open(session.folder)._history.labels()
+    assert labels.at_random.tolist() == [False] * 5 + [True] * 10
+
+
+def test_replayed_labels_lead_to_the_same_posts(session: Session, tmp_path: Path) -> None:
+    for i in range(12):
+        one = session.next("kim")[0]
+        session.label("kim", one.post.id, "relevant" if i % 3 else "not")
+    session.settle()
+    replayed = fresh(tmp_path / "again")
+    shutil.copy(session.folder / "journal.jsonl", replayed / "journal.jsonl")
+    again = Session.open(replayed)
+    again.settle()
+    assert [one.post.id for one in again.next("kim", 5)] == [one.post.id for one in session.next("kim", 5)]
+    assert again.status() == session.status()
+
+
+class SlowOrder(OrderingStrategy):
+    """Waits for a sign; afterwards the last posts come first."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.calls: list[int] = []
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        self.calls.append(len(labels))
+        assert self.go.wait(20)
+        return np.setdiff1d(np.arange(len(pool)), labels.posts)[::-1]
+
+
+def test_nobody_waits_for_the_order(session: Session) -> None:
+    slow = SlowOrder()
+    session._orders._strategy = slow
+    for _ in range(6):
+        one = session.next("kim")[0]
+        session.label("kim", one.post.id, "not")
+    before = session._orders.newest
+    assert before is not None
+    assert before.revision == 0
+    slow.go.set()
+    session.settle()
+    # Not once for each label: what came meanwhile was taken together.
+    assert len(slow.calls) <= 2
+    assert slow.calls[-1] == 6
+    assert next_id(session) == "p39"
+    # The next process goes on in the order that was computed.
+    assert [one.post.id for one in Session.open(session.folder).next("lee")] == ["p38"]
+
+
+def test_an_order_that_fails_stops_nobody(session: Session) -> None:
+    class Failing(OrderingStrategy):
+        def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+            raise RuntimeError("no memory")
+
+    working = session._orders._strategy
+    session._orders._strategy = Failing()
+    session.label("kim", next_id(session), "not")
+    session.settle()
+    assert "no memory" in (session.status().problem or "")
+    session.label("kim", next_id(session), "not")
+    session.settle()
+    session._orders._strategy = working
+    session.label("kim", next_id(session), "not")
+    session.settle()
+    assert session.status().problem is None
+
+
+def test_without_a_thread_the_order_is_renewed_on_the_spot(tmp_path: Path) -> None:
+    session = Session.open(fresh(tmp_path / "job"), background=False)
+    known = []
+    for _ in range(40):
+        session.label("kim", next_id(session), "not")
+        assert session._orders.newest is not None
+        known.append(session._orders.newest.revision)
+    assert known[:20] == list(range(20))
+    assert 36 <= known[-1] <= 39
+    assert len(set(known)) < 40
+
+
+def test_a_lost_or_damaged_order_is_computed_again(session: Session) -> None:
+    expected = next_id(session)
+    for damage in (b"", b"PK\x03\x04 not really", None):
+        path = session.folder / "order.npz"
+        path.write_bytes(damage) if damage is not None else path.unlink()
+        assert next_id(Session.open(session.folder)) == expected
+
+
+def test_labels_come_in_from_files_once(session: Session) -> None:
+    labels = [
+        ImportedLabel("p0", "lee", "relevant", "sure", datetime(2031, 1, 1), 1),
+        ImportedLabel("p1", None, "not", line=2),
+        ImportedLabel("p0copy", "lee", "relevant", "sure", None, 3),
+    ]
+    with pytest.raises(DataError, match=r"file\.csv, line 2: does not say whose"):
+        session.import_labels(labels, source="file.csv")
+    assert session.status().labelled == 0
+    assert session.import_labels(labels, "kim", "file.csv") == 2
+    assert session.import_labels(labels, "kim", "file.csv") == 0
+    assert session.status().annotators == {"lee": 1, "kim": 1}
+    assert session.undo("kim") is None  # what came from a file is no step of hers
+    with pytest.raises(DataError, match=r"file\.csv, line 9: there is no post 'p99'"):
+        session.import_labels([labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv")
+    exported = [r for r in session.labelled() if r.value]
+    assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [
+        ("p0", "lee", "relevant", "sure"),
+        ("p1", "kim", "not", None),
+        ("p0copy", "lee", "relevant", "sure"),
+    ]
+    assert exported[0].time == datetime(2031, 1, 1, tzinfo=timezone.utc)
+    assert exported[0].article_id == "bridge"
+
+
+@pytest.mark.parametrize("value", ["maybe", "", "Relevant"])
+def test_wrong_labels(session: Session, value: str) -> None:
+    with pytest.raises(LinkerError, match="relevant, not, skip"):
+        session.label("kim", "p0", value)  # type: ignore[arg-type]
+
+
+def test_wrong_names_and_posts(session: Session) -> None:
+    with pytest.raises(LinkerError, match="there is no post 'p99'"):
+        session.label("kim", "p99", "not")
+    for name in ("", "  ", "a\nb", "x" * 101):
+        with pytest.raises(LinkerError, match="1 to 100 characters"):
+            session.next(name)
+    assert session.next(" kim ") == session.next("kim")
+    assert session.status().labelled == 0
+
+
+def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Session) -> None:
+    with pytest.raises(LinkerError, match="there is a session already"):
+        Session.create(session.folder, [ARTICLE], POSTS, "bm25")
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else/thesis.txt").write_text("years of work")
+    with pytest.raises(LinkerError, match=r"is not empty \(thesis\.txt\)"):
+        Session.create(tmp_path / "else", [ARTICLE], POSTS, "bm25")
+    with pytest.raises(LinkerError, match="is a file"):
+        Session.create(tmp_path / "else/thesis.txt", [ARTICLE], POSTS, "bm25")
+    for wrong in ({"strategy": "lucky"}, {"rule": "never"}, {"rule": {"type": "recall", "target": 7}}):
+        with pytest.raises((ConfigError, LinkerError)):
+            Session.create(tmp_path / "new", [ARTICLE], POSTS, "bm25", **wrong)
+    with pytest.raises(ModelError):
+        Session.create(tmp_path / "new", [ARTICLE], POSTS, "no/such/model")
+    with pytest.raises(LinkerError, match="overlap 2"):
+        Session.create(tmp_path / "new", [ARTICLE], POSTS, "bm25", overlap=2)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_start_that_was_killed_is_told_and_can_be_made_again(session: Session, tmp_path: Path) -> None:
+    (session.folder / "session.json").unlink()
+    with pytest.raises(DataError, match="its start was interrupted; start it again"):
+        Session.open(session.folder)
+    (session.folder / ".pool.npz.abc").touch()
+    again = Session.create(session.folder, [ARTICLE], POSTS, "bm25", strategy="seed_similarity")
+    assert again.next("kim")
+    again.label("kim", "p0", "not")
+    (session.folder / "session.json").unlink()
+    with pytest.raises(LinkerError, match=r"holds labels but no session\.json"):
+        Session.create(session.folder, [ARTICLE], POSTS, "bm25")
+
+
+def test_folders_that_are_no_session(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="session not found; create one with `linker annotate start"):
+        Session.open(tmp_path / "none")
+    with pytest.raises(DataError, match=r"not a session, it has no session\.json"):
+        Session.open(tmp_path)
+
+
+def test_settings_that_are_damaged_or_newer(session: Session) -> None:
+    path = session.folder / "session.json"
+    settings = json.loads(path.read_text())
+    for text, message in (
+        ("{", "cannot be read as JSON"),
+        ("[]", "not the settings of a session"),
+        (
+            json.dumps({**settings, "format": 2, "linker_version": "9.9"}),
+            r"written by linker 9\.9 in a newer format",
+        ),
+        (json.dumps({k: v for k, v in settings.items() if k != "seed"}), "'seed' is missing"),
+        (json.dumps({**settings, "strategy": {"type": "lucky"}}), r"session\.json: .*lucky"),
+    ):
+        path.write_text(text)
+        with pytest.raises(LinkerError, match=message):
+            Session.open(session.folder)
+
+
+def test_changed_posts_are_named_by_line(session: Session) -> None:
+    path = session.folder / "posts.jsonl"
+    whole = path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    for changed, line in (
+        (whole.replace(b"number w4 ", b"number w5 "), 5),
+        (b"".join([*lines[:3], *lines[4:]]), 4),
+        (whole[:-20], 41),
+        (whole + lines[0], 42),
+        (b"".join(lines[:-1]), 41),
+    ):
+        path.write_bytes(changed)
+        with pytest.raises(DataError, match=rf"posts\.jsonl, line {line}: is not what it was"):
+            Session.open(session.folder)
+    path.unlink()
+    with pytest.raises(DataError, match=r"posts\.jsonl: cannot be read"):
+        Session.open(session.folder)
+
+
+def test_a_damaged_pool(session: Session) -> None:
+    path = session.folder / "pool.npz"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 255
+    for damaged in (bytes(data), data[:100], b""):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match=r"pool\.npz: damaged"):
+            Session.open(session.folder)
+
+
+def test_a_journal_of_another_session(session: Session) -> None:
+    session.label("kim", "p3", "not")
+    other = fresh(session.folder.parent / "other")
+    lines = (session.folder / "journal.jsonl").read_bytes()
+    from linker.annotation.session.journal import Event, now
+
+    (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", now(), "not").line())
+    with pytest.raises(DataError, match=r"journal\.jsonl, line 2: does not go with"):
+        Session.open(other)
+    (other / "journal.jsonl").write_bytes(lines + 2 * Event("undo", "kim", "p3", now()).line())
+    with pytest.raises(DataError, match=r"journal\.jsonl, line 3: does not go with"):
+        Session.open(other)
+
+
+def test_several_articles_and_models_with_vectors(tmp_path: Path) -> None:
+    second = Article("pier", "Engineers found cracks in the pier.")
+    session = Session.create(tmp_path / "job", [ARTICLE, second], POSTS, "tfidf", strategy="seed_similarity")
+    assert session.articles == [ARTICLE, second]
+    assert {record.article_id for record in session.labelled()} == {"bridge+1"}
+
+
+def test_threads_share_a_session(session: Session) -> None:
+    def work(name: str) -> None:
+        while one := session.next(name):
+            session.label(name, one[0].post.id, "not")
+
+    threads = [threading.Thread(target=work, args=(f"a{i}",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # A thread ends when all that is left lies before the others; together they label everything, once.
+    assert sum(session.status().annotators.values()) == session.status().labelled == 40
+
+
+def test_speed_counts_work_not_breaks(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = datetime(2031, 1, 1, tzinfo=timezone.utc)
+    monkeypatch.setattr(session_module, "now", lambda: clock)
+    assert session.status().per_hour is None
+    for minutes in (0, 1, 2, 62, 63):
+        clock = datetime(2031, 1, 1, tzinfo=timezone.utc) + timedelta(minutes=minutes)
+        session.label("kim", next_id(session), "not")
+    assert session.status().per_hour == 60.0  # three gaps of a minute; the hour's break is none

@@ -1,0 +1,82 @@
+"""The estimate of what is left: covered by simulation after every label, and against exact intervals."""
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+from benchmarks.stopping import QUALITIES, missed, ordered
+from linker.annotation.pool import Labels
+from linker.annotation.stopping_rules.estimate import estimate
+
+
+def screened(relevant: list[int] | np.ndarray, at_random: list[int] | np.ndarray) -> Labels:
+    return Labels(np.arange(len(relevant)), np.array(relevant, dtype=bool), np.array(at_random, dtype=bool))
+
+
+def test_without_random_labels_only_the_bounds_are_certain() -> None:
+    told = estimate(screened([1, 0, 1], [0, 0, 0]), 50)
+    assert (told.low, told.high, told.confidence) == (0, 47, 1.0)
+    assert "no post was drawn at random" in told.basis
+    assert estimate(Labels(), 50).high == 50
+
+
+def test_nothing_is_left_when_all_are_labelled() -> None:
+    told = estimate(screened([1, 0], [1, 1]), 2)
+    assert (told.low, told.middle, told.high) == (0, 0, 0)
+
+
+def test_without_random_labels_the_middle_continues_the_curve() -> None:
+    # 8 finds, then 4: with as many labels to come twice, 2 and 1.
+    flags = np.r_[np.ones(8), np.zeros(12), np.ones(4), np.zeros(16)]
+    assert estimate(screened(flags, np.zeros(40)), 80).middle == 3
+    # No bend yet: it may go on as it is.
+    assert estimate(screened(np.tile([1, 0], 20), np.zeros(40)), 80).middle == 20
+
+
+def test_the_middle_is_the_share_of_random_posts_times_the_rest() -> None:
+    told = estimate(screened(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
+    assert told.middle == pytest.approx(100, abs=1)
+    assert told.low < 100 < told.high
+    assert told.basis == "10 of 100 posts drawn at random are relevant"
+
+
+def test_what_is_known_bounds_the_interval() -> None:
+    # 12 posts, 10 labelled: whatever the draws say, no more than 2 are left.
+    told = estimate(screened([1] * 10, [1] * 10), 12)
+    assert (told.middle, told.high) == (2, 2)
+
+
+@pytest.mark.parametrize(("hits", "drawn"), [(0, 300), (3, 300), (30, 300), (150, 300)])
+def test_the_price_of_looking_all_the_time(hits: int, drawn: int) -> None:
+    # Clopper and Pearson's interval holds for one look; this one holds for all and is wider, but not twice as wide.
+    told = estimate(screened(np.r_[np.ones(hits), np.zeros(drawn - hits)], np.ones(drawn)), 100_000)
+    rest = 100_000 - drawn
+    low = beta.ppf(0.025, hits, drawn - hits + 1) * rest if hits else 0
+    high = beta.ppf(0.975, hits + 1, drawn - hits) * rest
+    assert told.low <= low + 1
+    assert told.high >= high - 1
+    assert told.high - told.low < 2 * (high - low)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.2])
+@pytest.mark.parametrize("prevalence", [0.02, 0.2])
+def test_the_truth_is_in_the_interval_after_every_label(share: float, prevalence: float) -> None:
+    generator = np.random.default_rng([3, int(10 * share), int(100 * prevalence)])
+    outside = sum(
+        missed(ordered(300, prevalence, QUALITIES[2], generator), share, generator)[0] for _ in range(100)
+    )
+    assert binom.sf(outside - 1, 100, 0.05) > 1e-4
+
+
+def test_more_confidence_is_a_wider_interval() -> None:
+    labels = screened(np.r_[np.ones(12), np.zeros(188)], np.ones(200))
+    told = [estimate(labels, 2000, confidence) for confidence in (0.5, 0.95, 0.999)]
+    assert (
+        told[2].low < told[1].low < told[0].low < told[0].middle < told[0].high < told[1].high < told[2].high
+    )
+
+
+def test_labels_in_order_passed_off_as_random_mislead() -> None:
+    # What the coverage rests on: the best-ranked posts are no random sample.
+    relevant = ordered(1000, 0.1, QUALITIES[3], np.random.default_rng(2))
+    assert estimate(screened(relevant[:100], np.ones(100)), 1000).low > relevant[100:].sum()

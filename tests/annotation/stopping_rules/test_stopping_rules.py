@@ -1,0 +1,254 @@
+"""Stopping rules do what they state: figures against scipy, failure rates by simulation."""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy.stats import binom, hypergeom
+
+from benchmarks.stopping import QUALITIES, ordered, repeated_test_end, tail_end
+from linker.annotation.pool import Labels
+from linker.annotation.stopping_rules.random_draws import RandomDraws
+from linker.annotation.stopping_rules.recall import RecallRule
+from linker.annotation.stopping_rules.sequential_test import RandomTail, TailRule, exhausted_after
+from linker.annotation.stopping_rules.simple import KneeRule, OneMoreRule, TargetRule, knee_of
+from linker.annotation.stopping_rules.stopping_rule import StoppingRule
+from linker.config import build
+
+
+def labels_of(relevant: list[int] | np.ndarray, at_random: list[int] | np.ndarray | None = None) -> Labels:
+    flags = np.array(relevant, dtype=bool)
+    drawn = np.zeros(len(flags), dtype=bool) if at_random is None else np.array(at_random, dtype=bool)
+    return Labels(np.arange(len(flags)), flags, drawn)
+
+
+def asked_after_every_label(
+    rule: StoppingRule, relevant: np.ndarray, generator: np.random.Generator
+) -> tuple[int, int]:
+    """Labels spent and relevant posts found; `relevant` is in the order of the ranking."""
+    left, places, drawn = list(range(len(relevant))), [], []
+    order: Iterator[int] | None = None
+    while True:
+        labels = Labels(np.array(places, dtype=int), relevant[places], np.array(drawn, dtype=bool))
+        decision = rule.decide(labels, len(relevant))
+        if decision.stop:
+            return len(places), labels.found
+        if decision.draw_at_random:
+            order = order or iter(generator.permutation(left))
+            place = int(next(order))
+        else:
+            order, place = None, left[0]
+        left.remove(place)
+        places.append(place)
+        drawn.append(decision.draw_at_random)
+
+
+def no_more_than(failures: int, number: int, rate: float) -> bool:
+    """Would a rule that fails at this rate fail so often or more with a chance of 1 in 10,000 at least?"""
+    return float(binom.sf(failures - 1, number, rate)) > 1e-4
+
+
+def test_configs_name_the_rules() -> None:
+    assert StoppingRule.available() == ["knee", "one_more", "recall", "target"]
+    rule = build(StoppingRule, {"type": "recall", "target": 0.9})
+    assert isinstance(rule, RecallRule)
+    assert rule.target == 0.9
+
+
+@pytest.mark.parametrize(
+    ("rule", "arguments"),
+    [
+        (TargetRule, {"relevant": 0}),
+        (RecallRule, {"target": 1.0}),
+        (RecallRule, {"confidence": 95}),
+        (OneMoreRule, {"labels": 0}),
+        (OneMoreRule, {"patience": 0}),
+        (KneeRule, {"at_least": 0}),
+    ],
+)
+def test_numbers_out_of_range_are_refused(rule: type, arguments: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match=next(iter(arguments))):
+        rule(**arguments)
+
+
+def test_the_target_is_counted() -> None:
+    rule = TargetRule(relevant=2)
+    assert not rule.decide(labels_of([1, 0, 0]), 10).stop
+    assert rule.decide(labels_of([1, 0, 1]), 10).stop
+    assert "only 1 of 3" in rule.decide(labels_of([1, 0, 0]), 3).reason
+
+
+@pytest.mark.parametrize("rule", [TargetRule(5), RecallRule(), OneMoreRule(), KneeRule()])
+def test_labelling_ends_with_the_last_post_and_not_before_the_first(rule: StoppingRule) -> None:
+    assert not rule.decide(Labels(), 500).stop
+    assert rule.decide(labels_of([0] * 500), 500).stop
+    assert not rule.decide(labels_of([0] * 499), 500).stop
+
+
+def test_recall_is_sure_without_a_test_where_the_rest_cannot_matter() -> None:
+    rule = RecallRule(target=0.95)
+    # 95 of at most 100: exactly the target. 94 of at most 99 are fewer.
+    assert rule.decide(labels_of([1] * 95), 100).stop
+    assert not rule.decide(labels_of([1] * 94 + [0]), 100).stop
+
+
+def test_the_ordering_seems_exhausted_after_a_wait() -> None:
+    flags = [0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0]
+    assert exhausted_after(labels_of(flags), 3) == 11
+    assert exhausted_after(labels_of(flags), 5) is None
+    assert exhausted_after(labels_of([0] * 50), 5) is None
+    assert exhausted_after(labels_of(flags), 3, position=11) == 16
+    assert exhausted_after(labels_of(flags), 3, position=12) == 16
+    assert not RecallRule(patience=4).decide(labels_of(flags[:11]), 1000).draw_at_random
+    assert RecallRule(patience=3).decide(labels_of(flags[:11]), 1000).draw_at_random
+
+
+@pytest.mark.parametrize(
+    ("unlabelled", "left", "drawn", "hits"), [(50, 7, 20, 3), (200, 4, 90, 0), (30, 30, 5, 5)]
+)
+def test_the_likelihood_is_the_hypergeometric_one(unlabelled: int, left: int, drawn: int, hits: int) -> None:
+    flags = np.array([1] * 6 + [0] * 4 + [1] * hits + [0] * (drawn - hits))
+    labels = labels_of(flags, [0] * 10 + [1] * drawn)
+    tail = RandomTail.after(labels, unlabelled + 10, 10)
+    assert tail.known == 6
+    told = math.exp(tail.draws.log_likelihood(np.array([6 + left]))[0]) * math.comb(drawn, hits)
+    assert told == pytest.approx(hypergeom.pmf(hits, unlabelled, left, drawn))
+
+
+def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
+    # 10 posts, 4 relevant. In order: hit. Random: 3 of 9 left, missed; 3 of 8, hit. In order: missed, leaving 2 of 6.
+    # Random: missed.
+    labels = labels_of([1, 0, 1, 0, 0], [0, 1, 1, 0, 1])
+    draws = RandomDraws.of(labels, 10)
+    assert (draws.size, draws.relevant) == (3, 1)
+    assert draws.log_likelihood(np.array([4]))[0] == pytest.approx(math.log(6 / 9 * 3 / 8 * 4 / 6))
+    # With 1 in all nothing is left to hit; with 9 the four misses have no room.
+    assert list(draws.log_likelihood(np.array([1, 9]))) == [-np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.name)
+@pytest.mark.parametrize(
+    "rule", [RecallRule(0.9, patience=15), OneMoreRule(20, patience=10)], ids=["recall", "one_more"]
+)
+def test_the_simulation_below_is_the_rule_asked_after_every_label(rule: TailRule, quality: object) -> None:
+    seed = [5, QUALITIES.index(quality)]  # type: ignore[arg-type]
+    relevant = ordered(150, 0.15, QUALITIES[seed[1]], np.random.default_rng(seed))
+    end = tail_end(rule, relevant, np.random.default_rng(seed))
+    assert (end.spent, end.found) == asked_after_every_label(rule, relevant, np.random.default_rng(seed))
+
+
+def ending_early(known: int, left: int, rest: int) -> np.ndarray:
+    """A ranking that finds so many and then seems exhausted, with so many left among the rest."""
+    tail = np.random.default_rng(1).permutation(np.arange(rest) < left)
+    return np.r_[np.ones(known, dtype=bool), np.zeros(200, dtype=bool), tail]
+
+
+# Where failing is easy: recall just below the target, or just as many left as are too many.
+@pytest.mark.parametrize(
+    ("rule", "relevant", "rate"),
+    [
+        (RecallRule(0.95, 0.95), ending_early(945, 55, 1500), 0.05),
+        (RecallRule(0.95, 0.8), ending_early(945, 55, 1500), 0.2),
+        (OneMoreRule(50, 0.95), ending_early(20, 10, 500), 0.05),
+        (OneMoreRule(50, 0.8), ending_early(20, 10, 500), 0.2),
+    ],
+)
+def test_rules_fail_no_more_often_than_stated(rule: TailRule, relevant: np.ndarray, rate: float) -> None:
+    generator = np.random.default_rng(17)
+    ends = [tail_end(rule, relevant, generator) for _ in range(200)]
+    failures = sum(end.false for end in ends)
+    assert no_more_than(failures, len(ends), rate)
+    # Far from never: the guarantee is not bought by hardly ever stopping.
+    assert failures > 0.1 * rate * len(ends)
+
+
+def test_a_test_after_every_draw_fails_more_often_than_stated() -> None:
+    generator = np.random.default_rng(17)
+    relevant = ending_early(945, 55, 1500)
+    failures = sum(repeated_test_end(0.95, relevant, generator).false for _ in range(300))
+    assert not no_more_than(failures, 300, 0.05)
+
+
+@pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.name)
+def test_recall_is_kept_whatever_the_ordering(quality: object) -> None:
+    generator = np.random.default_rng(3)
+    place = QUALITIES.index(quality)  # type: ignore[arg-type]
+    ends = [
+        tail_end(RecallRule(0.8, 0.9, patience=50), ordered(600, 0.1, QUALITIES[place], generator), generator)
+        for _ in range(60)
+    ]
+    assert no_more_than(sum(end.false for end in ends), len(ends), 0.1)
+
+
+def test_good_orderings_cost_fewer_labels() -> None:
+    generator = np.random.default_rng(4)
+    costs = [
+        np.mean(
+            [
+                tail_end(RecallRule(0.8), ordered(2000, 0.05, QUALITIES[at], generator), generator).spent
+                for _ in range(20)
+            ]
+        )
+        for at in (1, 2, 3)
+    ]
+    assert costs[0] > costs[1] > costs[2]
+    assert costs[2] < 0.5 * 2000
+
+
+def test_what_would_be_enough_is_enough() -> None:
+    flags = np.r_[np.ones(40), np.zeros(100)].astype(bool)
+    rule = RecallRule(0.8, patience=100)
+    reason = rule.decide(labels_of(flags), 1000).reason
+    more = int(reason.split("; ")[1].split(" ")[0].replace(",", ""))
+    ends = [
+        rule.decide(
+            labels_of(np.r_[flags, np.zeros(number, dtype=bool)], np.r_[np.zeros(140), np.ones(number)]), 1000
+        ).stop
+        for number in (math.floor(more * 0.9), more)
+    ]
+    assert ends == [False, True]
+
+
+def test_labelling_goes_back_to_the_ordering_where_random_draws_find_too_much() -> None:
+    rule = RecallRule(0.95, patience=20)
+    flags = [1] * 10 + [0] * 20 + [1, 0] * 5
+    drawn = [0] * 30 + [1] * 10
+    decisions = [rule.decide(labels_of(flags[:size], drawn[:size]), 1000) for size in (38, 39, 40)]
+    assert [one.draw_at_random for one in decisions] == [True, False, False]
+    assert "back to the ordering" in decisions[2].reason
+    again = labels_of(flags + [0] * 20, drawn + [0] * 20)
+    assert rule.decide(again, 1000).draw_at_random
+
+
+def test_a_second_random_tail_has_to_be_surer() -> None:
+    rule = OneMoreRule(100, patience=20)
+    first = labels_of([1] * 10 + [0] * 20)
+    second = labels_of([1] * 10 + [0] * 20 + [1] * 5 + [0] * 20, [0] * 30 + [1] * 5 + [0] * 20)
+    numbers = [
+        int(rule.decide(labels, 5000).reason.split("; ")[1].split(" ")[0].replace(",", ""))
+        for labels in (first, second)
+    ]
+    assert numbers[1] > 1.2 * numbers[0]
+
+
+def test_the_knee_of_a_curve_with_one_bend() -> None:
+    # 50 finds in 50 labels, then 3 in 150: the ratio counts one more.
+    flags = np.r_[np.ones(50), np.tile(np.r_[np.zeros(49), 1], 3)].astype(bool)
+    assert knee_of(flags) == (50, pytest.approx((50 / 50) / ((3 + 1) / 150)))
+    # 156 − 53 = 103 are needed; with a fixed ratio of 6 it is enough.
+    assert not KneeRule().decide(labels_of(flags), 10_000).stop
+    assert KneeRule(ratio=6).decide(labels_of(flags), 10_000).stop
+    assert not KneeRule(at_least=201, ratio=6).decide(labels_of(flags), 10_000).stop
+
+
+def test_a_knee_needs_less_the_more_is_found() -> None:
+    flags = np.r_[np.ones(150), np.zeros(40)].astype(bool)
+    assert knee_of(flags) == (150, pytest.approx(40))
+    assert KneeRule().decide(labels_of(flags), 10_000).stop
+    assert not KneeRule().decide(labels_of(flags[40:]), 10_000).stop
+
+
+@pytest.mark.parametrize("flags", [np.zeros(200), np.ones(200), np.tile([0, 1], 100)])
+def test_a_curve_without_a_bend_has_no_knee(flags: np.ndarray) -> None:
+    assert not KneeRule().decide(labels_of(flags), 10_000).stop

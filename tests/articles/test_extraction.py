@@ -1,0 +1,77 @@
+"""The date of a page: from its markup and its address, not from whatever looks like a date in the text."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+
+from linker.articles.extraction import extract_article
+from linker.articles.page import Page
+
+ROOT = Path(__file__).parents[2]
+TEXT = (
+    "<p>"
+    + "The council closed the bridge on Tuesday after cracks were found in two of its piers. " * 5
+    + "</p>"
+)
+
+
+def published(head: str = "", body: str = "", url: str = "") -> datetime | None:
+    """The date of a page with this markup."""
+    html = f"<html><head><title>Bridge closed</title>{head}</head><body><article>{body}{TEXT}</article></body></html>"
+    return extract_article(Page(url, html, "html"), "a", "page").published
+
+
+def day(year: int, month: int, day: int) -> datetime:
+    """Midnight in UTC."""
+    return datetime(year, month, day, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "url"),
+    [
+        ('<meta property="article:published_time" content="2021-05-14T08:30:00Z">', "", ""),
+        ('<meta name="date" content="2021-05-14">', "", ""),
+        (
+            '<script type="application/ld+json">{"@type": "NewsArticle", "datePublished": "2021-05-14T08:00"}</script>',
+            "",
+            "",
+        ),
+        ("", '<time datetime="2021-05-14T08:30:00Z">14 May</time>', ""),
+        ("", '<p class="byline">By our reporter, <time datetime="2021-05-14">last week</time></p>', ""),
+        ("", "", "https://news.example/2021/05/14/bridge-closed.html"),
+    ],
+    ids=["meta", "meta name", "JSON-LD", "time", "time in a byline", "address"],
+)
+def test_markup_and_addresses_tell_the_date(head: str, body: str, url: str) -> None:
+    assert published(head, body, url) == day(2021, 5, 14)
+
+
+def test_of_several_dates_that_of_publication_counts() -> None:
+    head = (
+        '<meta property="article:modified_time" content="2022-01-02T08:30:00Z">'
+        '<meta property="article:published_time" content="2021-05-14T08:30:00Z">'
+    )
+    assert published(head) == day(2021, 5, 14)
+
+
+def test_a_date_to_come_counts_where_the_page_has_no_other() -> None:
+    page = Page("", (ROOT / "data" / "article.html").read_text(encoding="utf-8"), "html")
+    assert extract_article(page, "a").published == day(2031, 4, 30)
+    body = '<time datetime="2021-05-14">14 May 2021</time>'
+    event = '<p>It reopens on <time datetime="2091-06-01">1 June 2091</time>.</p>'
+    assert published(body=event + body) == day(2021, 5, 14)
+
+
+def test_a_page_without_any_date_has_none() -> None:
+    assert published() is None
+
+
+def test_dates_in_words_are_not_parsed_at_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    def external(*_: object) -> None:
+        raise AssertionError("asked the parser that takes seconds")
+
+    monkeypatch.setattr("htmldate.extractors._external_date", external)
+    published(body='<p class="date">am vierzehnten Mai, einem Freitag im Jahr 2021, 14.V.21</p>')

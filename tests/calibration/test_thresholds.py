@@ -1,0 +1,299 @@
+"""Thresholds with meaning: against known truth, by simulation and by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linker
+from linker.calibration.calibrate import calibrate
+from linker.calibration.calibrated_thresholds import CalibratedThresholds
+from linker.calibration.calibration import Calibration
+from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.probabilities import cross_validated_probabilities, isotonic, prior_by_em
+from linker.calibration.thresholds import Share, Thresholds
+from linker.common.errors import DataError, LinkerError
+from tests.conftest import toy_posts
+
+
+def pile(seed: int, kind: str = "logistic", posts: int = 2000) -> tuple[np.ndarray, np.ndarray]:
+    """Scores, the highest first, and which posts are relevant: about one in ten, the likelier the higher."""
+    rng = np.random.default_rng(seed)
+    scores = -np.sort(-rng.normal(size=posts)).astype(np.float32)
+    chance = {
+        "logistic": 1 / (1 + np.exp(4 - 2 * scores)),
+        "steps": np.where(scores > 1.5, 0.6, np.where(scores > 0, 0.1, 0.01)),
+    }[kind]
+    return scores, rng.random(posts) < chance
+
+
+def chosen(how: str, seed: int, posts: int, count: int) -> np.ndarray:
+    rng = np.random.default_rng(1000 + seed)
+    if how == "random":
+        return rng.choice(posts, count, replace=False)
+    if how == "top":
+        return np.arange(count)
+    return np.concatenate(
+        [np.arange(count // 2), rng.choice(np.arange(count // 2, posts), count // 2, replace=False)]
+    )
+
+
+def truth(relevant: np.ndarray, kept: int) -> tuple[float, float]:
+    return float(relevant[:kept].mean()), float(relevant[:kept].sum() / relevant.sum())
+
+
+@pytest.mark.parametrize("kind", ["logistic", "steps"])
+@pytest.mark.parametrize("how", ["random", "top", "both"])
+def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str) -> None:
+    held: list[tuple[bool, bool]] = []
+    widths: list[float] = []
+    for seed in range(30):
+        scores, relevant = pile(seed, kind)
+        labelled = chosen(how, seed, len(scores), 150)
+        thresholds = LabelledThresholds(scores, labelled, relevant[labelled])
+        for kept in (60, 200, 600):
+            one = thresholds.at(float(scores[kept - 1]))
+            assert one.kept == kept
+            precision, recall = truth(relevant, kept)
+            held.append(
+                (
+                    one.precision.low <= precision <= one.precision.high,
+                    one.recall.low <= recall <= one.recall.high,
+                )
+            )
+            widths.append(one.recall.high - one.recall.low)
+    assert np.mean(held, axis=0) == pytest.approx(1, abs=0.12)  # 95 % and not far below
+    # Labels of the best posts say little of those further down, and the interval says so.
+    assert np.mean(widths) > 0.4 if how == "top" else np.mean(widths) < 0.5
+
+
+def test_a_pile_with_every_label_is_counted() -> None:
+    scores, relevant = pile(1, posts=300)
+    thresholds = LabelledThresholds(scores, np.arange(300), relevant)
+    for kept in (1, 17, 120, 300):
+        one = thresholds.at(float(scores[kept - 1]))
+        precision, recall = truth(relevant, kept)
+        assert one.precision == Share(*[pytest.approx(precision)] * 3)
+        assert one.recall == Share(*[pytest.approx(recall)] * 3)
+    assert thresholds.at(99).kept == 0
+    assert thresholds.at(99).recall.high == 0
+    assert "keeps no post" in thresholds.at(99).sentence
+    wanted = thresholds.for_recall(0.8)
+    assert wanted.recall.value >= 0.8
+    assert truth(relevant, wanted.kept - 20)[1] < 0.8  # about the highest such threshold
+    assert thresholds.table()[-1].kept == 300
+    assert [one.kept for one in thresholds.table()] == [10, 20, 50, 100, 200, 300]
+
+
+def test_wishes_are_met_or_refused_with_the_best_there_is() -> None:
+    scores, relevant = pile(2)
+    labelled = chosen("random", 2, len(scores), 400)
+    thresholds = LabelledThresholds(scores, labelled, relevant[labelled])
+    found = thresholds.for_precision(0.5)
+    assert found.precision.value >= 0.5
+    assert f"about {100 * found.precision.value:.0f} % of them are relevant" in found.sentence
+    assert f"keeps {found.kept:,} posts" in found.sentence
+    higher = thresholds.for_precision(0.6)
+    assert higher.score > found.score
+    everything = thresholds.for_recall(1.0)
+    assert everything.recall.value == pytest.approx(1)
+    with pytest.raises(
+        LinkerError, match=r"no threshold is estimated to reach a precision of 100 %; the best is"
+    ):
+        thresholds.for_precision(1.0)
+    with pytest.raises(LinkerError, match="above 0 and up to 1"):
+        thresholds.for_recall(1.2)
+
+
+def test_how_posts_were_labelled_is_seen_and_told() -> None:
+    scores, relevant = pile(3)
+    for how, words in (
+        ("random", "100 of the 2,000 posts on ranks 1 to 2,000"),
+        (
+            "top",
+            "all of the 100 posts on ranks 1 to 100; none of the 1,900 posts on ranks 101 to 2,000; label some",
+        ),
+        ("both", "all of the 5"),
+    ):
+        labelled = chosen(how, 3, len(scores), 100)
+        basis = LabelledThresholds(scores, labelled, relevant[labelled]).basis
+        assert words in basis
+        assert f"by 100 labels ({relevant[labelled].sum()} relevant)" in basis
+
+
+def test_the_order_of_posts_and_labels_is_of_no_account() -> None:
+    scores, relevant = pile(4, posts=400)
+    scores = np.round(scores, 1)  # many share a score
+    ids = [f"p{i}" for i in range(400)]
+    labels = {ids[i]: bool(relevant[i]) for i in range(0, 400, 5)}
+    expected = LabelledThresholds.of(scores, ids, labels)
+    order = np.random.default_rng(0).permutation(400)
+    backwards = dict(reversed(labels.items())) | {"elsewhere": True}
+    got = LabelledThresholds.of(scores[order], [ids[i] for i in order], backwards)
+    assert got.table() == expected.table()
+    assert (got.probabilities(scores) == expected.probabilities(scores)).all()
+    assert got.basis.endswith("; 1 labels are of posts that are not among these")
+
+
+def test_probabilities_are_those_of_the_truth() -> None:
+    scores, relevant = pile(5, posts=20_000)
+    labelled = chosen("random", 5, len(scores), 3000)
+    got = LabelledThresholds(scores, labelled, relevant[labelled]).probabilities(scores)
+    assert (np.diff(got) <= 0).all()
+    np.testing.assert_allclose(got, 1 / (1 + np.exp(4 - 2 * scores)), atol=0.06)
+
+
+def test_labels_that_tell_nothing_are_refused_or_said_to() -> None:
+    scores, _ = pile(6, posts=100)
+    with pytest.raises(DataError, match="0 of 5 labelled posts are relevant"):
+        LabelledThresholds(scores, np.arange(5), np.zeros(5, dtype=bool))
+    with pytest.raises(DataError, match="do the ids match"):
+        LabelledThresholds.of(scores, [str(i) for i in range(100)], {"x": True, "y": False})
+    with pytest.raises(LinkerError, match="no post was given"):
+        CalibratedThresholds(calibrate(*dev_set(1, articles=3)), np.zeros(0))
+    upside_down = LabelledThresholds(scores, np.arange(40), np.arange(40) >= 20)
+    assert "do not go with relevance" in upside_down.basis
+    assert upside_down.probabilities(scores).tolist() == [0.5] * 100
+
+
+def dev_set(seed: int, articles: int = 40, posts: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    """Scores and links; relevant posts score higher, by more for some articles than for others."""
+    rng = np.random.default_rng(seed)
+    relevance = rng.random((articles, posts)) < 0.02
+    relevance[:, 0] = True
+    lift = rng.normal(2.5, 0.3, (articles, 1))
+    return (rng.normal(size=(articles, posts)) + lift * relevance).astype(np.float32), relevance
+
+
+def test_a_calibration_tells_recall_and_precision_of_other_articles() -> None:
+    held: list[tuple[bool, bool]] = []
+    for seed in range(12):
+        calibration = calibrate(*dev_set(seed))
+        scores, relevance = dev_set(500 + seed)
+        thresholds = CalibratedThresholds(calibration, scores.ravel())
+        for row in calibration.table()[1:8:3]:
+            one, kept = thresholds.at(row.score), scores >= np.float32(row.score)
+            precision, recall = relevance[kept].mean(), relevance[kept].sum() / relevance.sum()
+            held.append(
+                (
+                    one.precision.low <= precision <= one.precision.high,
+                    one.recall.low <= recall <= one.recall.high,
+                )
+            )
+            assert one.kept == kept.sum()
+    assert np.mean(held, axis=0) == pytest.approx(1, abs=0.12)
+
+
+@pytest.mark.parametrize("keep", [0.3, 0.03])
+def test_another_share_of_relevant_posts_is_found_by_em(keep: float) -> None:
+    scores, relevance = dev_set(1, articles=200)
+    calibration = calibrate(scores, relevance)
+    scores, relevance = dev_set(2, articles=200)
+    kept = relevance | (np.random.default_rng(0).random(relevance.shape) < keep)
+    thresholds = CalibratedThresholds(calibration, scores[kept])
+    row = calibration.table()[4]
+    true = float(relevance[kept & (scores >= np.float32(row.score))].mean())
+    assert abs(thresholds.at(row.score).precision.value - true) < 0.05 < abs(row.precision.value - true)
+    share = float(relevance[kept].mean())
+    assert thresholds.probabilities(scores[kept]).mean() == pytest.approx(share, rel=0.15)
+
+
+def test_prior_by_em_against_the_likelihood_on_a_grid() -> None:
+    rng = np.random.default_rng(0)
+    ratios = np.exp(rng.normal(0, 2, (1, 30)))
+    counts = rng.integers(1, 50, (1, 30)).astype(float)
+    grid = np.linspace(0.0005, 0.9995, 1999)[:, None]
+    likelihood = (counts * np.log(grid * ratios + 1 - grid)).sum(axis=1)
+    assert prior_by_em(ratios, counts)[0] == pytest.approx(float(grid[likelihood.argmax(), 0]), abs=2e-3)
+
+
+def test_the_table_of_a_dev_set_is_counted() -> None:
+    scores, relevance = dev_set(7)
+    for row in calibrate(scores, relevance).table():
+        kept = scores >= np.float32(row.score)
+        assert row.kept == kept.sum()
+        assert row.recall.value == pytest.approx(relevance[kept].sum() / relevance.sum())
+        assert row.precision.value == pytest.approx(relevance[kept].mean())
+        assert row.recall.low < row.recall.value < row.recall.high
+
+
+def test_a_calibration_comes_back_from_its_file(tmp_path: Path) -> None:
+    scores, relevance = dev_set(3)
+    calibration = calibrate(scores, relevance, model="m", fingerprint="f", passages="best")
+    calibration.write(tmp_path / "c.json")
+    back = Calibration.read(tmp_path / "c.json")
+    assert (back.model, back.articles, back.relevant_pairs) == ("m", 40, relevance.sum())
+    assert back.reliability == calibration.reliability
+    assert (back.edges.astype(np.float32) == calibration.edges.astype(np.float32)).all()
+    for one, other in zip(back.table(), calibration.table()):
+        assert (one.score, one.kept) == (other.score, pytest.approx(other.kept, rel=1e-3))
+        assert one.recall.value == pytest.approx(other.recall.value, rel=1e-3)
+    back.check("f", "best")
+    with pytest.raises(DataError, match=r"another model \(m\)"):
+        back.check("g", "best")
+    with pytest.raises(DataError, match="--passages best"):
+        back.check("f", "whole")
+    calibrate(scores, relevance, model="m", fingerprint="f", passages="best").write(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
+
+
+def test_files_that_are_no_calibrations_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    calibrate(*dev_set(3, articles=5)).write(path)
+    good = json.loads(path.read_text())
+    for broken, words in (
+        ({**good, "format": 2}, "newer format"),
+        ({**good, "relevant": good["relevant"][:5]}, "is damaged"),
+        ({**good, "edges": [float("nan")] * len(good["edges"])}, "is damaged"),
+        ({key: value for key, value in good.items() if key != "pairs"}, "is damaged"),
+        ([1, 2], "is no calibration"),
+    ):
+        path.write_text(json.dumps(broken))
+        with pytest.raises(DataError, match=words):
+            Calibration.read(path)
+    path.write_text("no json")
+    with pytest.raises(DataError, match="is no calibration"):
+        Calibration.read(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        Calibration.read(tmp_path / "none.json")
+
+
+def test_too_little_to_calibrate_by_is_told() -> None:
+    scores, relevance = dev_set(3)
+    relevance[1:] = False
+    with pytest.raises(LinkerError, match="1 article with relevant posts"):
+        calibrate(scores, relevance)
+    scores[0, 0] = np.nan
+    with pytest.raises(LinkerError, match="not finite"):
+        calibrate(scores, relevance)
+
+
+def test_cross_validation_keeps_groups_together() -> None:
+    # Each group has a score of its own, and one answer: a curve that has seen the group knows it.
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 10)
+    relevant = (rng.permutation(40) < 20)[groups]
+    apart = cross_validated_probabilities(groups.astype(float), relevant, "isotonic", groups=groups)
+    together = isotonic(groups.astype(float), relevant)(groups.astype(float))
+    assert np.mean((apart - relevant) ** 2) > np.mean((together - relevant) ** 2) + 0.05
+    assert all(len(set(apart[groups == group])) == 1 for group in range(40))
+
+
+def test_from_python() -> None:
+    toy = toy_posts()
+    article = toy.articles[0]
+    model = linker.load("bm25")
+    labels = {post.id: article.id in post.article_ids for post in toy.posts[::2]}
+    thresholds: Thresholds = model.thresholds(article, toy.posts, labels)
+    ranking = model.rank(article, toy.posts)
+    assert len(thresholds) == len(ranking)
+    wanted = thresholds.for_recall(0.5)
+    assert sum(ranked.score >= wanted.score for ranked in ranking) == wanted.kept
+    calibration = calibrate(model.score(toy.articles, toy.posts), toy.relevance())
+    by_dev = model.thresholds(article, toy.posts, calibration)
+    assert 0 < by_dev.at(ranking[0].score).recall.value < 1
+    with pytest.raises(DataError, match="--passages whole"):
+        model.thresholds(article, toy.posts, calibration, passages="best")

@@ -1,0 +1,358 @@
+"""`linker annotate` as a user runs it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linker.annotation.session.session import Session
+from linker.annotation.session.storage import ORDER
+from linker.cli.annotate_terminal import curve_picture
+from linker.cli.main import main
+from tests.helpers.sessions import POSTS, fresh
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `linker annotate` in this process, in a folder with article, posts and a session `job`."""
+    (tmp_path / "article.txt").write_text(
+        "Bridge closed\n\nThe council closed the old bridge because of cracks.\n"
+    )
+    (tmp_path / "posts.jsonl").write_text(
+        "".join(json.dumps({"id": post.id, "text": post.text}) + "\n" for post in POSTS)
+    )
+    fresh(tmp_path / "job")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LOGNAME", "kim")
+
+    def annotate(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["linker", "annotate", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return annotate
+
+
+START = (
+    "start",
+    "new",
+    "--article",
+    "article.txt",
+    "--posts",
+    "posts.jsonl",
+    "--strategy",
+    "seed_similarity",
+    "--model",
+    "bm25",
+)
+
+
+def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "rules.md").write_text("\ufeffOnly *this* bridge.", encoding="utf-8")
+    code, out, err = run(
+        *START, "--guidelines", "rules.md", "--stop", "recall,target=0.9,patience=50", "--seed", "3"
+    )
+    assert (code, out) == (0, "new\n")
+    assert err.splitlines()[:2] == [
+        'article: "Bridge closed", 11 words, no date, article.txt',
+        "40 posts to label, and 1 near-duplicates of them",
+    ]
+    session = Session.open("new")
+    assert session.guidelines == "Only *this* bridge."
+    assert session.settings.rule == {"type": "recall", "target": 0.9, "confidence": 0.95, "patience": 50}
+    assert session.settings.seed == 3
+
+    first = json.loads(run("next", "new", "--json")[1])
+    assert "bridge" in first["text"]
+    code, out, _ = run("label", "new", first["id"], "y", "--note", "sure")
+    assert (code, out) == (0, f"{first['id']}: relevant\n")
+    second = json.loads(run("next", "new", "--json")[1])
+    assert second["id"] != first["id"]
+    run("label", "new", second["id"], "not")
+    assert run("undo", "new")[:2] == (0, f"{second['id']}\n")
+
+    told = json.loads(run("status", "new", "--json")[1])
+    assert (told["posts"], told["labelled"], told["relevant"], told["curve"]) == (40, 1, 1, [1])
+    assert told["annotators"] == {"kim": 1}
+    assert told["estimate"]["high"] == 39
+    assert not told["decision"]["stop"]
+
+    code, out, err = run("export", "new", "--out", "labels.csv")
+    assert (code, out) == (0, "labels.csv\n")
+    code, out, _ = run("import", "job", "labels.csv")
+    assert (code, out) == (0, f"{1 + (first['id'] == 'p0')} labels read, 1 of them new\n")
+    assert run("import", "job", "labels.csv")[1].endswith("0 of them new\n")
+    assert json.loads(run("status", "job", "--json")[1])["relevant"] == 1
+
+
+def test_next_shows_posts_to_read(run: Run) -> None:
+    code, out, _ = run("next", "job", "--count", "3")
+    assert code == 0
+    assert out.count("post p") == 3
+    assert "score 0." in out
+    assert "*bridge*" in out
+    assert run("next", "job", "--count", "3")[1] == out
+    assert run("next", "job", "--annotator", "lee")[1] not in out
+
+
+def test_nothing_left(run: Run) -> None:
+    session = Session.open("job")
+    for post in session.pool.posts:
+        session.label("kim", post.id, "not")
+    assert run("next", "job") == (
+        0,
+        "",
+        "nothing is left to label, or the rest lies before other annotators\n",
+    )
+
+
+def test_status_to_read(run: Run) -> None:
+    with Session.open("job") as session:
+        for post in POSTS[:20]:
+            session.label(
+                "kim" if post.id < "p2" else "lee", post.id, "relevant" if "bridge" in post.text else "not"
+            )
+        session.label("max", "p20", "skip")
+    out = run("status", "job")[1]
+    lines = out.splitlines()
+    assert lines[0] == "job: 40 posts to label, and 1 near-duplicates of them"
+    assert lines[1].startswith("labelled   19 (48%), 5 relevant, 1 skipped; with near-duplicates 20")
+    assert lines[2].startswith("left       about ")
+    assert lines[3].startswith("rule       go on: ")
+    assert "lee" in lines[4]
+    assert "relevant posts found" in lines
+    assert lines[-1].strip() == "19 labels"
+
+
+def test_the_picture_of_the_curve() -> None:
+    assert curve_picture([]) == curve_picture([0, 0]) == []
+    picture = curve_picture([0] * 30 + list(range(1, 31)))
+    rows = [line for line in picture if "│" in line]
+    assert len(rows) == 6
+    assert rows[0].startswith("30 │")
+    assert rows[0].endswith("█")
+    assert len(rows[0]) == len("30 │") + 60
+    bottom = rows[-1].removeprefix(" 0 │")
+    assert bottom[:30] == " " * 30
+    assert set(bottom[40:]) == {"█"}
+    # Higher rows are never filled where lower ones are not.
+    for upper, lower in itertools.pairwise(rows):
+        assert all(under == "█" for over, under in zip(upper[4:], lower[4:]) if over not in " ")
+
+
+def test_agreement(run: Run) -> None:
+    assert "no post has the labels of two" in run("agreement", "job")[1]
+    with Session.open("job") as session:
+        for post_id, kim, lee in (
+            ("p0", True, True),
+            ("p1", False, False),
+            ("p2", True, False),
+            ("p4", True, True),
+        ):
+            session.label("kim", post_id, "relevant" if kim else "not")
+            session.label("lee", post_id, "relevant" if lee else "not")
+        session.label("max", "p1", "skip")
+    told = json.loads(run("agreement", "job", "--json")[1])
+    # By hand: 3 of 4 alike; by chance 3/4 · 2/4 + 1/4 · 2/4 = 1/2; κ = (3/4 - 1/2) / (1 - 1/2).
+    assert told["kappas"] == [{"annotators": ["kim", "lee"], "kappa": 0.5}]
+    # α = 1 - (n-1) · Do / (2 · n0 · n1) = 1 - 7 · 2 / (2 · 5 · 3).
+    assert told["alpha"] == pytest.approx(1 - 14 / 30)
+    assert told["disagreements"] == [{"post": "p2", "labels": {"kim": True, "lee": False}, "holds": True}]
+    out = run("agreement", "job")[1]
+    assert "p2: kim relevant, lee not; now relevant" in out
+    assert "0.500  kim and lee" in out
+    assert run("label", "job", "p2", "not", "--resolve", "--annotator", "boss")[0] == 0
+    assert "now not" in run("agreement", "job")[1]
+    run("export", "job", "--out", "one.jsonl", "--resolved")
+    records = [json.loads(line) for line in Path("one.jsonl").read_text().splitlines()]
+    assert len(records) == 41
+    assert next(r for r in records if r["post_id"] == "p2")["label"] == "not"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("next", "nowhere"), "nowhere: session not found"),
+        (("status", "article.txt"), "article.txt: session not found"),
+        (("label", "job", "p999", "y"), "there is no post 'p999'"),
+        (("label", "job", "p1", "perhaps"), "label 'perhaps': is one of relevant, not, skip"),
+        (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
+        (("undo", "job"), "kim has no label to take back"),
+        (("export", "job", "--out", "labels.xyz"), "--format argilla, csv"),
+        (("export", "job", "--out", "job/posts.jsonl"), "would overwrite an input"),
+        (("export", "job", "--out", "labels.csv", "--format", "excel"), "excel"),
+        (("import", "job", "missing.csv"), "missing.csv: cannot be read"),
+        (("run", "job"), "standard input is no terminal"),
+        ((*START[:1], "job", *START[2:]), "job: there is a session already"),
+        ((*START[:5], "no.jsonl"), "no.jsonl: there is no such file"),
+        ((*START, "--strategy", "lucky"), '"lucky" is not a registered OrderingStrategy'),
+        ((*START, "--stop", "recall,0.9"), "--stop recall,0.9: expected NAME,KEY=VALUE"),
+        ((*START, "--stop", "recall,target=2"), "target is 2"),
+        ((*START, "--guidelines", "none.md"), "none.md: cannot be read"),
+        ((*START, "--overlap", "3"), "overlap 3.0: is a share"),
+        ((*START, "--model", "no/model"), "no/model"),
+        ((*START, "--column", "text=tweet"), "--column text=text"),
+    ],
+)
+def test_what_goes_wrong_is_one_message(run: Run, arguments: tuple[str, ...], message: str) -> None:
+    code, out, err = run(*arguments)
+    last = err[err.index("error: ") :]
+    assert (code, out) == (2, "")
+    assert message in last
+    assert "Traceback" not in err
+    assert not Path("new").exists()
+
+
+def test_a_broken_journal_is_named_by_line(run: Run) -> None:
+    for post in ("p1", "p2", "p3"):
+        run("label", "job", post, "n")
+    path = Path("job/journal.jsonl")
+    path.write_bytes(path.read_bytes().replace(b"p2", b"p9"))
+    code, _, err = run("status", "job")
+    assert code == 2
+    assert "job/journal.jsonl, line 2: damaged" in err
+
+
+class Terminal:
+    """`linker annotate run` on a terminal of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        import pty
+
+        self.ours, theirs = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "linker.cli.main", "annotate", "run", str(folder), *options],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=Path(__file__).parents[3],
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "100", "OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+            # Tests that a shell began in the background ignore Ctrl-C, and so would what they begin.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        os.close(theirs)
+        self.seen = ""
+
+    def until(self, text: str) -> str:
+        """What is shown up to a text, from where the last call ended."""
+        end = time.monotonic() + 60
+        while text not in self.seen:
+            assert time.monotonic() < end, self.seen
+            if select.select([self.ours], [], [], 1)[0]:
+                try:
+                    self.seen += os.read(self.ours, 1 << 16).decode()
+                except OSError:  # the other side is closed
+                    assert text in self.seen, self.seen
+        shown, _, self.seen = self.seen.partition(text)
+        return shown
+
+    def press(self, keys: str) -> None:
+        os.write(self.ours, keys.encode())
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    pytest.importorskip("termios")
+    folder = fresh(tmp_path / "job")
+    opened = Terminal(folder, "--annotator", "kim")
+    yield opened
+    opened.process.kill()
+    opened.process.wait()
+    os.close(opened.ours)
+
+
+def ranked(folder: Path) -> list[str]:
+    """The ids of the posts in the order of a session in which nothing is labeled yet."""
+    session = Session.open(folder)
+    return [session.pool.posts[place].id for place in np.load(folder / ORDER)["places"]]
+
+
+def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> None:
+    first, second, third = ranked(tmp_path / "job")[:3]
+    assert first == "p0"
+    assert "Relevant: about the *bridge*." in terminal.until("q quit")
+    assert "0 labelled" in terminal.until("post p0 ")
+    assert "1 near-duplicate" in terminal.until("\n")
+    assert "\x1b[1;4mbridge\x1b[0m" in terminal.until("number")
+    terminal.press("y")
+    assert "1 labelled · 1 relevant" in terminal.until(f"post {second} ")
+    terminal.press("\x1b[A")  # an arrow key labels nothing
+    terminal.press("x")  # nor does this
+    terminal.until("q quit")
+    terminal.press("n")
+    assert "2 labelled · 1 relevant" in terminal.until(f"post {third} ")
+    terminal.press("u")
+    assert "1 labelled · 1 relevant" in terminal.until(f"post {second} ")
+    terminal.press("e")
+    terminal.until("note: ")
+    terminal.press("which bridge?\n")
+    terminal.press("s")
+    terminal.until(f"post {third} ")
+    terminal.press("yq")
+    assert "2 relevant, 1 skipped" in terminal.until("2 labels")
+    assert terminal.process.wait(20) == 0
+    labels = {r.post.id: (r.value, r.note) for r in Session.open(tmp_path / "job").labelled() if r.value}
+    assert labels == {
+        "p0": ("relevant", None),
+        "p0copy": ("relevant", None),
+        second: ("skip", "which bridge?"),
+        third: ("relevant", None),
+    }
+
+
+def test_keys_typed_ahead_are_all_taken_and_the_end_is_told(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.until("q quit")
+    terminal.press("y" * 40)
+    assert "You may stop" in terminal.until("nothing is left for you to label")
+    assert terminal.process.wait(20) == 0
+    assert Session.open(tmp_path / "job").status().labelled == 40
+
+
+def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path) -> None:
+    import termios
+
+    second = ranked(tmp_path / "job")[1]
+    terminal.until("post p0 ")
+    terminal.press("y")
+    terminal.until(f"post {second} ")
+    assert not termios.tcgetattr(terminal.ours)[3] & termios.ECHO
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.process.wait(20) == 130
+    assert termios.tcgetattr(terminal.ours)[3] & termios.ECHO
+    assert Session.open(tmp_path / "job").status().labelled == 1
+
+
+def test_a_ctrl_c_whose_exception_was_lost_still_ends_the_waiting_for_a_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import pty
+
+    from linker.cli.annotate_terminal import Keys
+
+    ours, theirs = pty.openpty()
+    before = signal.signal(signal.SIGINT, lambda *_: None)  # loses it
+    try:
+        with os.fdopen(theirs) as terminal:
+            monkeypatch.setattr("sys.stdin", terminal)
+            with Keys() as keys:
+                os.kill(os.getpid(), signal.SIGINT)
+                with pytest.raises(KeyboardInterrupt):
+                    keys.read()
+    finally:
+        signal.signal(signal.SIGINT, before)
+        os.close(ours)

@@ -1,0 +1,210 @@
+"""`linker config`: complete configs, and every mistake told with its path."""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linker.cli import main
+from linker.config import EXPERIMENT, check, load_config, resolve
+
+CONFIG = Path(__file__).parents[3] / "configs" / "quickstart.jsonnet"
+BASE = resolve(EXPERIMENT, load_config(CONFIG))
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs `linker config ...` in this process; returns exit code, stdout, stderr."""
+
+    def call(*arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["linker", "config", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main.main()
+        return int(stop.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+def test_check_says_ok_and_counts(run: Any) -> None:
+    code, out, err = run("check", CONFIG)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{CONFIG}: ok, ")
+
+
+def test_show_prints_a_config_that_shows_the_same(run: Any, tmp_path: Path) -> None:
+    code, out, _ = run("show", CONFIG, "-o", "seed=7", "-o", "{trainer+: {epochs: 2}}")
+    assert code == 0
+    shown = json.loads(out)
+    assert (shown["seed"], shown["trainer"]["epochs"]) == (7, 2)
+    assert shown | {"seed": BASE["seed"], "trainer": BASE["trainer"]} == BASE
+    (tmp_path / "again.jsonnet").write_text(out, encoding="utf-8")
+    assert run("show", tmp_path / "again.jsonnet")[1] == out
+
+
+def test_external_variables(run: Any, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonnet").write_text(f"{json.dumps(BASE)} + {{seed: std.parseInt(std.extVar('seed'))}}")
+    assert json.loads(run("show", tmp_path / "x.jsonnet", "--ext-var", "seed=41")[1])["seed"] == 41
+    code, _, err = run("show", tmp_path / "x.jsonnet", "--ext-var", "seed")
+    assert (code, err) == (2, "error: --ext-var seed: expected NAME=VALUE\n")
+
+
+def test_schema_of_all_of_a_family_of_a_component(run: Any) -> None:
+    assert "Experiment" in json.loads(run("schema")[1])["$defs"]
+    family = json.loads(run("schema", "Encoder")[1])
+    assert family["$ref"] == "#/$defs/Encoder"
+    component = json.loads(run("schema", "Encoder.gru")[1])
+    assert "hidden_dim" in json.dumps(component)
+    for wrong, hint in (("Encodr", 'did you mean "Encoder"?'), ("Encoder.grru", 'did you mean "gru"?')):
+        code, out, err = run("schema", wrong)
+        assert (code, out) == (2, "")
+        assert hint in err
+
+
+def test_a_plugin_is_checked_without_being_run(tmp_path: Path) -> None:
+    (tmp_path / "my_encoders.py").write_text(
+        "raise SystemExit('imported')\n"
+        "from linker.modules.encoders.encoder import Encoder\n"
+        "@Encoder.register('mine')\n"
+        "class Mine(Encoder):\n"
+        "    def __init__(self, width: int, *, input_dim: int): pass\n"
+    )
+    command = [sys.executable, "-m", "linker.cli.main", "config", "check", str(CONFIG)]
+    override = ["-o", 'model.encoder={"type": "mine", "widht": 3}']
+
+    def checked(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *more], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        )
+
+    included = checked(*override, "--include-package", "my_encoders")
+    assert included.returncode == 2
+    assert included.stderr.splitlines()[1:] == [
+        "  model.encoder.width: required key is missing: expected an integer",
+        '  model.encoder.widht: unknown key (value 3); did you mean "width"? Keys of Mine: width',
+    ]
+    right = ["-o", 'model.encoder={"type": "mine", "width": 3}']
+    assert checked(*right, "--include-package", "my_encoders").returncode == 0
+    assert '"mine" is not a registered Encoder' in checked(*override).stderr
+    missing = checked("--include-package", "my_encodes")
+    assert missing.returncode == 2
+    assert missing.stderr.startswith('error: package "my_encodes" was not found')
+
+
+def objects(config: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], dict[str, Any]]]:
+    """Every object of a config with its path."""
+    if isinstance(config, dict):
+        yield path, config
+    for key, value in config.items() if isinstance(config, dict) else enumerate(config):
+        if isinstance(value, (dict, list)):
+            yield from objects(value, (*path, key))
+
+
+def dotted(*path: Any) -> str:
+    return ".".join(map(str, path))
+
+
+def typo(config: Any, chance: random.Random) -> tuple[str, str]:
+    """A key with one letter doubled."""
+    path, here = chance.choice([(path, here) for path, here in objects(config) if set(here) - {"type"}])
+    key = chance.choice(sorted(set(here) - {"type"}))
+    at = chance.randrange(len(key))
+    wrong = key[:at] + key[at] + key[at:]
+    here[wrong] = here.pop(key)
+    return dotted(*path, wrong), f'did you mean "{key}"?'
+
+
+def wrong_type(config: Any, chance: random.Random) -> tuple[str, str]:
+    """An object that no component, list, number or text can be."""
+    path, here = chance.choice(list(objects(config)))
+    key = chance.choice(sorted(here))
+    here[key] = {"nonsense": [[]]}
+    return dotted(*path, key), "nonsense"
+
+
+def misspelt_component(config: Any, chance: random.Random) -> tuple[str, str]:
+    path, here = chance.choice([(path, here) for path, here in objects(config) if "type" in here])
+    name = here["type"]
+    here["type"] = f"{name}e"
+    return dotted(*path, "type"), f'did you mean "{name}"?'
+
+
+def extra(config: Any, chance: random.Random) -> tuple[str, str]:
+    path, here = chance.choice(list(objects(config)))
+    here["zzzzzz"] = "surplus"
+    return dotted(*path, "zzzzzz"), 'unknown key (value "surplus")'
+
+
+def wrong_nesting(config: Any, chance: random.Random) -> tuple[str, str]:
+    """A key one level above where it belongs."""
+    options = [
+        (path, key, inner)
+        for path, here in objects(config)
+        for key, value in here.items()
+        if isinstance(value, dict)
+        for inner in value
+        if inner not in here and inner != "type"
+    ]
+    path, key, inner = chance.choice(options)
+    here = config
+    for step in path:
+        here = here[step]
+    here[inner] = here[key].pop(inner)
+    return dotted(*path, inner), "unknown key"
+
+
+def missing(config: Any, chance: random.Random) -> tuple[str, str]:
+    path, here = chance.choice(
+        [(path, here) for path, here in objects(config) if "type" in here and len(path) > 1]
+    )
+    here.clear()
+    here["zzzzzz"] = 1
+    return dotted(*path), ""
+
+
+MUTATIONS = [typo, wrong_type, misspelt_component, extra, wrong_nesting, missing]
+
+
+def _as_jsonnet_gives(config: dict[str, Any]) -> dict[str, Any]:
+    """Keys in order, and 0 for 0.0."""
+
+    def number(digits: str) -> float:
+        value = float(digits)
+        return int(value) if value.is_integer() else value
+
+    given: dict[str, Any] = json.loads(json.dumps(config, sort_keys=True), parse_float=number)
+    return given
+
+
+def test_200_mutated_configs(run: Any, tmp_path: Path) -> None:
+    for seed in range(200):
+        mutation = MUTATIONS[seed % len(MUTATIONS)]
+        config = copy.deepcopy(BASE)
+        path, words = mutation(config, random.Random(seed))
+        config = _as_jsonnet_gives(config)
+        problems = [str(problem) for problem in check(EXPERIMENT, config)]
+        told = [problem for problem in problems if problem.startswith(path)]
+        assert any(words in problem for problem in told), (mutation.__name__, path, words, problems)
+        if seed % 10 == 0:  # the command says the same
+            file = tmp_path / "mutated.jsonnet"
+            file.write_text(json.dumps(config), encoding="utf-8")
+            count = f"{len(problems)} problems\n  " if len(problems) > 1 else ""
+            message = f"error: {file}: {count}" + "\n  ".join(problems) + "\n"
+            assert run("check", file) == (2, "", message)
+
+
+def test_several_mutations_are_all_told() -> None:
+    for seed in range(100):
+        config = copy.deepcopy(BASE)
+        paths = []
+        for number, (path, here) in enumerate(random.Random(seed).sample(list(objects(config)), 5)):
+            here[f"zzzzz{number}"] = number
+            paths.append(dotted(*path, f"zzzzz{number}"))
+        assert sorted(problem.path for problem in check(EXPERIMENT, config)) == sorted(paths)

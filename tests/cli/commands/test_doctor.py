@@ -1,0 +1,131 @@
+"""`linker doctor`: what it finds here, and that it sees kernels that are wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from linker.cli import main
+from linker.modules.kernels import dispatch
+from linker.modules.kernels.reference import PlainKernels
+from linker.version import __version__
+
+
+@pytest.fixture(autouse=True)
+def no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LINKER_KERNELS", raising=False)
+    # The GPU's first start takes longer than all tests here.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs `linker doctor ...` in this process; returns exit code, stdout, stderr."""
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["linker", "doctor", *arguments])
+        with pytest.raises(SystemExit) as stop:
+            main.main()
+        return int(stop.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+class Wrong(PlainKernels):
+    """Says it is native, and is off by a little."""
+
+    name = "native"
+
+    def __init__(self, factor: float, where: str = "forward") -> None:
+        self.factor, self.where = factor, where
+
+    def norm(
+        self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, numbers: Tensor | None = None
+    ) -> Tensor:
+        right = super().norm(x, weight, bias, dropout, numbers)
+        wrong = right * self.factor
+        return wrong if self.where == "forward" else right.detach() + wrong - wrong.detach()
+
+
+def test_what_is_installed_is_right(run: Any) -> None:
+    code, out, err = run()
+    assert (code, err) == (0, "")
+    rows = dict(line.split("  ", 1) for line in out.splitlines())
+    assert rows["linker"].strip() == __version__
+    assert rows["torch"].strip() == torch.__version__
+    assert rows["CPU check"].strip().startswith("ok, ")
+
+
+def test_json_tells_the_same(run: Any) -> None:
+    code, out, _ = run("--json")
+    found = json.loads(out)
+    (cpu,) = found["devices"]
+    assert code == 0
+    assert (found["linker"], found["LINKER_KERNELS"], found["threads"]) == (
+        __version__,
+        "auto",
+        torch.get_num_threads(),
+    )
+    assert cpu["kernels"] == dispatch.kernels_for(torch.zeros(())).name
+    assert bool(cpu["why_plain"]) == (cpu["kernels"] == "plain")
+    assert cpu["ok"]
+    # float32 is never exactly float64.
+    assert 0 < cpu["largest_difference"] < 1e-4
+
+
+@pytest.mark.parametrize("where", ["forward", "backward"])
+@pytest.mark.parametrize("factor", [1.01, float("nan")])
+def test_wrong_kernels_are_seen(run: Any, monkeypatch: pytest.MonkeyPatch, factor: float, where: str) -> None:
+    monkeypatch.setattr(dispatch, "available", lambda name: (Wrong(factor, where), ""))
+    monkeypatch.setattr("linker.modules.kernels.library.instructions", lambda: "abacus")
+    code, out, _ = run()
+    assert code == 1
+    assert "CPU kernels    native, abacus" in out
+    assert "NOT OK" in out
+    found = json.loads(run("--json")[1])
+    assert not found["devices"][0]["ok"]
+
+
+def test_kernels_that_fail_are_told(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = Wrong(1.0)
+    monkeypatch.setattr(kernels, "norm", None)
+    monkeypatch.setattr(dispatch, "available", lambda name: (kernels, ""))
+    monkeypatch.setattr("linker.modules.kernels.library.instructions", lambda: "abacus")
+    code, out, _ = run()
+    assert code == 1
+    assert "NOT OK, TypeError: 'NoneType' object is not callable" in out
+
+
+def test_without_the_library_the_reason_is_told(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "available", lambda name: (None, "the native library is not built; do so"))
+    code, out, _ = run()
+    assert code == 0
+    assert "plain: the native library is not built; do so\n" in out
+    monkeypatch.setenv("LINKER_KERNELS", "native")
+    assert run() == (
+        2,
+        "",
+        "error: LINKER_KERNELS is 'native', but the native library is not built; do so\n",
+    )
+
+
+def test_the_variable_chooses(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINKER_KERNELS", "plain")
+    code, out, _ = run()
+    assert code == 0
+    assert "plain: LINKER_KERNELS is 'plain'\n" in out
+    monkeypatch.setenv("LINKER_KERNELS", "fast")
+    assert run() == (2, "", "error: LINKER_KERNELS is 'fast'; it can be auto, plain, native, triton\n")
+
+
+def test_it_leaves_the_random_numbers_alone(run: Any) -> None:
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    run()
+    assert torch.equal(torch.rand(2), expected)

@@ -1,0 +1,257 @@
+"""`linker evaluate` as a user runs it, on a tiny set."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pytest
+from ir_measures import AP
+
+from linker.calibration.score_files import read_scores
+from linker.models.archive import save_model
+from linker.models.lexical import TfidfModel
+
+TOPICS = [
+    "bridge cracks council",
+    "storm flooded harbour",
+    "striker missed penalty",
+    "hospital nurses strike",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Eight articles on four topics and 24 posts; half of the articles are in split dev."""
+    articles, posts = [], []
+    for i in range(8):
+        split = "dev" if i % 2 else "train"
+        articles.append(
+            {"id": f"a{i}", "title": TOPICS[i % 4], "text": f"It is number{i} today.", "split": split}
+        )
+        for k in range(3):
+            text = f"{TOPICS[i % 4].split()[k]} again, see number{i}" if k else "no idea what happened"
+            posts.append({"id": f"p{i}{k}", "text": text, "article_id": f"a{i}", "split": split})
+    for name, records in (("articles", articles), ("posts", posts)):
+        lines = "".join(json.dumps(record) + "\n" for record in records)
+        (tmp_path / f"{name}.jsonl").write_text(lines)
+    save_model(
+        TfidfModel(), tmp_path / "mine", {"model": {"type": "tfidf", "stop_words": "none"}}, {}, "card"
+    )
+    return tmp_path
+
+
+def linker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "linker.cli.main", "evaluate", *arguments]
+    if "--articles" not in arguments:
+        command += ["--articles", "articles.jsonl", "--posts", "posts.jsonl"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+
+
+def refused(result: subprocess.CompletedProcess[str], *words: str) -> None:
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    for word in words:
+        assert word in result.stderr
+
+
+def test_a_model_folder_beside_the_baselines_with_all_files(folder: Path) -> None:
+    files = ["--json", "out/r.json", "--run", "out/r.run", "--qrels", "out/q", "--scores", "out/s.npz"]
+    result = linker(folder, "mine", *files)
+    assert result.returncode == 0, result.stderr
+    heading = result.stdout.splitlines()[1].split()
+    assert heading == ["%", "mine", "bm25", "tfidf"]
+    assert "8 articles × 24 posts = 192 pairs, 24 of them relevant." in result.stdout
+    assert "r_precision@200, r_precision@500" in result.stdout
+
+    results = json.loads((folder / "out/r.json").read_text())
+    assert list(results["models"]) == ["mine", "bm25", "tfidf"]
+    assert results["baseline"] == "mine"
+    assert {d["model"] for d in results["differences"]} == {"bm25", "tfidf"}
+    metrics = results["models"]["mine"]
+    row = next(line for line in result.stdout.splitlines() if line.split()[:1] == ["MAP"])
+    assert row.split()[1].rstrip("*") == f"{100 * metrics['MAP']:.2f}"
+
+    scores = read_scores(folder / "out/s.npz")
+    assert scores.scores.shape == (8, 24)
+    assert scores.article_ids == [f"a{i}" for i in range(8)]
+    theirs = ir_measures.calc_aggregate(
+        [AP],
+        list(ir_measures.read_trec_qrels(str(folder / "out/q"))),
+        list(ir_measures.read_trec_run(str(folder / "out/r.run"))),
+    )
+    assert theirs[AP] == pytest.approx(metrics["MAP"], abs=1e-9)
+    assert sorted(p.name for p in (folder / "out").iterdir()) == ["q", "r.json", "r.run", "s.npz"]
+
+    again = linker(folder, "mine", "--json", "again.json")
+    assert again.stdout == result.stdout
+    assert (folder / "again.json").read_bytes() == (folder / "out/r.json").read_bytes()
+
+
+def test_one_split_and_files_for_every_model(folder: Path) -> None:
+    result = linker(folder, "tfidf", "--split", "dev", "--run", "{model}.run", "--scores", "{model}.npz")
+    assert result.returncode == 0, result.stderr
+    assert "4 articles × 12 posts" in result.stdout
+    assert {p.name for p in folder.glob("*.run")} == {"tfidf.run", "bm25.run"}
+    assert read_scores(folder / "bm25.npz").article_ids == ["a1", "a3", "a5", "a7"]
+    assert (folder / "bm25.run").read_text().split("\n", 1)[0].endswith(" bm25")
+
+
+def test_models_that_need_no_training_come_as_configs(folder: Path) -> None:
+    (folder / "fused.jsonnet").write_text(
+        "{type: 'hybrid', parts: ['bm25', {type: 'tfidf'}], weights: [1, 2]}"
+    )
+    result = linker(folder, "fused.jsonnet", "mine", "--baseline", "bm25", "--json", "r.json")
+    assert result.returncode == 0, result.stderr
+    results = json.loads((folder / "r.json").read_text())
+    assert list(results["models"]) == ["fused", "mine", "bm25", "tfidf"]
+    assert results["baseline"] == "bm25"
+    assert {d["model"] for d in results["differences"]} == {"fused", "mine", "tfidf"}
+
+
+COMPETING = "{type: 'competing', temperature: 0.1, none: 0.3, kinship: 0.3, model: 'tfidf'}"
+
+
+def test_one_at_a_time_gives_what_rank_gives_for_each_article(folder: Path) -> None:
+    (folder / "rival.jsonnet").write_text(COMPETING)
+    one = linker(folder, "rival.jsonnet", "--one-at-a-time", "--scores", "{model}.npz", "--json", "one.json")
+    assert one.returncode == 0, one.stderr
+    assert "one article at a time, as `linker rank` does" in one.stdout
+    assert json.loads((folder / "one.json").read_text())["scored"] == "one_at_a_time"
+    for model, given in (("rival", "rival.jsonnet"), ("tfidf", "tfidf")):
+        scores = read_scores(folder / f"{model}.npz")
+        for row, record in enumerate((folder / "articles.jsonl").read_text().splitlines()):
+            (folder / "one.json").write_text(record)
+            ranking = [
+                "--article",
+                "one.json",
+                "--posts",
+                "posts.jsonl",
+                "--copies",
+                "--model",
+                given,
+                "--out",
+                "r.jsonl",
+            ]
+            command = [sys.executable, "-m", "linker.cli.main", "rank", *ranking, "--copies"]
+            result = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+            assert result.returncode == 0, result.stderr
+            ranked = [json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()]
+            found = {post["id"]: post["score"] for post in ranked}
+            expected = dict(zip(scores.post_ids, scores.scores[row].tolist()))
+            assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)
+            if row == 2:
+                break  # every command starts an interpreter
+
+
+def test_together_a_competing_model_scores_differently(folder: Path) -> None:
+    (folder / "rival.jsonnet").write_text(COMPETING)
+    for file, options in (("one.npz", ["--one-at-a-time"]), ("all.npz", [])):
+        result = linker(folder, "rival.jsonnet", "--scores", file, "--json", f"{file}.json", *options)
+        assert result.returncode == 0, result.stderr
+        assert ("all articles together" in result.stdout) == (not options)
+    one, together = (read_scores(folder / file).scores for file in ("one.npz", "all.npz"))
+    assert np.abs(one - together).max() > 0.1
+    assert json.loads((folder / "all.npz.json").read_text())["scored"] == "together"
+
+
+def test_bad_lines_stop_it_or_are_set_aside(folder: Path) -> None:
+    with open(folder / "posts.jsonl", "a") as posts:
+        posts.write('{"id": "broken\n')
+    refused(linker(folder, "bm25", "--json", "r.json"), "posts.jsonl, line 25")
+    assert not (folder / "r.json").exists()
+    result = linker(folder, "bm25", "--on-error", "skip", "--errors-dir", "errors")
+    assert result.returncode == 0, result.stderr
+    assert "1 of 25 lines set aside" in result.stderr
+    assert "24 posts" in result.stdout
+    assert len(list((folder / "errors").iterdir())) == 1
+
+
+def test_several_models_need_several_files(folder: Path) -> None:
+    result = linker(folder, "mine", "bm25", "--run", "runs/all.run")
+    refused(result, "one file cannot hold 2 models", "--run 'runs/all-{model}.run'")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere"], ["nowhere: no such model folder", "bm25 or tfidf"]),
+        (["."], ["not a model folder, it has no config.json"]),
+        (["bm25", "bm25"], ["bm25: given twice"]),
+        (["bm25", "--articles", "none.jsonl", "--posts", "posts.jsonl"], ["none.jsonl: no such file"]),
+        (["bm25", "--articles", "articles.jsonl", "--posts", "none"], ["none: no such file"]),
+        (["bm25", "--json", "mine"], ["mine: is a folder"]),
+        (["bm25", "--json", "posts.jsonl/x"], ["posts.jsonl is no folder"]),
+        (["bm25", "--qrels", "posts.jsonl"], ["would overwrite the input posts.jsonl"]),
+        (["bm25", "--qrels", "same", "--run", "./same"], ["would overwrite another output"]),
+        (["bm25", "--baseline", "mine"], ["--baseline mine: not among the models (bm25, tfidf)"]),
+        (["bm25", "--split", "test"], ["--split test", "12 dev, 12 train"]),
+    ],
+)
+def test_what_is_wrong_is_said_before_any_work(folder: Path, arguments: list[str], words: list[str]) -> None:
+    before = sorted(folder.iterdir())
+    result = linker(folder, *arguments)
+    refused(result, *words)
+    assert "scoring" not in result.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_wrong_config_says_everything_at_once(folder: Path) -> None:
+    (folder / "wrong.jsonnet").write_text("{type: 'hybrid', parts: ['bm52'], weight: [1]}")
+    refused(linker(folder, "wrong.jsonnet"), "wrong.jsonnet", "bm52", "bm25", "weight")
+
+
+def test_a_training_config_is_no_model_yet(folder: Path) -> None:
+    (folder / "mine.jsonnet").write_text("{data: {}, model: {type: 'siamese'}}")
+    refused(linker(folder, "mine.jsonnet"), "mine.jsonnet: is the config of a training", "linker train")
+
+
+def test_ids_with_white_space_are_refused_in_trec_files_only(folder: Path) -> None:
+    for name in ("articles.jsonl", "posts.jsonl"):
+        path = folder / name
+        path.write_text(path.read_text().replace('"a1"', '"a 1"'))
+    result = linker(folder, "bm25", "--run", "x.run")
+    refused(result, "article id 'a 1' holds white space")
+    assert "scoring" not in result.stderr
+    assert not (folder / "x.run").exists()
+    assert linker(folder, "bm25", "--scores", "x.npz").returncode == 0
+    assert "a 1" in read_scores(folder / "x.npz").article_ids
+
+
+def test_posts_of_no_article_are_refused(folder: Path) -> None:
+    (folder / "posts.jsonl").write_text('{"id": "p", "text": "hello"}\n')
+    refused(linker(folder, "bm25"), "posts.jsonl", "article")
+
+
+def test_nothing_heavy_is_imported_for_a_wrong_command(folder: Path) -> None:
+    code = (
+        "import sys\n"
+        "from linker.cli.main import main\n"
+        "sys.argv = ['linker', 'evaluate', 'mine', '--articles', 'none', '--posts', 'none']\n"
+        "try:\n    main()\n"
+        "except SystemExit as end:\n"
+        "    print(end.code, *{'torch', 'sklearn', 'bm25s', 'pyarrow'} & {*sys.modules})"
+    )
+    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True)
+    assert result.stdout.split() == ["2"]
+
+
+def test_scores_of_a_tie_free_single_article(folder: Path) -> None:
+    (folder / "articles.jsonl").write_text('{"id": "a", "text": "bridge cracks council river"}\n')
+    posts = [("p1", "bridge cracks council river", "a"), ("p2", "the bridge", ""), ("p3", "lunch", "")]
+    lines = [json.dumps({"id": i, "text": t, "article_id": a or None}) + "\n" for i, t, a in posts]
+    (folder / "posts.jsonl").write_text("".join(lines))
+    result = linker(folder, "bm25", "--json", "r.json", "--scores", "s.npz")
+    assert result.returncode == 0, result.stderr
+    metrics = json.loads((folder / "r.json").read_text())["models"]["bm25"]
+    assert [metrics[name] for name in ("MAP", "mAP", "AUC", "MRR", "P@1", "nDCG@10")] == [1.0] * 6
+    assert "mRP" not in metrics
+    first, second, third = read_scores(folder / "s.npz").scores[0]
+    assert first > second > third == np.float32(0)
+    differences = json.loads((folder / "r.json").read_text())["differences"]
+    assert all(d["p_holm"] == 1.0 for d in differences)  # one article proves nothing

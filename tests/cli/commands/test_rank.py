@@ -1,0 +1,431 @@
+"""`linker rank` as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from linker.cli.main import main
+from linker.data.types import Article, Post
+from linker.evaluation.trec import read_run
+from linker.models.archive import save_model
+from linker.models.lexical import TfidfModel
+from linker.ranking.ranker import load
+
+ARTICLE = "Bridge closed after cracks\n\nThe council closed the old bridge because of cracks in its northern pier.\n"
+POSTS = [
+    {"id": "p1", "text": "cracks in the BRIDGE again, well done council", "author": "kim", "likes": 3},
+    {"id": "p2", "text": "what a goal, that striker is on fire", "created_at": "2031-05-14T10:00:00Z"},
+    {"id": "p3", "text": "so the bridge is shut. how do i get to work?", "score": "a field of theirs"},
+    {"id": "p4", "text": 'line one\nline "two", with a comma', "tags": ["a", "b"]},
+    {"id": "p5", "text": "cracks in the BRIDGE again, well done council"},
+]
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `linker rank` in this process, in a folder with article.txt and posts.jsonl: code, stdout, stderr."""
+    (tmp_path / "article.txt").write_text(ARTICLE)
+    (tmp_path / "posts.jsonl").write_text("".join(json.dumps(post) + "\n" for post in POSTS))
+    monkeypatch.chdir(tmp_path)
+
+    def rank(*arguments: str, stdin: bytes | None = None) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["linker", "rank", *arguments])
+        if stdin is not None:
+            monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return rank
+
+
+BASIC = ("--article", "article.txt", "--posts", "posts.jsonl")
+
+
+def test_two_options_are_enough(run: Run) -> None:
+    code, out, err = run(*BASIC)
+    assert code == 0
+    lines = out.strip().splitlines()
+    assert lines[0].split() == ["rank", "score", "post"]
+    assert [line.split()[0] for line in lines[2:]] == ["1", "2", "3", "4"]
+    assert lines[2].endswith("cracks in the BRIDGE again, well done council (+1 like it)")
+    assert 'line one line "two"' in out
+    assert err.splitlines() == [
+        "reading the article ...",
+        'article: "Bridge closed after cracks", 17 words, no date, article.txt',
+        "no --model given: ranking with `best`, the bundled model",
+    ]
+
+
+def test_jsonl_keeps_all_fields_of_the_posts(run: Run) -> None:
+    code, out, _ = run(*BASIC, "--format", "jsonl", "--model", "bm25", "--copies")
+    records = [json.loads(line) for line in out.splitlines()]
+    expected = load("bm25").rank(ARTICLE, [Post(str(p["id"]), str(p["text"])) for p in POSTS], copies=True)
+    assert code == 0
+    assert [(r["rank"], r["score"], r["id"], r["text"]) for r in records] == [
+        (e.rank, e.score, e.post.id, e.post.text) for e in expected
+    ]
+    assert [r["id"] for r in records[:3]] == ["p5", "p1", "p3"]
+    by_id = {r["id"]: r for r in records}
+    assert (by_id["p1"]["author"], by_id["p1"]["likes"]) == ("kim", 3)
+    assert by_id["p2"]["created_at"] == "2031-05-14T10:00:00+00:00"
+    assert by_id["p3"]["post_score"] == "a field of theirs"
+    assert by_id["p4"]["tags"] == ["a", "b"]
+
+
+def test_csv_comes_back_as_it_was(run: Run, tmp_path: Path) -> None:
+    assert run(*BASIC, "--copies", "--out", "ranked.csv")[:2] == (0, "")
+    rows = list(csv.DictReader((tmp_path / "ranked.csv").open(newline="", encoding="utf-8")))
+    assert {row["id"]: row["text"] for row in rows} == {p["id"]: p["text"] for p in POSTS}
+    assert next(row for row in rows if row["id"] == "p4")["tags"] == '["a", "b"]'
+    # What was written can be ranked again.
+    code, out, _ = run("--article", "article.txt", "--posts", "ranked.csv", "--copies", "--format", "jsonl")
+    assert code == 0
+    assert [json.loads(line)["id"] for line in out.splitlines()] == [row["id"] for row in rows]
+
+
+def test_trec_runs_are_read_by_our_reader(run: Run, tmp_path: Path) -> None:
+    assert run(*BASIC, "--format", "trec", "--out", "deep/er/out.txt")[0] == 0
+    table = read_run(tmp_path / "deep/er/out.txt")
+    assert list(table) == ["article.txt"]
+    assert next(iter(table["article.txt"])) == "p5"
+    assert all(line.endswith(" best") for line in (tmp_path / "deep/er/out.txt").read_text().splitlines())
+
+
+def test_top_and_threshold(run: Run) -> None:
+    assert len(run(*BASIC, "--top", "2", "--format", "csv")[1].splitlines()) == 3
+    scores = [json.loads(line)["score"] for line in run(*BASIC, "--format", "jsonl")[1].splitlines()]
+    out = run(*BASIC, "--format", "jsonl", "--threshold", str(scores[2]))[1]
+    assert [json.loads(line)["score"] for line in out.splitlines()] == scores[:3]
+    code, out, err = run(*BASIC, "--format", "jsonl", "--threshold", "99")
+    assert (code, out) == (0, "")
+    assert "no post has a score of 99" in err
+
+
+def test_a_table_has_twenty_rows_and_other_formats_have_all(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "many.txt").write_text("".join(f"bridge {str(i) * 9} {i * 7919}\n" for i in range(50)))
+    many = ("--article", "article.txt", "--posts", "many.txt")
+    assert len(run(*many)[1].strip().splitlines()) == 22
+    assert len(run(*many, "--format", "csv")[1].splitlines()) == 51
+
+
+def test_near_duplicates_are_shown_once(run: Run, tmp_path: Path) -> None:
+    texts = [
+        "The BRIDGE is closed after cracks in its pier",
+        "a goal!",
+        "trains are late today, as every day",
+    ]
+    posts = [
+        {"id": "a1", "text": texts[0]},
+        {"id": "b", "text": texts[1]},
+        {"id": "a2", "text": f"RT @kim: {texts[0]} https://t.co/x", "lang": "en"},
+        {"id": "a3", "text": f"{texts[0]}!!", "lang": "en"},
+        {"id": "c", "text": texts[2], "lang": "en"},
+    ]
+    (tmp_path / "posts.jsonl").write_text("".join(json.dumps(post) + "\n" for post in posts))
+    bm25 = (*BASIC, "--model", "bm25", "--format")
+    records = [json.loads(line) for line in run(*bm25, "jsonl")[1].splitlines()]
+    assert [(r["rank"], r["id"], r["copies"]) for r in records] == [(1, "a3", 2), (2, "c", 0), (3, "b", 0)]
+    records = [json.loads(line) for line in run(*bm25, "jsonl", "--copies")[1].splitlines()]
+    assert [(r["id"], r["copies"]) for r in records] == [("a3", 0), ("a1", 0), ("a2", 0), ("c", 0), ("b", 0)]
+    rows = list(csv.DictReader(io.StringIO(run(*bm25, "csv", "--lang", "en")[1])))
+    assert [(row["id"], row["copies"]) for row in rows] == [("a3", "1"), ("c", "0")]
+    assert [row["rank"] for row in csv.DictReader(io.StringIO(run(*bm25, "csv", "--offset", "1")[1]))] == [
+        "2",
+        "3",
+    ]
+    assert len(run(*bm25, "trec")[1].splitlines()) == 5, "a run holds all posts, to be evaluated"
+
+
+def test_labels_of_near_duplicates_count_one_by_one(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("id,label\np1,relevant\np5,relevant\np2,irrelevant\np4,irrelevant\n")
+    code, out, err = run(*BASIC, "--model", "bm25", "--labels", "labels.csv", "--format", "csv")
+    assert (code, len(list(csv.reader(io.StringIO(out))))) == (0, 5)
+    assert "by 4 labels (2 relevant)" in err
+
+
+CONDITIONS = [
+    {"id": "e1", "text": "the bridge has cracks", "lang": "en", "created_at": "2031-05-14T10:00:00Z"},
+    {"id": "e2", "text": "bridge closed today", "language": "en", "created_at": "2031-05-16T10:00:00"},
+    {"id": "d1", "text": "die Bridge ist zu", "lang": "de", "created_at": "2031-05-14T12:00:00+02:00"},
+    {"id": "n1", "text": "the council did it again", "lang": None},
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "kept", "told"),
+    [
+        (("--lang", "en"), ["e1", "e2"], "left out 1 of 4 posts: without a language (--lang)"),
+        (("--lang", "en", "--lang", "de"), ["e1", "e2", "d1"], "without a language"),
+        (("--since", "2031-05-15"), ["e2"], "left out 1 of 4 posts: without a time (--since, --until)"),
+        (("--until", "2031-05-14T10:00:00Z"), [], "no post meets the conditions"),
+        (("--since", "2031-05-14T10:00:00Z", "--until", "2031-05-16"), ["e1", "d1"], "without a time"),
+        (("--since", "2031-05-14", "--lang", "en", "--offset", "1"), ["e2"], "without a time"),
+    ],
+)
+def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, told) -> None:
+    (tmp_path / "posts.jsonl").write_text("".join(json.dumps(post) + "\n" for post in CONDITIONS))
+    everything = run(*BASIC, "--model", "bm25", "--format", "jsonl")[1].splitlines()
+    scores = {(post := json.loads(line))["id"]: post["score"] for line in everything}
+    code, out, err = run(*BASIC, "--model", "bm25", "--format", "jsonl", *options)
+    found = {(post := json.loads(line))["id"]: post["score"] for line in out.splitlines()}
+    assert code == 0
+    assert found == {name: scores[name] for name in kept}, "conditions change no score"
+    assert told in err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--lang", "en"), "--lang en: no post has a language"),
+        (("--since", "2031"), "--since: "),
+        (("--where", "likes > 2"), "--where likes > 2: SQL conditions need a corpus"),
+    ],
+)
+def test_conditions_that_cannot_be_asked(run: Run, options, told) -> None:
+    code, out, err = run(*BASIC, *options)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert "Traceback" not in err
+
+
+def test_a_condition_on_times_that_no_post_has(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "posts.txt").write_text("the bridge\ncracks\n")
+    code, _, err = run("--article", "article.txt", "--posts", "posts.txt", "--since", "2031-05-01")
+    assert code == 2
+    assert "no post has a time" in err
+    assert "--column created_at=NAME" in err
+
+
+def test_standard_input_for_articles_and_for_posts(run: Run) -> None:
+    expected = run(*BASIC, "--format", "csv")[1]
+    posts = ("--posts", "posts.jsonl", "--format", "csv")
+    assert run("--article", "-", *posts, stdin=ARTICLE.encode())[1] == expected
+    lines = "".join(json.dumps(post) + "\n" for post in POSTS).encode()
+    article = ("--article", "article.txt", "--format", "csv")
+    assert run(*article, "--posts", "-", stdin=lines)[1] == expected
+
+
+def test_columns_of_other_names_and_none_for_ids(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tweets.csv").write_text("body,who\nthe bridge has cracks,kim\na goal,lee\n")
+    tweets = ("--article", "article.txt", "--posts", "tweets.csv", "--format", "jsonl")
+    code, out, _ = run(*tweets, "--column", "text=body", "--column", "id=")
+    first = json.loads(out.splitlines()[0])
+    assert code == 0
+    assert (first["id"], first["text"], first["who"]) == ("2", "the bridge has cracks", "kim")
+    code, _, err = run(*tweets, "--column", "txt=body")
+    assert code == 2
+    assert "txt" in err
+    assert "text" in err
+    code, out, err = run(*tweets)
+    assert code == 0
+    assert json.loads(out.splitlines()[0])["text"] == "the bridge has cracks"
+    assert 'tweets.csv: text from "body", ids are the line numbers' in err
+    (tmp_path / "tweets.csv").write_text("reach,words,fold\n3,the bridge has cracks,a\n")
+    code, _, err = run(*tweets, "--column", "split=part", "--top", "3")
+    assert code == 2
+    assert (
+        'no column "part"; no column "text", the likeliest is "words" (there are: reach, words, fold)' in err
+    )
+    words = f"linker rank {' '.join(tweets)} --top 3 --column split=NAME --column text=words"
+    assert err.splitlines()[-1] == f"Type: {words}"
+    assert run(*words.replace("--column split=NAME ", "").split()[2:])[0] == 0
+
+
+def test_bad_lines_stop_or_are_set_aside(run: Run, tmp_path: Path) -> None:
+    with (tmp_path / "posts.jsonl").open("a") as file:
+        file.write("{broken\n")
+    code, out, err = run(*BASIC, "--format", "csv")
+    assert (code, out) == (2, "")
+    assert "posts.jsonl, line 6" in err
+    code, out, err = run(
+        *BASIC, "--format", "csv", "--on-error", "skip", "--errors-dir", str(tmp_path / "side")
+    )
+    assert (code, len(list(csv.reader(io.StringIO(out))))) == (0, 5)
+    assert "1 of 6 lines set aside" in err
+    assert (tmp_path / "side/posts.jsonl.errors.jsonl").exists()
+
+
+def test_explain_marks_the_words(run: Run) -> None:
+    words = (*BASIC, "--model", "bm25", "--explain")
+    out = run(*words, "--top", "1")[1]
+    assert "words of the article that count most: " in out
+    assert "*cracks* in the *BRIDGE* again, well done *council*" in out
+    record = json.loads(run(*words, "--format", "jsonl")[1].splitlines()[0])
+    assert [word for word, _ in record["post_words"]] == ["cracks", "bridge", "council"]
+    assert sorted(word for word, _ in record["article_words"]) == ["bridge", "council", "cracks"]
+    assert sum(weight for _, weight in record["post_words"]) == pytest.approx(record["score"], rel=1e-4)
+
+
+def test_a_model_of_parts_explains_by_them_together(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "fused.jsonnet").write_text("{ type: 'hybrid', parts: ['tfidf', 'bm25'] }")
+    out = run(*BASIC, "--model", "fused.jsonnet", "--explain", "--top", "1")[1]
+    assert "*cracks* in the *BRIDGE* again, well done *council*" in out
+    out = run(*BASIC, "--model", "fused.jsonnet", "--explain", "--format", "jsonl")[1]
+    record = json.loads(out.splitlines()[0])
+    assert sum(weight for _, weight in record["post_words"]) == pytest.approx(1)
+    # The one that comes along knows words that lie near the article's without being among them.
+    assert "*" in run(*BASIC, "--explain", "--top", "1")[1]
+
+
+def test_a_model_that_cannot_explain_says_so(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "silent.py").write_text(
+        "import numpy as np\nfrom linker.models.model import Model\n"
+        "@Model.register('silent')\nclass Silent(Model):\n"
+        "    def score(self, articles, posts):\n"
+        "        return np.zeros((len(articles), len(posts)), np.float32)\n"
+    )
+    (tmp_path / "mute.jsonnet").write_text("{ type: 'silent' }")
+    code, out, err = run(*BASIC, "--model", "mute.jsonnet", "--explain", "--include-package", "silent")
+    assert code == 0
+    assert "mute cannot tell which words carried a score" in err
+    assert "*" not in out
+
+
+def test_a_model_folder_ranks(run: Run, tmp_path: Path) -> None:
+    save_model(TfidfModel(), tmp_path / "runs/mine", {"model": "tfidf"}, {}, "card")
+    code, out, err = run(*BASIC, "--model", "runs/mine", "--format", "trec")
+    assert (code, "BM25" in err) == (0, False)
+    assert all(line.endswith(" mine") for line in out.splitlines())
+
+
+def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "posts.jsonl").write_text(
+        json.dumps({"id": "1", "text": "bridge \x1b[2J\x07 \u202e [red]x[/red]"})
+    )
+    out = run(*BASIC)[1]
+    assert not set("\x1b\x07\u202e") & set(out)
+    assert "[red]x[/red]" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--article", "none.html", "--posts", "posts.jsonl"), "none.html: there is no such file"),
+        (("--article", "article.txt", "--posts", "none.csv"), "none.csv: there is no such file"),
+        (("--article", "article.txt", "--posts", "runs"), "runs: no file to read in this folder"),
+        (("--article", "-", "--posts", "-"), "standard input can be read once only"),
+        (
+            ("--article", "-", "--article", "-", "--posts", "posts.jsonl"),
+            "standard input can be read once only",
+        ),
+        ((*BASIC, "--model", "runs/none"), "runs/none: no such model folder"),
+        ((*BASIC, "--out", "."), "is a folder"),
+        ((*BASIC, "--out", "article.txt/x.csv"), "cannot be written"),
+        ((*BASIC, "--out", "posts.jsonl"), "would overwrite an input"),
+        ((*BASIC, "--column", "body"), "expected OURS=THEIRS"),
+        (("--article", "ftp://127.0.0.1/x", "--posts", "posts.jsonl"), "ftp addresses cannot be fetched"),
+        (("--article", "http://127.0.0.1:1/x", "--posts", "posts.jsonl"), "no connection"),
+        ((*BASIC, "--format", "xml"), "Invalid value for '--format'"),
+        ((*BASIC, "--top", "0"), "Invalid value for '--top'"),
+        ((*BASIC, "--threshold", "nan"), "--threshold nan"),
+        (("--posts", "posts.jsonl"), "Missing option '--article'"),
+    ],
+)
+def test_mistakes_end_with_2_and_one_message(
+    run: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
+) -> None:
+    monkeypatch.setattr(
+        "linker.ranking.ranker.FoundModel.load", lambda _: pytest.fail("the model was loaded")
+    )
+    Path("runs").mkdir()
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert words in " ".join(err.replace("│", " ").split())
+    assert "Traceback" not in err
+
+
+def test_an_id_that_trec_cannot_hold(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "posts.jsonl").write_text('{"id": "a b", "text": "x"}\n')
+    code, _, err = run(*BASIC, "--format", "trec", "--out", "run.trec")
+    assert code == 2
+    assert "'a b' holds white space" in err
+    assert not (tmp_path / "run.trec").exists()
+
+
+# In a process of its own
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[str]:
+    """The address of a web server that serves the test's folder."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(tmp_path)))
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "linker.cli.main", "rank", *arguments]
+
+
+def test_an_address_and_a_file_as_one_query(run: Run, served: str, tmp_path: Path) -> None:
+    paragraphs = "".join(
+        f"<p>The council has closed the bridge again, for the {i}th time.</p>" for i in range(9)
+    )
+    page = f"<html><head><title>Bridge news</title></head><body><article>{paragraphs}</article></body></html>"
+    (tmp_path / "news.html").write_text(page)
+    arguments = ("--article", f"{served}/news.html", *BASIC, "--format", "trec")
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0].split()[:4] == [f"{served}/news.html+1", "Q0", "p5", "1"]
+    failed = subprocess.run(
+        command("--article", f"{served}/gone.html", "--posts", "posts.jsonl"),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert failed.returncode == 2
+    assert failed.stderr == (
+        "fetching the article ...\n"
+        f"error: {served}/gone.html: there is no such page (status 404); check the address\n"
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_wraps_the_posts_and_underlines_words(run: Run, tmp_path: Path) -> None:
+    import pty
+
+    article = Article("a", ARTICLE)
+    (tmp_path / "posts.jsonl").write_text(
+        json.dumps({"id": "1", "text": "a bridge and " + "very " * 40 + "long"})
+    )
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": "60", "TERM": "xterm", "NO_COLOR": ""}
+    done = subprocess.run(
+        command("--article", "-", "--posts", "posts.jsonl", "--explain"),
+        input=article.text.encode(),
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        cwd=tmp_path,
+        env=environment,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16).decode()
+    os.close(ours)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b[1;4mbridge\x1b[0m" in shown
+    table = shown[shown.index("rank") :]
+    assert table.count("very") == 40
+    assert len(table.splitlines()) > 5

@@ -1,0 +1,113 @@
+"""`linker simulate` as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linker.cli.main import main
+
+DATA = Path(__file__).resolve().parents[3] / "data"
+
+
+def linker(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "linker.cli.main", "simulate", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's posts of two stories, each post for one story, with a column of labels."""
+    folder = tmp_path_factory.mktemp("labelled")
+    stories = {}
+    with (DATA / "articles.jsonl").open(encoding="utf-8") as file:
+        articles = [json.loads(line) for line in file]
+    for article in articles:
+        stories[article["id"]] = article["story"]
+    names = list(dict.fromkeys(stories.values()))[:2]
+    with (DATA / "posts.jsonl").open(encoding="utf-8") as file:
+        posts = [json.loads(line) for line in file][:160]
+    rows = []
+    for number, post in enumerate(posts):
+        linked = {stories[i] for i in post.get("article_ids") or [post.get("article_id")] if i in stories}
+        name = names[number % 2]
+        rows.append({"text": post["text"], "about": name, "label": "yes" if name in linked else "no"})
+    with (folder / "posts.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["text", "about", "label"])
+        writer.writeheader()
+        writer.writerows(rows)
+    with (folder / "articles.jsonl").open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(one) + "\n" for one in articles if one["story"] in names)
+    return folder
+
+
+def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    result = linker(
+        *("--articles", str(labelled / "articles.jsonl"), "--posts", str(labelled / "posts.csv")),
+        *("--column", "id=", "--relevant", "label", "--task", "about", "--seeds", "2", "--growth", "0.3"),
+        *("--strategy", "random", "--strategy", "learning,presumed=20", "--stop", "target,relevant=3"),
+        *("--model", "bm25", "--first", "5", "--workers", "1", "--out", str(out)),
+    )
+    assert result.returncode == 0, result.stderr
+    for text in ("2 tasks", "random", "learning,presumed=20", "WSS@95", "target,relevant=3"):
+        assert text in result.stdout
+    with (out / "runs.csv").open(encoding="utf-8", newline="") as file:
+        runs = list(csv.DictReader(file))
+    assert len(runs) == 2 * 2 * 2
+    assert {run["strategy"] for run in runs} == {"random", "learning,presumed=20"}
+    facts = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    sizes = {task["name"]: task["distinct"] for task in facts["tasks"]}
+    for run in runs:
+        assert int(run["pool_size"]) == sizes[run["task"]]
+        assert 0 < int(run["labels_to_50%"]) <= int(run["labels_to_95%"]) <= sizes[run["task"]]
+    with (out / "stops.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == 8
+    with (out / "curves.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            assert float(row["0.00"]) == 0
+            assert float(row["1.00"]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--relevant", "labels"], "nothing in column 'labels'"),
+        (["--relevant", "about"], "yes or no were expected"),
+        (["--task", "about"], "--task: requires --relevant"),
+        (["--relevant", "label", "--task", "label"], "no article has this as its id or story"),
+        (["--relevant", "label", "--strategy", "lerning"], "lerning"),
+        (["--relevant", "label", "--stop", "recall,target"], "expected NAME,KEY=VALUE"),
+    ],
+)
+def test_mistakes_are_told_in_one_message(
+    labelled: Path,
+    arguments: list[str],
+    told: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files = [
+        "--articles",
+        str(labelled / "articles.jsonl"),
+        "--posts",
+        str(labelled / "posts.csv"),
+        "--column",
+        "id=",
+        "--model",
+        "bm25",
+    ]
+    monkeypatch.setattr("sys.argv", ["linker", "simulate", *files, *arguments])
+    with pytest.raises(SystemExit) as exit_:
+        main()
+    assert exit_.value.code == 2
+    assert told in capsys.readouterr().err

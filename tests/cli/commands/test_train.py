@@ -1,0 +1,113 @@
+"""`linker train` as a subprocess, from config to model folder."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linker.models.archive import load_model
+from tests.conftest import toy_posts
+
+
+@pytest.fixture
+def workplace(tmp_path: Path) -> Path:
+    data = toy_posts()
+    with (tmp_path / "articles.jsonl").open("w") as file:
+        for article in data.articles:
+            row = {"id": article.id, "title": article.title, "text": article.text, "story": article.story}
+            file.write(json.dumps(row | {"split": "dev" if article.id.endswith("-2") else "train"}) + "\n")
+    with (tmp_path / "posts.jsonl").open("w") as file:
+        for post in data.posts:
+            row = {"id": post.id, "text": post.text}
+            link = {"article_id": post.article_ids[0]} if post.article_ids else {"split": "train"}
+            file.write(json.dumps(row | link) + "\n")
+    (tmp_path / "config.jsonnet").write_text(
+        """{
+          data: { reader: { type: 'articles_and_posts', articles: 'articles.jsonl', posts: 'posts.jsonl' } },
+          model: {
+            type: 'siamese',
+            encoder: { type: 'star_transformer', num_heads: 2, head_dim: 4 },
+            embedder: { type: 'word_vectors', dim: 8, trainable: true, buckets: 50 },
+          },
+          miner: 'multi_similarity',
+          loss: { type: 'triplet_margin', margin: 0.2 },
+          trainer: { optimizer: { type: 'adam', lr: 0.01 }, epochs: 2, callbacks: ['json_lines', 'tensorboard'] },
+          seed: 4,
+        }"""
+    )
+    return tmp_path
+
+
+def linker(folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "linker.cli.main", *arguments], cwd=folder, capture_output=True, text=True
+    )
+
+
+def digest(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_the_same_seed_gives_the_same_folder_byte_for_byte(workplace):
+    for name, seed in (("a", 4), ("b", 4), ("c", 5)):
+        result = linker(workplace, "train", "config.jsonnet", "--out", f"runs/{name}", "-o", f"seed={seed}")
+        assert result.returncode == 0, result.stderr
+        assert "epoch 2/2" in result.stderr
+        assert "have a vector" in result.stderr
+    first, second, other = (digest(workplace / "runs" / name) for name in "abc")
+    assert first == second
+    assert first["model.safetensors"] != other["model.safetensors"]
+    assert set(first) == {
+        "README.md", "config.json", "last.safetensors", "metrics.json", "model.safetensors", "vocabulary.txt",
+    }  # fmt: skip
+    metrics = json.loads((workplace / "runs/a/metrics.json").read_text())
+    assert set(metrics["dev"]) >= {"mAP", "AUC", "MAP", "R-precision"}
+    assert (workplace / "runs/a-log/train.jsonl").exists()
+    assert load_model(workplace / "runs/a").encoder.output_dim == 8
+
+
+def test_an_existing_folder_is_not_overwritten_unless_told(workplace):
+    (workplace / "out").mkdir()
+    (workplace / "out" / "thesis.txt").write_text("years of work")
+    result = linker(workplace, "train", "config.jsonnet", "--out", "out")
+    assert result.returncode == 2
+    assert "--overwrite" in result.stderr
+    assert (workplace / "out" / "thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "model.encoder.num_head=2"], "num_heads"),
+        (["-o", "trainer.metric=accuracy"], "accuracy"),
+        (["-o", "data.reader.posts=absent.jsonl"], "absent.jsonl"),
+        (["-o", "trainer.epochs=many"], "trainer.epochs"),
+        (["-o", "model={type: 'bm25'}"], "no weights to train"),
+    ],
+)
+def test_mistakes_are_told_without_a_traceback_and_leave_nothing(workplace, arguments, message):
+    if arguments[1].startswith("model={"):
+        arguments = ["-o", "{model: {type: 'bm25'}}"]
+    result = linker(workplace, "train", "config.jsonnet", "--out", "out", *arguments)
+    assert result.returncode == 2, result.stderr
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not (workplace / "out").exists()
+
+
+@pytest.mark.parametrize(("out", "blocker"), [("file/model", "file"), ("model", "model-log")])
+def test_a_place_that_cannot_be_written_is_told_before_any_work(workplace, out, blocker):
+    (workplace / blocker).write_text("a file")
+    result = linker(workplace, "train", "config.jsonnet", "--out", out)
+    assert result.returncode == 2
+    first, error = result.stderr.splitlines()
+    assert first == f"training config.jsonnet; the model will be in {out}"
+    assert f"{blocker} is no folder" in error
+    assert not (workplace / "model").exists()

@@ -1,0 +1,293 @@
+"""The recipes in `configs/`, as `linker train` runs them with nothing to look up."""
+
+from __future__ import annotations
+
+import http.server
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linker.cli.commands.train import _default_out
+from linker.cli.main import app
+from linker.common.errors import ConfigError
+from linker.config import EXPERIMENT, check, load_config
+from linker.data.tokenizers.simple import TorchtextTokenizer
+from linker.data.torchtext_import import import_torchtext
+from linker.models.archive import load_model
+from tests.helpers.cli import invoke
+
+ROOT = Path(__file__).parents[3]
+CONFIGS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("configs/**/*.jsonnet"))
+SIBLINGS = ("cnn", "gru", "bigru", "mean")
+NO_NETWORK = """
+import socket
+
+def refuse(*arguments, **keywords):
+    raise OSError("this test has no network")
+
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refuse
+"""
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a fresh clone holds."""
+    folder = tmp_path_factory.mktemp("clone")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "linker", "configs", "data"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if listed.returncode:
+        pytest.skip("not a git repository")
+    kernels = [str(path.relative_to(ROOT)) for path in ROOT.glob("linker/modules/kernels/liblinker.*")]
+    for name in [*filter(None, listed.stdout.split("\0")), *kernels]:
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def shell(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Runs a command line in the clone, without a network and without word vectors in a cache."""
+    tools = tmp_path_factory.mktemp("tools")
+    (tools / "sitecustomize.py").write_text(NO_NETWORK)
+    (tools / "linker").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m linker.cli.main "$@"\n')
+    (tools / "linker").chmod(0o755)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("LINKER_", "COLUMNS"))
+    }
+    environment |= {
+        "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": f"{tools}{os.pathsep}{clone}",
+    }
+
+    def run(line: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            line, shell=True, cwd=clone, env=environment, capture_output=True, text=True, timeout=600
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def trained(shell: Any) -> subprocess.CompletedProcess[str]:
+    return shell("linker train configs/ast.jsonnet")
+
+
+def test_the_paper_s_model_is_trained_by_the_command_that_its_name_suggests(
+    trained: subprocess.CompletedProcess[str], clone: Path
+) -> None:
+    assert trained.returncode == 0, trained.stderr
+    first, vectors, *rest = trained.stderr.splitlines()
+    assert first == "training configs/ast.jsonnet; the model will be in runs/ast"
+    assert vectors == (
+        "word vectors: data/vectors.txt.gz, because GloVe 6B.300d is not in .vector_cache; "
+        "add --vectors 6B.300d to download and use it"
+    )
+    epochs = [line for line in rest if line.startswith("epoch ")]
+    assert [line.split()[1] for line in epochs] == [f"{number}/10" for number in range(1, len(epochs) + 1)]
+    assert len(epochs) > 5
+    for line in epochs:
+        for figure in ("mined triplets per batch", "r-Precision (mRP) ", "mAP ", "AUC "):
+            assert figure in line
+    config = json.loads((clone / "runs/ast/config.json").read_text())
+    assert config["model"]["type"] == "siamese"
+    assert config["model"]["encoder"]["type"] == "star_transformer"
+    assert config["model"]["vectors"]["source"] == "data/vectors.txt.gz"
+    assert config["model"]["vectors"]["otherwise"] is None
+    assert config["miner"]["type"] == "multi_similarity"
+    assert config["loss"] == {"type": "triplet_margin", "margin": 0.15}
+    assert config["trainer"]["optimizer"]["type"] == "adam"
+    dev = json.loads((clone / "runs/ast/metrics.json").read_text())["dev"]
+    assert dev["AUC"] > 0.55
+
+
+def test_a_second_run_says_what_to_do_and_changes_nothing(
+    trained: subprocess.CompletedProcess[str], shell: Any, clone: Path
+) -> None:
+    before = (clone / "runs/ast/model.safetensors").stat().st_mtime_ns
+    again = shell("linker train configs/ast.jsonnet")
+    assert again.returncode == 2
+    for option in ("--resume", "--overwrite", "--out"):
+        assert option in again.stderr
+    assert (clone / "runs/ast/model.safetensors").stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_every_config_needs_nothing_from_the_command_line(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # From another folder: the sample is found by the config's place.
+    monkeypatch.chdir(tmp_path)
+    config = load_config(os.path.relpath(ROOT / name))
+    assert check(EXPERIMENT, config) == []
+    reader = config["data"]["reader"]
+    inputs = [reader[key] for key in ("articles", "posts", "labels", "texts") if key in reader]
+    assert all(Path(path).is_file() for path in inputs)
+    assert inputs or name == "configs/twitter4sse.jsonnet"
+    head = (ROOT / name).read_text(encoding="utf-8").split("local ")[0].split("(import")[0]
+    assert f"linker train {name}" in head, "the header names the command"
+
+
+@pytest.mark.parametrize("name", SIBLINGS)
+def test_the_baselines_differ_from_ast_in_the_encoder_alone(name: str) -> None:
+    ours, ast = (load_config(ROOT / "configs" / f"{one}.jsonnet") for one in (name, "ast"))
+    assert ours["model"].pop("encoder") != ast["model"].pop("encoder")
+    assert dict(ours) == dict(ast)
+
+
+@pytest.mark.parametrize("name", SIBLINGS)
+def test_the_distilled_baselines_differ_in_the_encoder_and_the_mean_is_not_trained(name: str) -> None:
+    ours, ast = (load_config(ROOT / "configs/distilled" / f"{one}.jsonnet") for one in (name, "ast"))
+    assert ours["model"]["model"].pop("encoder") != ast["model"]["model"].pop("encoder")
+    if name == "mean":
+        assert ours["trainer"].pop("epochs") == 0
+        ast["trainer"].pop("epochs")
+    assert dict(ours) == dict(ast)
+
+
+@pytest.mark.parametrize(
+    ("config", "out"),
+    [
+        ("configs/ast.jsonnet", "runs/ast"),
+        ("configs/distilled/ast.jsonnet", "runs/distilled/ast"),
+        ("my/own.jsonnet", "runs/own"),
+        ("configs/configs/x.jsonnet", "runs/x"),
+    ],
+)
+def test_runs_are_named_after_their_config(config: str, out: str) -> None:
+    assert _default_out(Path(config)) == Path(out)
+
+
+def glove() -> str:
+    """A few words of "GloVe", 300 numbers each."""
+    rng = np.random.default_rng(0)
+    words = ["the", "a", "of", "and", "ferry", "wolf", "sourdough", "court", "island", "people", "said"]
+    return "".join(f"{word} {' '.join(f'{x:.3f}' for x in rng.normal(size=300))}\n" for word in words)
+
+
+def train(name: str, *arguments: str) -> str:
+    """What a short run prints, on standard error as well."""
+    return invoke(
+        app, "train", str(ROOT / "configs" / f"{name}.jsonnet"), "--out", "out", "-o", "trainer.epochs=0",
+        "-o", "model.max_article_tokens=20", *arguments,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["ast", *SIBLINGS])
+def test_glove_in_the_cache_is_taken_and_sets_all_sizes(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "glove.6B.300d.txt").write_text(glove())
+    monkeypatch.setenv("LINKER_VECTOR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    assert "word vectors:" not in train(name)
+    config = json.loads((tmp_path / "out/config.json").read_text())
+    assert config["model"]["vectors"]["source"] == "6B.300d"
+    model = load_model(tmp_path / "out")
+    assert model.embedder.output_dim == model.encoder.output_dim == 300
+    if name == "ast":
+        assert model.encoder.cycles[0].ring.head_dim == 30
+    if name == "bigru":
+        assert model.encoder.gru.hidden_size == 150
+
+
+def test_glove_and_the_tokenizer_can_come_from_torchtext_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    try:
+        import_torchtext("vocab")
+    except ConfigError:
+        pytest.skip("needs torchtext 0.18: make test-torchtext")
+    (tmp_path / ".vector_cache").mkdir()
+    (tmp_path / ".vector_cache" / "glove.6B.300d.txt").write_text(glove())
+    monkeypatch.chdir(tmp_path)
+    train("ast_torchtext")
+    model = load_model(tmp_path / "out")
+    assert isinstance(model.tokenizer, TorchtextTokenizer)
+    assert model.embedder.output_dim == 300
+    known = {line.split()[0] for line in glove().splitlines()}
+    assert known <= set(model.vocabulary.words)
+    assert {path.name for path in (tmp_path / ".vector_cache").iterdir()} == {
+        "glove.6B.300d.txt",
+        "glove.6B.300d.txt.pt",
+    }
+
+
+class Publisher(http.server.ThreadingHTTPServer):
+    """Serves one archive and notes what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.asked: list[str] = []
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("glove.6B.300d.txt", glove())
+        self.content = buffer.getvalue()
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    server: Publisher
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        self.send_response(200)
+        self.send_header("Content-Type", "application/zip")
+        self.send_header("Content-Length", str(len(self.server.content)))
+        self.end_headers()
+        self.wfile.write(self.server.content)
+
+
+@pytest.fixture
+def publisher(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Publisher]:
+    server = Publisher()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("LINKER_VECTOR_MIRROR", f"http://127.0.0.1:{server.server_address[1]}/data/")
+    monkeypatch.setenv("LINKER_VECTOR_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def test_glove_is_fetched_when_asked_for_and_only_once(publisher: Publisher, tmp_path: Path) -> None:
+    assert "downloading the word vectors GloVe 6B.300d" in train("mean", "--vectors", "6B.300d")
+    assert publisher.asked == ["/data/glove.6B.zip"]
+    assert (tmp_path / "cache/glove.6B.300d.txt").read_text() == glove()
+    assert load_model(tmp_path / "out").embedder.output_dim == 300
+    train("mean", "--vectors", "glove.6B.300d", "--overwrite")
+    assert len(publisher.asked) == 1
+
+
+def test_nothing_is_fetched_for_a_run_that_will_be_refused(publisher: Publisher, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/notes.txt").write_text("mine")
+    with pytest.raises(Exception, match="already exists"):
+        train("mean", "--vectors", "6B.300d")
+    assert publisher.asked == []
+
+
+def test_a_file_of_vectors_sets_all_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("odd.txt").write_text("the 1 2 3 4 5 6 7\nferry 2 3 4 5 6 7 8\n")
+    for name in ("ast", "bigru"):
+        train(name, "--vectors", "odd.txt", "--overwrite")
+        assert load_model(tmp_path / "out").embedder.output_dim == 7

@@ -1,0 +1,113 @@
+"""`linker vectors` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from linker.cli.commands.vectors import app
+from linker.common.errors import ConfigError, DataError, LinkerError
+from tests.helpers.cli import invoke
+
+TEXTS = [
+    "Obama speaks to #Boston",
+    "the marathon in Boston",
+    "Obama and the marathon",
+    "totally unheard-of words",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("LINKER_VECTOR_CACHE", raising=False)
+    lines = [json.dumps({"id": i, "text": text}) for i, text in enumerate(TEXTS)]
+    (tmp_path / "posts.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def run(*arguments: str) -> str:
+    return invoke(app, *arguments)
+
+
+def test_train_then_info(folder: Path) -> None:
+    output = run(
+        "train", "posts.jsonl", "--out", "v.txt.gz", "--dim", "8", "--min-count", "2", "--epochs", "1"
+    )
+    assert "v.txt.gz" in output
+    told = run("info", "v.txt.gz", "posts.jsonl")
+    assert "v.txt.gz: 4 words kept, 8 dimensions" in told
+    # obama, boston, the and marathon come twice each; no other word does.
+    assert "50.0% of 16 running tokens and 33.3% of 12 distinct words" in told
+    assert "speaks (1)" in told
+
+
+def test_a_fetched_name_is_known_to_info(folder: Path) -> None:
+    cache = folder / "cache"
+    cache.mkdir()
+    with zipfile.ZipFile(cache / "glove.6B.zip", "w") as archive:
+        archive.writestr("glove.6B.50d.txt", "the " + " ".join(["1"] * 50) + "\n")
+    assert run("fetch", "6B.50d", "--cache", "cache").strip() == "cache/glove.6B.50d.txt"
+    assert "1 words kept, 50 dimensions" in run("info", "6B.50d", "--cache", "cache")
+
+
+def test_wrong_input_raises_what_the_command_line_shows(folder: Path) -> None:
+    with pytest.raises(DataError, match=r"6B\.1d: no published vectors of that name"):
+        run("fetch", "6B.1d")
+    with pytest.raises(DataError, match=r"`linker vectors fetch 6B\.50d`"):
+        run("info", "6B.50d")
+    with pytest.raises(DataError, match=r"has no column body; there are: id, text"):
+        run("train", "posts.jsonl", "--out", "v.txt", "--column", "body")
+    assert not (folder / "v.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (".", "is a folder"),
+        ("posts.jsonl", "would overwrite an input"),
+        ("./link.jsonl", "would overwrite an input"),
+        ("posts.jsonl/v.txt", "cannot be written"),
+    ],
+)
+def test_a_place_for_vectors_is_checked_before_they_are_made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, out: str, message: str
+) -> None:
+    (folder / "link.jsonl").symlink_to("posts.jsonl")
+    before = (folder / "posts.jsonl").read_text()
+    monkeypatch.setattr("linker.data.word_vectors.train.train_vectors", lambda *_: pytest.fail("trained"))
+    with pytest.raises(LinkerError, match=message):
+        run("train", "posts.jsonl", "--out", out, "--dim", "4", "--min-count", "1")
+    assert (folder / "posts.jsonl").read_text() == before
+
+
+def test_a_tokenizer_may_have_options(folder: Path) -> None:
+    keep = '{"type": "social", "hashtags": "keep"}'
+    run("train", "posts.jsonl", "--out", "v.txt", "--dim", "4", "--min-count", "1", "--tokenizer", keep)
+    assert "#boston" in (folder / "v.txt").read_text()
+    with pytest.raises(ConfigError, match=r"--tokenizer \{social: neither a name nor a JSON object"):
+        run("info", "v.txt", "--tokenizer", "{social")
+    with pytest.raises(ConfigError, match='"socail" is not a registered Tokenizer; did you mean "social"'):
+        run("info", "v.txt", "--tokenizer", "socail")
+
+
+def test_help_needs_nothing_heavy() -> None:
+    code = (
+        "import sys; import linker.cli.commands.vectors; "
+        "print([m for m in ('torch', 'numpy', 'pyarrow', 'gensim', 'httpx') if m in sys.modules])"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.strip() == "[]"
+
+
+@pytest.mark.parametrize("seed", ["-1", str(2**32)])
+def test_a_seed_that_numpy_refuses(folder: Path, seed: str) -> None:
+    result = CliRunner().invoke(app, ["train", "posts.jsonl", "--out", "v.txt", "--seed", seed])
+    assert result.exit_code == 2
+    assert "Invalid value for '--seed'" in result.output

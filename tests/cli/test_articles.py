@@ -1,0 +1,98 @@
+"""What command lines say about the articles that they read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from linker.cli.articles import read_articles
+from linker.cli.options import check_files
+from linker.common.errors import Faults, LinkerError
+
+SHORT = "<html><head><title>Notice</title></head><body><p>The keepers meet at noon.</p></body></html>"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_one_line_per_article(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "a.txt").write_text("Bridge closed\n\nThe council closed it.")
+    (folder / "b.json").write_text(
+        '{"title": "A\\u001b[2J\\nB", "text": "x y", "published": "2031-05-14T08:00:00Z"}'
+    )
+    read_articles(["a.txt", "b.json", "otters return", "a.txt"])
+    assert capsys.readouterr().err.splitlines() == [
+        'article: "Bridge closed", 6 words, no date, a.txt',
+        'article: "A?[2J B", 4 words, 2031-05-14, b.json',  # no escape sequence reaches the terminal
+        'article: "otters return", 2 words, no date, text on the command line',
+    ]
+
+
+def test_many_articles_are_summed_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "many.json").write_text(json.dumps([{"title": f"T{n}", "text": "x"} for n in range(1012)]))
+    assert len(read_articles(["many.json"])) == 1012
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 11
+    assert lines[-1] == "and 1,002 more articles from many.json"
+
+
+def test_a_folder_says_how_many_were_read_and_which_were_not(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "stories").mkdir()
+    (folder / "stories" / "a.txt").write_text("Bridge closed")
+    (folder / "stories" / "b.html").write_text(SHORT)
+    (article,) = read_articles(["stories"])
+    assert article.text == "Bridge closed"
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "stories: 1 article in this folder, 1 could not be read"
+    assert lines[1].startswith("skipped: stories/b.html: only 5 words were found")
+    assert lines[2:] == ['article: "Bridge closed", 2 words, no date, stories/a.txt']
+    assert len(read_articles(["stories"], force=True)) == 2
+
+
+def test_articles_have_ids_of_their_own(folder: Path) -> None:
+    for name in ("x", "y"):
+        (folder / name).mkdir()
+        (folder / name / "a.txt").write_text(f"story {name}")
+    articles = read_articles(["x/a.txt", "y/a.txt", "first text", "second text"])
+    assert [one.id for one in articles] == ["a.txt", "a.txt-2", "text", "text-2"]
+
+
+def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
+    (folder / "stub.html").write_text(SHORT)
+    (folder / "good.txt").write_text("Bridge closed")
+    faults = Faults()
+    check_files(["none.html"], ["a.csv", "b.csv"], folder, faults)
+    with pytest.raises(LinkerError) as caught:
+        read_articles(["none.html", "good.txt", "stub.html", "ftp://x/y"], faults=faults)
+    head, *lines = str(caught.value).splitlines()
+    assert head == "6 problems:"
+    starts = [
+        "a.csv: there is no",
+        "b.csv: there is no",
+        f"{folder}: is a folder",
+        "none.html: there is no",
+        "stub.html: only",
+    ]
+    for line, start in zip(lines, [*starts, "ftp://x/y: ftp addresses"], strict=True):
+        assert line.startswith(f"  {start}")
+    assert "add --force" in lines[4]
+
+
+def test_one_fault_is_reported_as_it_is() -> None:
+    with pytest.raises(LinkerError, match=r"^none\.html: there is no such file") as caught:
+        read_articles(["none.html"])
+    assert "problems" not in str(caught.value)
+
+
+def test_what_is_no_linker_error_passes_through() -> None:
+    faults = Faults()
+    with pytest.raises(ZeroDivisionError), faults:
+        1 / 0  # noqa: B018
+    faults.raise_if_any()

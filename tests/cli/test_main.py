@@ -1,0 +1,157 @@
+"""The command as a new user meets it: exit codes, messages, nothing heavy loaded to say something small."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import linker
+from linker.cli import main as cli
+from linker.common.errors import DataError
+
+HEAVY = ("torch", "sklearn", "scipy", "pyarrow", "trafilatura", "bm25s", "gensim", "tensorboard")
+CONFIG = Path(__file__).parents[2] / "configs" / "quickstart.jsonnet"
+# Runs the command, then tells which heavy packages it has loaded.
+WRAPPER = f"""
+import sys
+from linker.cli.main import main
+try:
+    main()
+finally:
+    print("loaded:", *[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
+"""
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", WRAPPER, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--help",),
+        ("--version",),
+        ("train", "--help"),
+        ("config", "check", str(CONFIG)),
+        ("config", "schema"),
+    ],
+    ids=" ".join,
+)
+def test_small_commands_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout
+    assert result.stderr.strip() == "loaded:"
+
+
+def test_importing_linker_loads_nothing_heavy() -> None:
+    code = f"import sys, linker.config; sys.exit(any(name in sys.modules for name in {HEAVY!r}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_version() -> None:
+    assert run("--version").stdout.strip() == f"linker {linker.__version__}"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("trian",),
+        ("--no-such-option",),
+        ("config", "check"),
+        ("config", "check", str(CONFIG), "--ovride", "x"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_exits_with_2_and_says_so_on_stderr(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert "Usage:" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_wrong_input_exits_with_2_and_one_message() -> None:
+    result = run("config", "check", "no/such/file.jsonnet")
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == ["error: no/such/file.jsonnet: no such file", "loaded:"]
+
+
+def fail_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The exit code of a command that raises `error`."""
+
+    def command() -> None:
+        raise error
+
+    app = cli.typer.Typer(pretty_exceptions_enable=False)
+    app.command()(command)
+    monkeypatch.setattr(cli, "app", app)
+    monkeypatch.setattr(sys, "argv", ["linker"])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert isinstance(stop.value.code, int)
+    return stop.value.code
+
+
+def test_errors_of_the_input_become_messages(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fail_with(DataError("posts.jsonl:3: no text"), monkeypatch) == 2
+    assert capsys.readouterr() == ("", "error: posts.jsonl:3: no text\n")
+
+
+def test_ctrl_c_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fail_with(KeyboardInterrupt(), monkeypatch) == 130
+
+
+def test_defects_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ZeroDivisionError):
+        fail_with(ZeroDivisionError("a defect"), monkeypatch)
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    # Far more output than a pipe holds, and nobody who reads it.
+    spill = "m.app.command('spill')(lambda: print('x\\n' * 10**6))"
+    code = f"from linker.cli import main as m; {spill}; m.main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "spill"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.wait(timeout=60)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+@pytest.mark.parametrize("lines", [1, 10**6])
+def test_results_that_find_no_room_are_told(lines: int) -> None:
+    code = (
+        f"from linker.cli import main as m; m.app.command('spill')(lambda: print('x\\n' * {lines})); m.main()"
+    )
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, "spill"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: the results: cannot be written (No space left on device)\n"
+
+
+def test_results_are_utf8_whatever_the_locale() -> None:
+    spill = "m.app.command('spill')(lambda: print('naïve 💀 café'))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"from linker.cli import main as m; {spill}; m.main()", "spill"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+        timeout=60,
+    )
+    assert done.stderr == b""
+    assert done.stdout.decode() == "naïve 💀 café\n"

@@ -1,0 +1,156 @@
+"""Several processes, and runs that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from linker.common.errors import DataError
+from linker.contrib.twitter4sse.mine_pairs import mine_pairs, report_path
+from linker.contrib.twitter4sse.pair_miners import PairMiner
+from linker.contrib.twitter4sse.shards import Part, write_part
+from tests.helpers.tweets import read_pairs, v1, write, write_tar
+
+# Makes parts slowly enough to be killed between two.
+PROGRAM = """
+import sys, time
+from linker.contrib.twitter4sse import extraction, mine_pairs
+from linker.contrib.twitter4sse.pair_miners import PairMiner
+
+gather = extraction.gather
+
+def slowly(*task):
+    gather(*task)
+    time.sleep(0.3)
+
+extraction.gather = slowly
+mine_pairs.mine_pairs([sys.argv[1]], PairMiner.by_name("quotes")(), sys.argv[2], unit_bytes=1)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Eight files and a tar file; every tweet of 40 is quoted in several of them."""
+    for n in range(8):
+        objects = [v1(1000 * (n + 1) + i, quotes=v1(1 + (7 * n + i) % 40)) for i in range(30)]
+        write(tmp_path / "in" / f"{n}.json.{'gz' if n % 2 else 'bz2'}", [*objects, b"{broken"])
+    content = (tmp_path / "in" / "0.json.bz2").read_bytes()
+    write_tar(tmp_path / "in" / "z.tar", {"a/0.json.bz2": content, "a/1.json.bz2": content})
+    return tmp_path
+
+
+def mine(folder: Path, name: str, workers: int = 1, unit_bytes: int = 1) -> tuple[bytes, bytes]:
+    out = folder / name
+    mine_pairs([folder / "in"], PairMiner.by_name("quotes")(), out, workers=workers, unit_bytes=unit_bytes)
+    assert not (folder / f"{name}.parts").exists()
+    return out.read_bytes(), report_path(out).read_bytes()
+
+
+def test_any_number_of_processes_and_units_gives_the_same_bytes(folder: Path) -> None:
+    alone = mine(folder, "one.jsonl.gz")
+    assert len(read_pairs(folder / "one.jsonl.gz")) == 40
+    assert mine(folder, "three.jsonl.gz", workers=3) == alone
+    assert mine(folder, "large.jsonl.gz", unit_bytes=1 << 30) == alone
+
+
+def test_a_killed_run_goes_on_where_it_was(folder: Path) -> None:
+    expected = mine(folder, "whole.jsonl.gz")
+    out, work = folder / "killed.jsonl.gz", folder / "killed.jsonl.gz.parts"
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder / "in"), str(out)], env=environment)
+    try:
+        deadline = time.monotonic() + 30
+        while len(list(work.glob("*.part"))) < 3:
+            assert process.poll() is None, "ended by itself"
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    finished = {path: path.stat().st_mtime_ns for path in work.glob("*.part")}
+    assert not out.exists()
+    assert 3 <= len(finished) < 10
+
+    made = []
+    original = PairMiner.by_name("quotes").links
+
+    def counting(self: PairMiner, tweets):
+        made.append(tweets)
+        return original(self, tweets)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PairMiner.by_name("quotes"), "links", counting)
+        assert mine(folder, "killed.jsonl.gz") == expected
+    assert len(made) == 30 * (10 - len(finished)), "what was finished is not read again"
+
+
+def test_a_changed_archive_is_read_again(folder: Path) -> None:
+    work = folder / "out.jsonl.gz.parts"
+    (folder / "in" / "9.json").write_bytes("x".encode("utf-16"))
+    with pytest.raises(DataError, match="UTF-16"):
+        mine(folder, "out.jsonl.gz")
+    assert len(list(work.glob("*.part"))) == 8
+    write(folder / "in" / "9.json", [v1(9001, quotes=v1(500))])
+    mine(folder, "out.jsonl.gz")
+    assert "500" in {pair["parent_id"] for pair in read_pairs(folder / "out.jsonl.gz")}
+
+
+def test_a_damaged_archive_stops_or_is_used_as_far_as_it_goes(folder: Path) -> None:
+    path = folder / "in" / "1.json.gz"
+    path.write_bytes(path.read_bytes()[:-40])
+    arguments = ([folder / "in"], PairMiner.by_name("quotes")(), folder / "out.jsonl")
+    for workers in (1, 2):
+        with pytest.raises(DataError, match=r"1\.json\.gz: damaged or cut short.*--on-error skip"):
+            mine_pairs(*arguments, workers=workers, unit_bytes=1)
+    report = mine_pairs(*arguments, on_error="skip")
+    assert len(report.damaged) == 1
+    assert "1.json.gz" in report.damaged[0]
+    assert 279 < report.lines.total() <= 310
+    assert read_pairs(folder / "out.jsonl")
+
+
+def test_strict_after_skip_looks_at_the_damaged_archive_again(folder: Path) -> None:
+    path = folder / "in" / "1.json.gz"
+    path.write_bytes(path.read_bytes()[:-40])
+    out = folder / "out.jsonl"
+    miner = PairMiner.by_name("quotes")()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("linker.contrib.twitter4sse.extraction.Run.clear", lambda self: None)
+        mine_pairs([folder / "in"], miner, out, on_error="skip")
+    with pytest.raises(DataError, match="damaged or cut short"):
+        mine_pairs([folder / "in"], miner, out)
+
+
+def test_parts_hold_everything_however_often_they_are_flushed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("linker.contrib.twitter4sse.shards._FLUSH_BYTES", 200)
+    path = tmp_path / "a.part"
+    with write_part(path, 16) as part:
+        for n in range(100):
+            part.add(f"k{n % 10}", "cp"[n % 2], [n, "ä\u2028"])
+        part.close({"lines": 100})
+    read = Part(path)
+    assert read.counts == {"lines": 100}
+    found = {role: [record for number in range(16) for record in read.records(number, role)] for role in "cp"}
+    assert sorted(value[0] for _, value in found["c"]) == list(range(0, 100, 2))
+    assert all(value == [int(key[1]) + value[0] // 10 * 10, "ä\u2028"] for key, value in found["p"])
+    assert {key for n in range(16) for key, _ in read.records(n, "p", {"k3"})} == {"k3"}
+
+
+def test_a_part_that_was_cut_short_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "a.part"
+    with write_part(path, 16) as part:
+        part.add("k", "c", [1])
+        part.close({})
+    content = path.read_bytes()
+    for size in (0, 5, len(content) - 1):
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match=r"a\.part"):
+            Part(path)

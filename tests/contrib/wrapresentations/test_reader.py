@@ -1,0 +1,187 @@
+"""Labelled texts: what is read, how it is divided, and which pairs are made of it."""
+
+import math
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from linker.common.errors import DataError
+from linker.contrib.wrapresentations.batches import balanced_pairs, count_pairs
+from linker.contrib.wrapresentations.by_topic import ByTopicSplitter
+from linker.contrib.wrapresentations.reader import LabelColumns, LabelledColumns, LabelledTexts
+
+ROWS = [
+    ("1", "flood", "Reason"),
+    ("2", "flood", "None"),
+    ("3", "flood", "Reason"),
+    ("4", "strike", "Notification"),
+    ("5", "strike", "Reason"),
+    ("6", "strike", "None"),
+]
+
+
+def write(folder, rows=ROWS, texts=None):
+    """A file of labels and one of texts; the latter has a text too many."""
+    labels, file = folder / "labels.csv", folder / "texts.jsonl"
+    labels.write_text("tweet_id,topic,class\n" + "".join(",".join(row) + "\n" for row in rows))
+    texts = texts if texts is not None else {row[0]: f"text {row[0]}" for row in rows} | {"99": "unlabelled"}
+    file.write_text("".join(f'{{"id": "{own}", "text": "{text}"}}\n' for own, text in texts.items()))
+    return {"labels": str(labels), "texts": str(file), "errors_dir": str(folder)}
+
+
+def test_texts_of_one_class_belong_together(tmp_path):
+    data = LabelledTexts(**write(tmp_path)).read()
+    assert [post.id for post in data.posts] == [article.id for article in data.articles] == list("123456")
+    assert data.posts[2].text == data.articles[2].text == "text 3"
+    assert data.posts[3].extra == {"topic": "strike", "class": "Notification"}
+    classes = [row[2] for row in ROWS]
+    assert data.relevance().tolist() == [[one == other for other in classes] for one in classes]
+    # One list of ids a class, however many texts it has.
+    assert data.posts[0].article_ids is data.posts[2].article_ids
+
+
+def test_texts_may_stand_in_the_file_of_the_labels_under_any_names(tmp_path):
+    file = tmp_path / "stance.tsv"
+    file.write_text("task\tlabel\ttext\nabortion\tfavor\tone\nabortion\tagainst\ttwo\n")
+    columns = LabelledColumns(LabelColumns(id=None, topic="task", label="label"))
+    data = LabelledTexts(str(file), classes=None, columns=columns).read()
+    assert [(p.id, p.text, p.extra["class"]) for p in data.posts] == [
+        ("2", "one", "favor"),
+        ("3", "two", "against"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"rows": [*ROWS, ("7", "flood", "Opinion")]}, ["labels.csv, line 8", "Opinion", "Notification"]),
+        ({"rows": [*ROWS, ("3", "flood", "Reason")]}, ["labels.csv, line 8", "duplicate id: 3", "line 4"]),
+        ({"texts": {"1": "a", "2": "b"}}, ["4 bad lines", "labels.csv, line 4: missing text: of 3", "of 6"]),
+        ({"texts": {str(k): " " if k == 4 else "a" for k in range(1, 7)}}, ["texts.jsonl, line 4"]),
+        ({"rows": []}, ["labels.csv: not one labelled text"]),
+    ],
+)
+def test_what_is_wrong_is_told_with_file_and_line(tmp_path, change, told):
+    with pytest.raises(DataError) as error:
+        LabelledTexts(**write(tmp_path, **change)).read()
+    for part in told:
+        assert part in str(error.value)
+
+
+def test_missing_texts_may_be_set_aside_and_are_counted(tmp_path, capsys):
+    data = LabelledTexts(**write(tmp_path, texts={"1": "a", "2": "b"}), on_error="skip").read()
+    assert [post.id for post in data.posts] == ["1", "2"]
+    assert "4 of 7 lines set aside (4 missing text)" in capsys.readouterr().err
+    assert len((tmp_path / "labels.csv.errors.jsonl").read_text().splitlines()) == 4
+
+
+def test_a_missing_column_of_labels_is_named(tmp_path):
+    settings = write(tmp_path)
+    with pytest.raises(DataError, match=r'no column "klass".*nearest is "class"'):
+        LabelledTexts(**settings, columns=LabelledColumns(LabelColumns(label="klass"))).read()
+
+
+def many(folder, sizes, topics=("a", "b", "c")):
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    rows = [(str(i), topics[i % len(topics)], name) for i, name in enumerate(names)]
+    return LabelledTexts(**write(folder, rows)).read()
+
+
+def test_a_topic_is_held_out_and_the_others_are_divided_by_class(tmp_path):
+    data = many(tmp_path, {"Reason": 90, "Statement": 30, "Notification": 45, "None": 12})
+    splits = ByTopicSplitter("b", dev=0.4).split(data)
+    assert {post.extra["topic"] for post in splits.test.posts} == {"b"}
+    assert len(splits.test.posts) == 59
+    ids = [{post.id for post in part.posts} for part in (splits.train, splits.dev, splits.test)]
+    assert sum(map(len, ids)) == len(set.union(*ids)) == 177
+    counts = [Counter(p.extra["class"] for p in part.posts) for part in (splits.train, splits.dev)]
+    assert counts[1] == {"Reason": 24, "Statement": 8, "Notification": 12, "None": 3}
+    assert counts[0] == {"Reason": 36, "Statement": 12, "Notification": 18, "None": 5}
+    for part in (splits.train, splits.dev, splits.test):
+        classes = np.array([post.extra["class"] for post in part.posts])
+        assert (part.relevance() == (classes[:, None] == classes)).all()
+        assert part.posts[0].article_ids is part.posts[1].article_ids
+    again = ByTopicSplitter("b", dev=0.4, seed=1).split(data)
+    assert {post.id for post in again.dev.posts} != ids[1]
+
+
+def test_a_division_that_cannot_be_is_refused(tmp_path):
+    data = many(tmp_path, {"Reason": 6, "None": 6})
+    with pytest.raises(DataError, match="no text has the topic x; there are: a, b, c"):
+        ByTopicSplitter("x").split(data)
+    with pytest.raises(DataError, match="the part train would have no post"):
+        ByTopicSplitter(["a", "b", "c"]).split(data)
+    with pytest.raises(DataError, match="the part dev would have no post"):
+        ByTopicSplitter("a", dev=0.01).split(data)
+
+
+def test_balanced_pairs_are_those_of_a_list_of_all():
+    classes = list("aabacbbaca")
+    same = {(i, j) for i, j in permutations(range(10), 2) if classes[i] == classes[j]}
+    different = set(permutations(range(10), 2)) - same
+    assert count_pairs(classes) == (len(same), len(different)) == (28, 62)
+    seen = set()
+    for seed in range(40):
+        pairs = balanced_pairs(classes, seed)
+        drawn = list(zip(pairs.first.tolist(), pairs.second.tolist()))
+        assert set(drawn[:28]) == same
+        assert pairs.same.tolist() == [True] * 28 + [False] * 28
+        assert len(set(drawn[28:])) == 28
+        assert set(drawn[28:]) <= different
+        seen |= set(drawn[28:])
+    assert seen == different
+    # The other way round: most pairs are of one class, and of those a sample remains.
+    pairs = balanced_pairs("aaaaaaab", 1)
+    assert len(set(zip(pairs.first.tolist(), pairs.second.tolist()))) == 28
+    assert pairs.same.sum() == 14
+
+
+def test_fewer_pairs_are_a_balanced_sample():
+    classes = list("aabacbbaca")
+    pairs = balanced_pairs(classes, 3, most=11)
+    drawn = set(zip(pairs.first.tolist(), pairs.second.tolist()))
+    assert len(drawn) == 10
+    assert [classes[i] == classes[j] for i, j in zip(pairs.first, pairs.second)] == pairs.same.tolist()
+    assert pairs.same.sum() == 5
+    assert len(balanced_pairs(classes, 3, most=1000).first) == 56
+
+
+def four_sizes(total, squares):
+    """All a ≥ b ≥ c ≥ d > 0 with this sum and this sum of squares."""
+    for a in range(total // 4, total):
+        for b in range(a + 1):
+            rest = total - a - b
+            root = 2 * (squares - a * a - b * b) - rest * rest  # (c − d)²
+            apart = math.isqrt(max(root, 0))
+            c = (rest + apart) // 2
+            if root >= 0 and apart * apart == root and (rest + apart) % 2 == 0 and b >= c and rest > c:
+                yield a, b, c, rest - c
+
+
+def test_the_papers_numbers_of_pairs_are_those_of_ordered_pairs_without_self():
+    """162,064, 71,812 and 53,560 pairs of 555, 370 and 294 texts, of which nothing but the class sizes is unknown.
+
+    Unordered pairs cannot be meant (555 texts have 153,735), nor pairs with self (Σ n² has the parity of Σ n).
+    """
+    found = {}
+    for texts, pairs in ((555, 162_064), (370, 71_812), (294, 53_560)):
+        found[texts] = list(four_sizes(texts, pairs // 2 + texts))  # Σ n (n − 1) = pairs / 2
+        assert found[texts]
+        classes = np.repeat(np.arange(4), found[texts][0])
+        assert len(balanced_pairs(classes.tolist(), 0).first) == pairs
+    # Some of these also are one stratified division of 925 texts.
+    both = {
+        tuple(n + m for n, m in zip(train, test))
+        for train in found[555]
+        for test in found[370]
+        if all(abs(2 * n - 3 * m) <= 3 for n, m in zip(train, test))
+    }
+    assert both
+
+
+@pytest.mark.parametrize("classes", [[], ["a"], ["a", "b"], ["a", "a"]])
+def test_without_both_kinds_of_pairs_there_are_none(classes):
+    with pytest.raises(DataError, match="there must be both"):
+        balanced_pairs(classes, 0)

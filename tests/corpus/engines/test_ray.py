@@ -1,0 +1,276 @@
+"""A Ray cluster gives what one process gives, bit by bit, also where workers are killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from linker.common.errors import DataError, LinkerError
+from linker.corpus import builder as building
+from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.corpus import Corpus
+from linker.corpus.engines import ray as ray_engine
+from linker.corpus.engines import ray_cluster
+from linker.corpus.engines.engine import Engine, upper
+from linker.corpus.engines.ray import RayEngine
+from linker.corpus.indexes.exact import Query
+from linker.corpus.indexes.near_duplicates import SIGNATURES
+from linker.corpus.indexes.vectors import VECTORS
+from linker.corpus.search.filters import Filter
+from linker.corpus.storage.store import Store
+from linker.corpus.verify import faults
+from linker.data.io.columns import PostColumns
+from linker.data.types import Post
+from linker.models.model import Model
+from tests.corpus.conftest import some_posts, write_posts
+
+ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
+with_ray = pytest.mark.skipif(
+    not __import__("importlib.util").util.find_spec("ray"), reason="the package ray is not installed"
+)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayEngine]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with RayEngine(cpus=2, memory=100_000_000) as engine:
+        # Workers cannot import the tests.
+        from ray import cloudpickle
+
+        cloudpickle.register_pickle_by_value(sys.modules[__name__])
+        yield engine
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(building, "POSTS_AT_ONCE", 30)
+    monkeypatch.setattr(ray_engine, "BLOCK", 16)
+
+
+def built(folder: Path, paths: list[str], model: Path, engine: Engine | None = None) -> Path:
+    build_corpus(folder, paths, str(model), PostColumns(), engine=engine)
+    return folder
+
+
+def told(corpus: Corpus, **conditions) -> list[tuple]:
+    found = corpus.rank([ARTICLE, "glacier1 w3"], **conditions)
+    return [(r.rank, np.float32(r.score).tobytes(), r.post, r.copies) for r in found]
+
+
+def posts_in(folder: Path) -> list[dict]:
+    dataset = Store.open(folder).dataset()
+    assert dataset is not None
+    return dataset.to_table(columns=["id", "text", "created_at", "lang", "extra"]).to_pylist()
+
+
+CONDITIONS = (
+    {"top": 7},
+    {"top": None},
+    {"top": None, "copies": True},
+    {"top": 5, "offset": 4, "copies": True},
+    {"top": None, "threshold": 0.2},
+    {"top": 9, "filter": Filter(languages=("de",))},
+    {"top": 9, "filter": Filter(since=datetime(2031, 5, 27, tzinfo=timezone.utc)), "copies": True},
+    {"top": 9, "filter": Filter(languages=("none",))},
+    {"top": 9, "passages": "best"},
+)
+
+
+@with_ray
+@pytest.mark.slow
+def test_a_cluster_gives_the_same(tmp_path, model_folder, cluster):
+    posts = some_posts(140)
+    posts += [{"id": f"same{i}", "text": f"RT {posts[i]['text']}"} for i in range(10)]
+    posts += [{"id": f"tie{i}", "text": "harbour1 harbour2"} for i in range(20)]
+    first, second = (
+        write_posts(tmp_path / "1.jsonl", posts),
+        write_posts(tmp_path / "2.jsonl", some_posts(80, start=120)),
+    )
+    here = built(tmp_path / "here", [first], model_folder)
+    there = built(tmp_path / "there", [first], model_folder, cluster)
+    for folder, engine in ((here, None), (there, cluster)):
+        added = add_to_corpus(folder, [second], None, PostColumns(), engine=engine)
+        assert (added.new, added.known, added.conflicting) == (60, 20, 0)
+    assert posts_in(here) == posts_in(there)
+    for name in (VECTORS, SIGNATURES):
+        assert (here / name).read_bytes() == (there / name).read_bytes()
+    assert not list(faults(Store.open(there)))
+    alone, together = Corpus.open(here), Corpus.open(there, engine=cluster)
+    for conditions in ({"fusion": fusion, **one} for one in CONDITIONS for fusion in ("none", "zscore")):
+        assert told(alone, **conditions) == told(together, **conditions), conditions
+
+
+class Deadly(Model):
+    """Kills the first process, in whichever it is, that encodes a certain post."""
+
+    def __init__(self, model: Model, post: str, marker: Path, always: bool = False) -> None:
+        self.model, self.post, self.marker, self.always = model, post, marker, always
+
+    def post_vectors(self, posts):
+        if any(post.id == self.post for post in posts) and (self.always or not self.marker.exists()):
+            self.marker.write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.model.post_vectors(posts)
+
+
+class DeadlyQuery(Query):
+    """Kills the first process that scores with it."""
+
+    marker: Path
+
+    def scores(self, products, squares=None):
+        if not self.marker.exists():
+            self.marker.write_text(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().scores(products, squares)
+
+
+@with_ray
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypatch):
+    path = write_posts(tmp_path / "posts.jsonl", some_posts(300))
+    here = built(tmp_path / "here", [path], model_folder)
+    corpus = Corpus.open(here)
+    there = Store.create(tmp_path / "there", corpus.store.facts)
+    deadly = Deadly(corpus.model, "p00100", tmp_path / "killed")
+    added = building.add_posts(there, deadly, [path], PostColumns(), "strict", ".", cluster)
+    assert int((tmp_path / "killed").read_text()) != os.getpid()
+    assert added.new == 300
+    assert posts_in(here) == posts_in(there.folder)
+    assert (here / VECTORS).read_bytes() == (there.folder / VECTORS).read_bytes()
+    assert not list(faults(there))
+
+    together = Corpus.open(there.folder, engine=cluster)
+    expected = told(corpus, top=None, fusion="none")
+    original = Corpus._query
+
+    def query(self, articles, passages):
+        made = original(self, articles, passages)
+        made.__class__ = DeadlyQuery
+        made.marker = tmp_path / "killed again"
+        return made
+
+    monkeypatch.setattr(Corpus, "_query", query)
+    assert told(together, top=None, fusion="none") == expected
+    assert int((tmp_path / "killed again").read_text()) != os.getpid()
+
+
+@with_ray
+@pytest.mark.slow
+def test_nobody_else_reaches_a_cluster_on_this_machine(cluster):
+    import ray
+
+    assert {node["NodeManagerAddress"] for node in ray.nodes()} == {"127.0.0.1"}
+
+
+@with_ray
+@pytest.mark.slow
+def test_what_goes_wrong_in_workers_is_told_and_what_was_appended_stays(
+    tmp_path, model_folder, cluster, monkeypatch
+):
+    monkeypatch.setattr(ray_cluster, "RETRIES", 1)
+    posts = some_posts(150)
+    path = write_posts(tmp_path / "posts.jsonl", posts)
+    model = Corpus.open(built(tmp_path / "here", [path], model_folder)).model
+    store = Store.create(tmp_path / "there", Store.open(tmp_path / "here").facts)
+    deadly = Deadly(model, "p00100", tmp_path / "killed", always=True)
+    with pytest.raises(
+        LinkerError, match=r"the Ray cluster could not do the work .*a build goes on where it was"
+    ):
+        building.add_posts(store, deadly, [path], PostColumns(), "strict", ".", cluster)
+    assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts[:90]]
+
+    # A bad line ends the command as it does in one process: all that came before it is there.
+    Path(path).write_text(Path(path).read_text() + "{\n")
+    with pytest.raises(DataError, match="line 151: broken JSON"):
+        building.add_posts(store, model, [path], PostColumns(), "strict", ".", cluster)
+    assert store.count() == 150
+
+    (tmp_path / "here" / VECTORS).rename(tmp_path / "elsewhere")
+    corpus = Corpus.open(tmp_path / "there", engine=cluster)
+    (tmp_path / "there" / VECTORS).unlink()
+    with pytest.raises(LinkerError, match="must lie where all machines of the cluster see it"):
+        corpus.rank(ARTICLE)
+
+
+@with_ray
+@pytest.mark.slow
+@pytest.mark.parametrize("who", ["driver", "everybody"])
+def test_interrupted(tmp_path, model_folder, who):
+    path = write_posts(tmp_path / "posts.jsonl", some_posts(40_000))
+    code = (
+        "from linker.corpus import builder; builder.POSTS_AT_ONCE = 200;"
+        "from linker.cli.main import main; main()"
+    )
+    command = [sys.executable, "-c", code, "corpus", "build", path, "--engine", "ray"]
+    command += ["--model", str(model_folder), "--out", str(tmp_path / "corpus")]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, start_new_session=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    versions = tmp_path / "corpus" / "posts.lance" / "_versions"
+    while not (versions.is_dir() and len(list(versions.iterdir())) > 3):
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        time.sleep(0.05)
+    (os.kill if who == "driver" else os.killpg)(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    store = Store.open(tmp_path / "corpus")
+    assert 0 < store.count() < 40_000
+    assert not list(faults(store))
+
+
+@with_ray
+def test_no_cluster_there():
+    with pytest.raises(
+        LinkerError, match=r"--address 127\.0\.0\.1:1: no connection to a Ray cluster \(.*refused"
+    ):
+        RayEngine("127.0.0.1:1").__enter__()
+
+
+def test_without_the_package(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(LinkerError, match=r"pip install 'article-linker\[ray\]'"):
+        RayEngine().__enter__()
+
+
+def test_the_best_of_parts_hold_the_best_of_all():
+    rng = np.random.default_rng(3)
+    for count in (0, 1, 5, 40, 500):
+        scores = rng.integers(0, 30, 200).astype(np.float32)
+        parts = [upper(scores[i : i + 37], count) + i for i in range(0, 200, 37)]
+        whole = upper(scores, count)
+        assert set(whole) <= set(np.concatenate(parts).tolist())
+        assert len(whole) >= min(count, 200)
+        if 0 < count < 200:
+            assert scores[whole].min() == np.sort(scores)[::-1][count - 1]
+            assert sorted(whole) == np.flatnonzero(scores >= scores[whole].min()).tolist()
+
+
+def test_one_process_gives_chunks_in_their_order_and_errors_in_their_turn():
+    class Lengths(Model):
+        def post_vectors(self, posts):
+            return np.array([[len(post.text)] for post in posts], dtype=np.float32)
+
+    def chunks() -> Iterator[list[Post]]:
+        yield [Post("a", "x"), Post("b", "xx")]
+        yield [Post("c", "xxx")]
+        raise DataError("damaged")
+
+    given = Engine().encode(Lengths(), chunks())
+    assert next(given).vectors.tolist() == [[1], [2]]
+    assert next(given).vectors.tolist() == [[3]]
+    with pytest.raises(DataError, match="damaged"):
+        next(given)

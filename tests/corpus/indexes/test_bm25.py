@@ -1,0 +1,150 @@
+"""BM25 over a corpus: the scores of the model over the same posts, whatever was added when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linker.common.errors import DataError
+from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.corpus import Corpus
+from linker.corpus.indexes import bm25
+from linker.corpus.indexes.bm25 import LEXICAL, Lexical
+from linker.corpus.search import fusion
+from linker.corpus.search.filters import Filter
+from linker.corpus.search.fusion import Fused, sample
+from linker.corpus.storage.store import Store
+from linker.corpus.verify import faults
+from linker.data.io.columns import PostColumns
+from linker.data.types import Article, Post
+from linker.models.ensemble import HybridModel
+from linker.models.lexical import BM25Model
+from linker.ranking.ranker import load
+from tests.corpus.conftest import some_posts, write_posts
+
+ARTICLES = [
+    Article("a", "The harbour0 harbour1 harbour1 harbour1 w1, w2 and #GlacierNews w3 n5", "Otters n7"),
+    Article("b", "orchard1 orchard2 w7 unheard-of"),
+    Article("c", "and the of"),
+    Article("d", "quite other things"),
+]
+
+
+@pytest.fixture(autouse=True)
+def small_segments(monkeypatch):
+    monkeypatch.setattr(bm25, "SEGMENT", 64)
+
+
+def made(count: int) -> list[dict]:
+    posts = some_posts(count)
+    posts[3]["text"] = "the of and"  # no word that counts
+    posts[9]["text"] = "harbour1 " * 300 + "#GlacierNews harbour1's"
+    posts[12]["text"] = posts[11]["text"]
+    return posts
+
+
+@pytest.fixture
+def built(tmp_path, model_folder):
+    path = write_posts(tmp_path / "posts.jsonl", made(150))
+    build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
+    return tmp_path / "corpus"
+
+
+def expected(posts: list[dict], articles: list[Article]) -> np.ndarray:
+    return BM25Model().score(articles, [Post(post["id"], post["text"]) for post in posts]).mean(axis=0)
+
+
+def scores(folder, articles) -> np.ndarray:
+    dataset = Store.open(folder).dataset()
+    assert dataset is not None
+    return Lexical(folder).complete(dataset).scores(articles)
+
+
+@pytest.mark.parametrize("articles", [[one] for one in ARTICLES] + [ARTICLES], ids=lambda a: str(len(a)))
+def test_scores_are_those_of_the_model(built, articles):
+    got = scores(built, articles)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, expected(made(150), articles), rtol=1e-5, atol=1e-7)
+    assert got[11] == got[12]
+
+
+def test_posts_added_later_count(built, tmp_path):
+    for count in (151, 170, 192, 193, 400):
+        scores(built, ARTICLES)
+        path = write_posts(tmp_path / "more.jsonl", made(count)[-60:])
+        add_to_corpus(built, [path], None, PostColumns())
+        dataset = Store.open(built).dataset()
+        held = {row["id"] for row in dataset.to_table(columns=["id"]).to_pylist()}
+        posts = [post for post in made(400) if post["id"] in held]
+        np.testing.assert_allclose(scores(built, ARTICLES), expected(posts, ARTICLES), rtol=1e-5, atol=1e-7)
+    names = sorted(path.name.split("-")[0] for path in (built / LEXICAL).iterdir())
+    assert names == [f"{start:012}" for start in range(0, len(posts), 64)], "each post is in one file"
+
+
+def test_whoever_sees_fewer_posts_does_not_see_the_words_of_others(built, tmp_path):
+    before = Store.open(built).dataset()
+    add_to_corpus(
+        built, [write_posts(tmp_path / "more.jsonl", some_posts(5, start=150))], None, PostColumns()
+    )
+    scores(built, ARTICLES)
+    np.testing.assert_allclose(
+        Lexical(built).complete(before).scores(ARTICLES), expected(made(150), ARTICLES), rtol=1e-5, atol=1e-7
+    )
+
+
+@pytest.mark.parametrize("harm", ["one", "last", "all"])
+def test_missing_files_are_made_again(built, harm):
+    whole = scores(built, ARTICLES)
+    files = sorted((built / LEXICAL).iterdir())
+    content = [path.read_bytes() for path in files]
+    for path in {"one": files[:1], "last": files[-1:], "all": files}[harm]:
+        path.unlink()
+    np.testing.assert_array_equal(scores(built, ARTICLES), whole)
+    assert [path.read_bytes() for path in files] == content
+
+
+def test_flipped_bytes_are_found_and_named(built):
+    scores(built, ARTICLES)
+    store = Store.open(built)
+    assert not list(faults(store))
+    for path in sorted((built / LEXICAL).iterdir()):
+        whole = path.read_bytes()
+        path.write_bytes(whole[:-3] + bytes([whole[-3] ^ 4]) + whole[-2:])
+        assert [fault.file for fault in faults(store)] == [f"{LEXICAL}/{path.name}"]
+        path.write_bytes(whole[:4])
+        with pytest.raises(DataError, match="damaged"):
+            scores(built, ARTICLES)
+        path.write_bytes(whole)
+
+
+def test_fusion_is_that_of_the_hybrid_model(built, model_folder):
+    parts = [load(model_folder).model, BM25Model()]
+    posts = [Post(post["id"], post["text"]) for post in made(150)]
+    corpus = Corpus.open(built)
+    for article in ARTICLES:
+        fused = HybridModel(parts, [1, 0.5], "zscore").score([article], posts)[0]
+        np.testing.assert_allclose(corpus.scores([article], fusion="zscore"), fused, rtol=1e-4, atol=1e-5)
+        ranking = corpus.rank(article, top=None, copies=True, fusion="zscore")
+        np.testing.assert_allclose([one.score for one in ranking], -np.sort(-fused), rtol=1e-4, atol=1e-5)
+        german = corpus.rank(article, None, copies=True, filter=Filter(languages=("de",)), fusion="zscore")
+        kept = {one.post.id: one.score for one in ranking if one.post.extra["lang"] == "de"}
+        assert {one.post.id: one.score for one in german} == kept, "conditions change no score"
+
+
+def test_an_even_sample_stands_for_all(monkeypatch):
+    monkeypatch.setattr(fusion, "_RUN", 100)
+    scores = np.random.default_rng(0).standard_normal(20_001).astype(np.float32)
+    runs = sample(len(scores))
+    some = np.concatenate([scores[run] for run in runs])
+    assert len(some) == 1_600
+    assert (runs[0].start, runs[-1].stop) == (0, 20_001)
+    words = np.arange(20_001, dtype=np.float32)
+    np.testing.assert_allclose(Fused(words, some)(scores), Fused(words, scores)(scores), atol=0.3)
+    assert sample(1_600) == [slice(0, 1_600)]
+
+
+def test_equal_scores_say_nothing():
+    same = np.full(5, 0.3, dtype=np.float32)
+    words = np.arange(5, dtype=np.float32)
+    np.testing.assert_allclose(Fused(words, same)(same), 0.5 * (words - 2) / np.sqrt(2), rtol=1e-6)
+    assert not Fused(same, same)(same).any()

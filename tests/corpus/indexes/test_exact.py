@@ -1,0 +1,75 @@
+"""Exact scores: the same bit by bit whoever computes them, and what the formulas say."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from linker.corpus.indexes import exact
+from linker.corpus.indexes.exact import Query, exact_scores
+
+
+@pytest.fixture
+def vectors(monkeypatch):
+    monkeypatch.setattr(exact, "BLOCK", 200)
+    monkeypatch.setattr(exact, "_ROWS", 64)
+    vectors = np.random.default_rng(0).standard_normal((1_003, 37)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def scores_of(vectors, queries, similarity, start=0, stop=None, passages="best"):
+    return exact_scores(vectors, Query(queries, similarity, passages), start, stop)
+
+
+def reference(vectors, queries, similarity, how="best"):
+    """In float64, article by article and passage by passage."""
+    vectors = vectors.astype(np.float64)
+    each = []
+    for article in queries:
+        passages = np.atleast_2d(article).astype(np.float64)
+        if similarity == "cosine":
+            scores = vectors @ passages.T
+        else:
+            scores = -np.linalg.norm(vectors[:, None] - passages, axis=2)
+        each.append(scores.max(axis=1) if how == "best" else scores.mean(axis=1))
+    return np.mean(each, axis=0)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+@pytest.mark.parametrize("lengths", [[1], [1, 1, 1], [4], [1, 3, 2]])
+@pytest.mark.parametrize("how", ["best", "mean"])
+def test_what_the_formula_says(vectors, similarity, lengths, how):
+    rng = np.random.default_rng(1)
+    queries = [rng.standard_normal((length, 37)).astype(np.float32) for length in lengths]
+    got = scores_of(vectors, queries, similarity, passages=how)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, reference(vectors, queries, similarity, how), rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+@pytest.mark.parametrize("lengths", [[1], [1, 1], [3, 1]])
+def test_ranges_make_up_the_whole_bit_by_bit(vectors, similarity, lengths, monkeypatch):
+    rng = np.random.default_rng(2)
+    queries = [rng.standard_normal((length, 37)).astype(np.float32) for length in lengths]
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    whole = scores_of(vectors, queries, similarity)
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    np.testing.assert_array_equal(scores_of(vectors, queries, similarity), whole)
+    ends = [0, 1, 7, 200, 431, 1_000, 5_000]
+    parts = [scores_of(vectors, queries, similarity, start, stop) for start, stop in pairwise(ends)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    for place in (0, 64, 999):
+        np.testing.assert_array_equal(
+            scores_of(vectors[place : place + 1], queries, similarity), whole[[place]]
+        )
+
+
+def test_an_array_of_articles_is_one_passage_each(vectors):
+    queries = np.random.default_rng(3).standard_normal((4, 37)).astype(np.float32)
+    np.testing.assert_array_equal(
+        scores_of(vectors, queries, "euclidean"), scores_of(vectors, [q[None] for q in queries], "euclidean")
+    )
+    assert scores_of(vectors, queries, "cosine", 1_003).shape == (0,)
+    assert scores_of(vectors[:0], queries, "cosine").shape == (0,)

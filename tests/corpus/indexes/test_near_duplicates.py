@@ -1,0 +1,125 @@
+"""Near-duplicates in a corpus: told as among texts in memory, shown once, counted."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.corpus import Corpus
+from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups
+from linker.corpus.search.filters import Filter
+from linker.data.io.columns import PostColumns
+from linker.data.near_duplicates import duplicate_groups, normal_form, signatures
+from tests.corpus.conftest import write_posts
+
+WORDS = [
+    f"{a}{b}" for a in ("har", "or", "gla", "rail", "thea", "vol") for b in ("bour", "chard", "cier", "tre")
+]
+
+
+def texts(count: int, seed: int) -> list[str]:
+    """Random sentences, a third of them copied from an earlier one with small changes."""
+    rng = random.Random(seed)
+    made: list[str] = []
+    for _ in range(count):
+        if made and rng.random() < 0.33:
+            copy = rng.choice(made)
+            made.append(
+                rng.choice([f"RT @a: {copy}", f"{copy} http://t.co/{rng.random()}", copy.upper(), f"{copy}!"])
+            )
+        else:
+            made.append(" ".join(rng.choices(WORDS, k=12)))
+    return made
+
+
+@pytest.fixture
+def corpus(tmp_path, model_folder):
+    posts = [
+        {"id": f"p{i:03d}", "text": text, "lang": ("en", "de")[i % 2]} for i, text in enumerate(texts(400, 1))
+    ]
+    path = write_posts(tmp_path / "posts.jsonl", posts)
+    build_corpus(tmp_path / "corpus", [path], str(model_folder), PostColumns())
+    return Corpus.open(tmp_path / "corpus")
+
+
+def partition(groups) -> set[frozenset[int]]:
+    return {frozenset(np.flatnonzero(groups == group).tolist()) for group in np.unique(groups)}
+
+
+def groups_of(corpus: Corpus) -> np.ndarray:
+    dataset = corpus.store.dataset()
+    assert dataset is not None
+    return Groups(corpus.store.folder).complete(dataset)
+
+
+def test_the_same_groups_as_in_memory(corpus):
+    assert partition(groups_of(corpus)) == partition(duplicate_groups(texts(400, 1)))
+    assert len(partition(groups_of(corpus))) < 300
+
+
+def test_signatures_estimate_the_jaccard_index():
+    rng = random.Random(2)
+    errors = []
+    for _ in range(300):
+        words = rng.choices(WORDS, k=20)
+        one, other = " ".join(words), " ".join(words[: rng.randrange(21)] + rng.choices(WORDS, k=4))
+        runs = [{form[i : i + 5] for i in range(len(form) - 4)} for form in map(normal_form, (one, other))]
+        signed = signatures([one, other])
+        errors.append((signed[0] == signed[1]).mean() - len(runs[0] & runs[1]) / len(runs[0] | runs[1]))
+    assert abs(np.mean(errors)) < 0.02
+    assert np.std(errors) < 0.08
+
+
+def test_signatures_depend_on_the_text_alone():
+    several = ["", "ab", "abcd", "abcde", "\U0001f9a6", *texts(50, 3), "x" * 3000]
+    together = signatures(several)
+    for text, signed in zip(several, together):
+        np.testing.assert_array_equal(signatures([text])[0], signed)
+
+
+def test_shown_once_with_the_number_of_others(corpus):
+    everything = corpus.rank("harbour orchard", top=None, copies=True)
+    once = corpus.rank("harbour orchard", top=None)
+    groups = groups_of(corpus)
+    group_of = {f"p{i:03d}": int(group) for i, group in enumerate(groups)}
+    best: dict[int, str] = {}
+    for ranked in everything:
+        best.setdefault(group_of[ranked.post.id], ranked.post.id)
+    assert [r.post.id for r in once] == list(best.values())
+    assert [r.copies for r in once] == [int((groups == group).sum()) - 1 for group in best]
+    assert [r.rank for r in once] == list(range(1, len(once) + 1))
+    pages = [r for offset in range(0, len(once), 60) for r in corpus.rank("harbour orchard", 60, offset)]
+    assert pages == once
+
+
+def test_copies_that_do_not_pass_are_not_counted(corpus):
+    found = corpus.rank("harbour orchard", top=None, filter=Filter(languages=("de",)))
+    groups = groups_of(corpus)
+    german = np.arange(400) % 2 == 1
+    for ranked in found:
+        place = int(ranked.post.id[1:])
+        assert german[place]
+        assert ranked.copies == ((groups == groups[place]) & german).sum() - 1
+
+
+def test_posts_added_later_join_their_groups(corpus, tmp_path):
+    groups_of(corpus)
+    first = texts(400, 1)[0]
+    posts = [
+        {"id": "later", "text": f"RT @later: {first}"},
+        {"id": "other", "text": "quite unlike all others"},
+    ]
+    add_to_corpus(corpus.store.folder, [write_posts(tmp_path / "l.jsonl", posts)], None, PostColumns())
+    groups = groups_of(corpus)
+    assert groups[400] == groups[0] == 0
+    assert groups[401] == 401
+    for name in (SIGNATURES, GROUPS):
+        (corpus.store.folder / name).unlink()
+        np.testing.assert_array_equal(groups_of(corpus), groups)
+    torn = (corpus.store.folder / SIGNATURES).read_bytes()
+    (corpus.store.folder / SIGNATURES).write_bytes(torn[:1000])
+    (corpus.store.folder / GROUPS).unlink()
+    np.testing.assert_array_equal(groups_of(corpus), groups)

@@ -1,0 +1,316 @@
+"""Corpora that were damaged, cannot be written to, or are used by several at once."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linker.cli.commands.corpus import verify
+from linker.common.errors import DataError, LinkerError
+from linker.corpus import builder
+from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.corpus import Corpus
+from linker.corpus.indexes import near_duplicates
+from linker.corpus.indexes import vectors as derived
+from linker.corpus.indexes.bm25 import LEXICAL
+from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES
+from linker.corpus.indexes.vectors import VECTORS, RowFile
+from linker.corpus.info import summary
+from linker.corpus.storage.checksums import CHECKSUMS, FACTS, POSTS
+from linker.corpus.storage.store import Store
+from linker.data.io.columns import PostColumns
+from tests.corpus.conftest import some_posts, write_posts
+
+ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
+MADE_AGAIN = (VECTORS, SIGNATURES, GROUPS)
+
+
+@pytest.fixture
+def corpus(tmp_path, model_folder, monkeypatch) -> Path:
+    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 40)
+    posts = write_posts(tmp_path / "posts.jsonl", some_posts(150))
+    folder = tmp_path / "corpus"
+    build_corpus(folder, [posts], str(model_folder), PostColumns())
+    Corpus.open(folder).rank(ARTICLE)  # groups near-duplicates, reads words
+    return folder
+
+
+def kinds(folder: Path) -> dict[str, list[Path]]:
+    """The files that matter, by what they are for."""
+    posts = folder / POSTS
+    # The later, the smaller the number.
+    *others, oldest = sorted((posts / "_versions").glob("*.manifest"))
+    found = {
+        "facts": [folder / FACTS],
+        "checksums": [folder / CHECKSUMS],
+        "posts": sorted((posts / "data").iterdir()),
+        "newest version": others[:1],
+        "oldest version": [oldest],
+        "words": sorted((folder / LEXICAL).iterdir()),
+        "transactions": sorted((posts / "_transactions").iterdir()),
+        **{name: [folder / name] for name in MADE_AGAIN},
+    }
+    assert all(found.values())
+    return found
+
+
+def ranked(folder: Path) -> list[tuple[str, float, int]]:
+    return [(r.post.id, r.score, r.copies) for r in Corpus.open(folder).rank(ARTICLE, top=None)]
+
+
+def flip(path: Path, chance: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    path.write_bytes(content)
+
+
+def told(folder: Path) -> str:
+    """What `linker corpus verify` says is wrong; empty where nothing is."""
+    try:
+        verify(folder)
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+def test_all_files_of_a_corpus_are_known_here(corpus):
+    there = {path for path in corpus.rglob("*") if path.is_file()}
+    known = {path for paths in kinds(corpus).values() for path in paths}
+    assert {path.name for path in there - known} == {
+        "writer.lock",
+        "latest_version_hint.json",
+        *(path.name for path in sorted((corpus / POSTS / "_versions").glob("*.manifest"))[1:-1]),
+    }
+
+
+@pytest.mark.parametrize("harm", ["flipped", "half", "empty", "missing"])
+def test_every_damaged_file_is_named(corpus, harm):
+    chance = random.Random(5)
+    assert told(corpus) == ""
+    for kind, paths in kinds(corpus).items():
+        path = chance.choice(paths)
+        whole = path.read_bytes()
+        if harm == "flipped":
+            flip(path, chance)
+        elif harm == "missing":
+            path.unlink()
+        else:
+            path.write_bytes(whole[: len(whole) // 2 if harm == "half" else 0])
+        if kind in MADE_AGAIN and harm != "flipped":
+            assert told(corpus) == "", kind
+        elif kind == "words" and harm == "missing":
+            assert told(corpus) == ""
+        elif kind == "facts" and harm == "missing":
+            assert re.search(r"corpus\.json: is missing; restore it", told(corpus))
+        else:
+            assert told(corpus).startswith(str(path)), (kind, told(corpus))
+            assert len(told(corpus).splitlines()) == 1 or kind == "checksums"
+        path.write_bytes(whole)
+    assert told(corpus) == ""
+
+
+@pytest.mark.parametrize("harm", ["half", "empty", "missing"])
+def test_what_is_made_from_the_posts_is_made_again(corpus, harm):
+    expected = ranked(corpus)
+    whole = {name: (corpus / name).read_bytes() for name in MADE_AGAIN}
+    for name in MADE_AGAIN:
+        (corpus / GROUPS).unlink()  # while they are there, nobody needs signatures
+        (corpus / name).unlink(missing_ok=True)
+        if harm != "missing":
+            (corpus / name).write_bytes(whole[name][: len(whole[name]) // 2 if harm == "half" else 0])
+        assert ranked(corpus) == expected
+        assert {name: (corpus / name).read_bytes() for name in MADE_AGAIN} == whole
+
+
+@pytest.mark.parametrize("harm", ["half", "missing"])
+@pytest.mark.parametrize("kind", ["newest version", "posts"])
+def test_damage_is_told_without_verifying(corpus, tmp_path, kind, harm):
+    for path in kinds(corpus)[kind]:
+        whole = path.read_bytes()
+        path.unlink()
+        if harm == "half":
+            path.write_bytes(whole[: len(whole) // 2])
+    more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
+    match = "is missing|was changed" if kind == "newest version" else "cannot be read .*linker corpus verify"
+    with pytest.raises(DataError, match=match):
+        ranked(corpus)
+    with pytest.raises(DataError, match=match):
+        add_to_corpus(corpus, [more], None, PostColumns())
+    with pytest.raises(DataError, match=match):
+        summary(Store.open(corpus))
+
+
+def test_checksums_that_lack_lines(corpus):
+    lines = (corpus / CHECKSUMS).read_text().splitlines(keepends=True)
+    (corpus / CHECKSUMS).write_text("".join(lines[:-6]))
+    assert re.search(r"checksums\.jsonl: lacks lines", told(corpus))
+
+
+def test_an_append_that_was_not_sealed_is_sealed_by_the_next(corpus, tmp_path):
+    lines = (corpus / CHECKSUMS).read_text().splitlines(keepends=True)
+    (corpus / CHECKSUMS).write_text("".join(lines[:-3]) + lines[-3][:20])  # cut off by a kill
+    assert told(corpus) == ""
+    more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
+    add_to_corpus(corpus, [more], None, PostColumns())
+    assert told(corpus) == ""
+    assert len((corpus / CHECKSUMS).read_text().splitlines()) == len(lines) + 3
+
+
+def test_what_a_killed_append_left_goes(corpus, tmp_path):
+    left = corpus / POSTS / "data" / "0101.lance"
+    left.write_bytes(b"half an append")
+    more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
+    add_to_corpus(corpus, [more], None, PostColumns())
+    assert not left.exists()
+    assert told(corpus) == ""
+
+
+@pytest.mark.parametrize("left", [".corpus.json.abc", "writer.lock"])
+def test_a_build_killed_while_it_began(tmp_path, model_folder, left):
+    (tmp_path / "corpus" / POSTS / "_versions").mkdir(parents=True)
+    (tmp_path / "corpus" / left).touch()
+    posts = [write_posts(tmp_path / "posts.jsonl", some_posts(10))]
+    with pytest.raises(LinkerError, match="holds something else"):
+        build_corpus(tmp_path / "corpus", posts, str(model_folder), PostColumns())
+    for path in (POSTS + "/_versions", POSTS):
+        (tmp_path / "corpus" / path).rmdir()
+    assert build_corpus(tmp_path / "corpus", posts, str(model_folder), PostColumns()).new == 10
+    assert told(tmp_path / "corpus") == ""
+
+
+def test_versions_without_a_version(tmp_path, model_folder):
+    posts = [write_posts(tmp_path / "posts.jsonl", some_posts(10))]
+    empty = write_posts(tmp_path / "none.jsonl", [])
+    folder = tmp_path / "corpus"
+    build_corpus(folder, [empty], str(model_folder), PostColumns())
+    (folder / POSTS / "_versions").mkdir(parents=True)  # killed within the first append
+    with pytest.raises(DataError, match="holds no posts yet"):
+        Corpus.open(folder)
+    assert told(folder) == ""
+    assert build_corpus(folder, posts, str(model_folder), PostColumns()).new == 10
+    assert told(folder) == ""
+
+
+def no_room(*arguments: object, **options: object) -> None:
+    # Lance tells it so.
+    raise OSError("LanceError(IO): No space left on device (os error 28), /home/runner/lance/writer.rs:190:9")
+
+
+@pytest.mark.parametrize("full", ["posts", "checksums", "vectors", "signatures"])
+def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
+    more = [write_posts(tmp_path / "more.jsonl", some_posts(100, start=900))]
+    with monkeypatch.context() as patched:
+        if full == "posts":
+            import lance
+
+            patched.setattr(lance, "write_dataset", no_room)
+        elif full == "checksums":
+            patched.setattr(os, "fsync", _raise_no_space)
+        else:
+            real = RowFile._write
+
+            def write(self: RowFile, file, values: np.ndarray) -> None:
+                if self.path.name.startswith(full):
+                    file.write(b"torn")
+                    _raise_no_space()
+                real(self, file, values)
+
+            patched.setattr(RowFile, "_write", write)
+        with pytest.raises(
+            LinkerError, match=r"No space left on device\); what was added before is safe: make room"
+        ):
+            add_to_corpus(corpus, more, None, PostColumns())
+    there = Store.open(corpus).count()
+    assert there == (150 if full == "posts" else 190)
+    assert told(corpus) == ""
+    assert len(Corpus.open(corpus)) == there
+    assert add_to_corpus(corpus, more, None, PostColumns()).new == 250 - there
+    assert told(corpus) == ""
+    ids = {post["id"] for post in [*some_posts(150), *some_posts(100, start=900)]}
+    assert sorted(r.post.id for r in Corpus.open(corpus).rank(ARTICLE, None, copies=True)) == sorted(ids)
+
+
+def _raise_no_space(*_: object) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypatch):
+    expected = ranked(corpus)
+    by_words = Corpus.open(corpus).rank(ARTICLE, fusion="zscore")
+    shutil.rmtree(corpus / LEXICAL)
+    for name in MADE_AGAIN:
+        content = (corpus / name).read_bytes()
+        (corpus / name).unlink()
+        if name == VECTORS:
+            (corpus / name).write_bytes(content[: len(content) // 2])
+
+    def refuse(*_: object, **__: object):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(derived, "_appending", refuse)
+    monkeypatch.setattr(near_duplicates, "atomic_write", refuse)
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    before = {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()}
+    assert ranked(corpus) == expected
+    assert Corpus.open(corpus).rank(ARTICLE, fusion="zscore") == by_words
+    assert told(corpus) == ""
+    assert {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()} == before
+
+
+def test_a_second_writer_is_refused_and_readers_are_not(corpus, tmp_path):
+    more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
+    program = "from linker.cli.main import main; main()"
+    with Store.open(corpus).writing():
+        second = subprocess.run(
+            [sys.executable, "-c", program, "corpus", "add", str(corpus), more],
+            capture_output=True,
+            text=True,
+        )
+        assert len(Corpus.open(corpus).rank(ARTICLE, top=5)) == 5
+        assert told(corpus) == ""
+    assert (second.returncode, second.stdout) == (2, "")
+    assert second.stderr == (
+        f"error: {corpus}: another process is writing to this corpus; wait until it has ended\n"
+    )
+    assert add_to_corpus(corpus, [more], None, PostColumns()).new == 3
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment(tmp_path, model_folder, monkeypatch):
+    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 25)
+    posts = write_posts(tmp_path / "posts.jsonl", some_posts(3_000))
+    whole, folder = tmp_path / "whole", tmp_path / "killed"
+    build_corpus(whole, [posts], str(model_folder), PostColumns())
+    command = [
+        sys.executable,
+        "-m",
+        "tests.helpers.corpus_kills",
+        str(folder),
+        posts,
+        str(model_folder),
+        "30",
+    ]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    assert int(done.stdout) > 15, "most had ended before they were killed"
+    there = Store.open(folder).count()
+    assert there > 0
+    added = build_corpus(folder, [posts], str(model_folder), PostColumns())
+    assert (added.new, added.known, added.conflicting) == (3_000 - there, there, 0)
+    assert told(folder) == ""
+    one, other = (Store.open(path).dataset() for path in (whole, folder))
+    assert one is not None
+    assert other is not None
+    assert one.to_table().equals(other.to_table())
+    for name in (VECTORS, SIGNATURES):
+        Corpus.open(folder).rank(ARTICLE)
+        assert (folder / name).read_bytes() == (whole / name).read_bytes()

@@ -1,0 +1,284 @@
+"""Files whose columns are called otherwise are read, and what was taken is said."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from linker.common.errors import DataError
+from linker.data import PostColumns, read_posts
+from linker.data.io.columns import MissingColumnsError
+from linker.data.io.known_columns import KNOWN_NAMES, normal
+
+MOMENT = datetime(2024, 5, 1, 12, 30, tzinfo=timezone.utc)
+
+
+def write(path: Path, *rows: dict) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+def write_csv(path: Path, *rows: list[str]) -> str:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    return str(path)
+
+
+EXPORTS = [
+    # 4CAT
+    (
+        ["id", "thread_id", "timestamp", "unix_timestamp", "author", "subject", "body"],
+        ["7", "1", "2024-05-01 12:30:00", "1714566600", "kim", "Floods", "the dam broke"],
+        ("7", "Floods\n\nthe dam broke", MOMENT, None),
+        'text from "subject" and "body", time from "unix_timestamp" (also there: "timestamp")',
+    ),
+    # twarc CSV
+    (
+        ["id", "conversation_id", "author_id", "created_at", "lang", "text"],
+        ["99", "99", "5", "2024-05-01T12:30:00.000Z", "en", "the dam broke"],
+        ("99", "the dam broke", MOMENT, "en"),
+        "",
+    ),
+    # minet, YouTube comments
+    (
+        ["comment_id", "video_id", "author_name", "text", "published_at", "like_count"],
+        ["c9", "v1", "kim", "the dam broke", "2024-05-01T12:30:00Z", "3"],
+        ("c9", "the dam broke", MOMENT, None),
+        'id from "comment_id" (also there: "video_id"), time from "published_at"',
+    ),
+    # CrowdTangle
+    (
+        ["Page Name", "Post Created", "Message", "URL", "Link", "Description"],
+        ["News", "2024-05-01 08:30:00 EDT", "the dam broke", "https://x.org/1", "https://y.org", "water and so on"],
+        ("2", "the dam broke", MOMENT, None),
+        'text from "Message" (also there: "Description"), ids are the line numbers, time from "Post Created"',
+    ),
+    # Reddit, comments of a dump
+    (
+        ["author", "body", "created_utc", "id", "link_id", "score"],
+        ["kim", "the dam broke", "1714566600", "abc", "t3_xyz", "4"],
+        ("abc", "the dam broke", MOMENT, None),
+        'text from "body", time from "created_utc"',
+    ),
+    # By hand, in German
+    (
+        ["Nr.", "Beitrag", "Datum", "Sprache"],
+        ["1", "der Damm ist gebrochen", "01.05.2024 12:30", "de"],
+        ("2", "der Damm ist gebrochen", MOMENT, "de"),
+        'text from "Beitrag", ids are the line numbers, time from "Datum", language from "Sprache"',
+    ),
+    # By hand in Excel
+    (
+        ["Tweet Text", "Tweet ID", "Time Posted", "Likes"],
+        ["the dam broke", "77", "x", "4"],
+        ("77", "the dam broke", None, None),
+        'text from "Tweet Text", id from "Tweet ID"',
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("header", "row", "expected", "note"), EXPORTS)
+def test_exports_are_read(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    header: list[str],
+    row: list[str],
+    expected: tuple,
+    note: str,
+) -> None:
+    path = write_csv(tmp_path / "p.csv", header, row)
+    (post,) = read_posts(path)
+    assert (post.id, post.text, post.created_at, post.extra.get("lang")) == expected
+    assert capsys.readouterr().err == (f"{path}: {note}\n" if note else "")
+    # The same as JSON lines, whose columns no header tells.
+    lines = write(tmp_path / "p.jsonl", dict(zip(header, row)))
+    (again,) = read_posts(lines)
+    assert (again.text, again.created_at) == (post.text, post.created_at)
+
+
+def test_what_was_named_is_not_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_csv(tmp_path / "p.csv", ["post_id", "body", "title"], ["1", "the dam", "not this"])
+    (post,) = read_posts(path, PostColumns(text="body", id=None, created_at=None))
+    assert (post.id, post.text, post.extra) == ("2", "the dam", {"post_id": "1", "title": "not this"})
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("ours", ["text", "id", "created_at", "lang"])
+def test_every_known_name_is_taken_in_any_spelling(tmp_path: Path, ours: str) -> None:
+    value = {"text": "the dam broke", "id": "x1", "created_at": "2024-05-01", "lang": "en"}[ours]
+    for name in KNOWN_NAMES[ours]:
+        assert normal(name) == name  # or it would never be found
+        row = {"id": 1, "text": "a text", name.upper() if name.isascii() else name: value}
+        if ours in ("id", "text"):
+            del row[ours]
+        row[name.upper() if name.isascii() else name] = value
+        (post,) = read_posts(write(tmp_path / "p.jsonl", row))
+        got = {
+            "text": post.text,
+            "id": post.id,
+            "created_at": post.created_at,
+            "lang": post.extra.get("lang"),
+        }
+        assert got[ours] == (
+            datetime(2024, 5, 1, tzinfo=timezone.utc) if ours == "created_at" else value
+        ) or (normal(name) == "language" and post.extra[name.upper()] == value)
+
+
+def test_a_name_alone_does_not_make_a_column(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {
+            "comment": 3,
+            "tweet": "https://x.org/1",
+            "caption": "the dam broke",
+            "post_id": "a",
+            "date": "soon",
+        },
+        {
+            "comment": 4,
+            "tweet": "https://x.org/2",
+            "caption": "the dam held",
+            "post_id": "a",
+            "date": "later",
+        },
+    ]
+    path = write(tmp_path / "p.jsonl", *rows)
+    posts = read_posts(path)
+    assert [(post.id, post.text, post.created_at) for post in posts] == [
+        ("1", "the dam broke", None),
+        ("2", "the dam held", None),
+    ]
+    assert capsys.readouterr().err == (
+        f'{path}: text from "caption", ids are the line numbers '
+        '("post_id" is no id: empty, or the same in many lines)\n'
+    )
+
+
+def test_a_date_in_a_guessed_column_is_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [{"id": i, "text": "x", "date": "2024-05-01" if i else "yesterday"} for i in range(5)]
+    path = write(tmp_path / "p.jsonl", *rows)
+    assert [post.created_at is None for post in read_posts(path)] == [True, False, False, False, False]
+    assert capsys.readouterr().err.splitlines() == [
+        f'{path}: time from "date"',
+        f"{path}: 1 date in \"date\" left out, such as 'yesterday': not read as a date",
+    ]
+
+
+def test_a_longer_text_than_ours_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path / "p.jsonl", {"id": 1, "text": "the dam b…", "full_text": "the dam broke"})
+    assert read_posts(path)[0].text == "the dam b…"
+    assert 'longer: "full_text"; take it with --column text=full_text' in capsys.readouterr().err
+    assert read_posts(path, PostColumns(text="full_text"))[0].text == "the dam broke"
+
+
+def test_missing_columns_come_at_once_with_what_is_meant(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "p.csv", ["reach", "words of mouth"], ["3", "the dam broke"])
+    with pytest.raises(MissingColumnsError) as caught:
+        read_posts(path, PostColumns(id="key", split="fold"))
+    assert caught.value.remedy == {"id": None, "split": None, "text": "words of mouth"}
+    assert 'no column "key"; no column "fold"; no column "text", the likeliest is "words of mouth"' in str(
+        caught.value
+    )
+    other = write_csv(tmp_path / "q.csv", ["no", "body"], ["3", "the dam broke"])
+    with pytest.raises(MissingColumnsError) as caught:
+        read_posts(other, PostColumns(text="tekst"))
+    assert caught.value.remedy == {"text": "body"}
+
+
+def test_dotted_paths(tmp_path: Path) -> None:
+    row = {
+        "id": 1,
+        "commit": {"record": {"text": "the dam", "langs": ["en", "fr"]}},
+        "a": [{"b": "x"}],
+        "d.e": "t",
+    }
+    path = write(tmp_path / "p.jsonl", row, {**row, "id": 2, "a": []})
+    posts = read_posts(
+        path, PostColumns(text=["commit.record.text", "a.0.b", "d.e"], lang="commit.record.langs")
+    )
+    assert [post.text for post in posts] == ["the dam\n\nx\n\nt", "the dam\n\nt"]
+    assert posts[0].extra == {"commit": row["commit"], "a": row["a"], "lang": "en"}
+    with pytest.raises(DataError, match=r'no column "text", the likeliest is "commit\.record\.text"'):
+        read_posts(path)
+    with pytest.raises(DataError, match=r'no column "commit\.text"'):
+        read_posts(path, PostColumns(text="commit.text"))
+
+
+@pytest.mark.parametrize(
+    ("dates", "expected"),
+    [
+        (["5/1/2024 12:30 PM", "5/13/2024 1:30 AM"], ["2024-05-01T12:30", "2024-05-13T01:30"]),
+        (["1/5/2024", "13/5/2024"], ["2024-05-01T00:00", "2024-05-13T00:00"]),
+        (["1/5/24 7:05", "5/5/24 7:05"], [None, "2024-05-05T07:05"]),
+        (["1/5/2024", "13/5/2024", "5/13/2024"], [None, "2024-05-13T00:00", "2024-05-13T00:00"]),
+    ],
+)
+@pytest.mark.parametrize("between", [0, 300])
+@pytest.mark.parametrize("stdin", [False, True])
+def test_the_whole_column_decides_whether_the_day_is_first(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    dates: list[str],
+    expected: list[str | None],
+    between: int,
+    stdin: bool,
+) -> None:
+    if between and len(dates) > 2:
+        return  # a later contradiction is a bad line, see below
+    first, *rest = [[str(i), "x", date] for i, date in enumerate(dates)]
+    filling = [[f"f{i}", "x", ""] for i in range(between)]
+    path = write_csv(tmp_path / "p.csv", ["id", "text", "created_at"], first, *filling, *rest)
+    if stdin:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(path).read_bytes())))
+        path = "-"
+    posts = [post for post in read_posts(path) if post.id.isdecimal()]
+    assert [post.created_at and post.created_at.isoformat()[:16] for post in posts] == expected
+    told = capsys.readouterr().err
+    assert ("whether the day or the month is first" in told) == (None in expected)
+
+
+def test_a_date_against_the_order_of_the_column_is_a_bad_line(tmp_path: Path) -> None:
+    rows = [[str(i), "x", "13/5/2024"] for i in range(300)]
+    path = write_csv(tmp_path / "p.csv", ["id", "text", "created_at"], *rows, ["y", "x", "5/13/2024"])
+    with pytest.raises(DataError, match="line 302: unreadable date"):
+        read_posts(path)
+
+
+names = st.sampled_from(
+    ["text", "body", "Tweet Text", "id", "post_id", "date", "created_at", "lang", "title", "n"]
+)
+cells = st.one_of(
+    st.text(st.characters(codec="utf-8", min_codepoint=32), max_size=8),
+    st.sampled_from(["5/6/2024", "13/6/2024", "1714566600"]),
+)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(names, min_size=1, max_size=5, unique=True), st.data())
+def test_whatever_the_columns_every_row_is_a_post_or_a_reported_error(
+    tmp_path: Path, header: list[str], data: st.DataObject
+) -> None:
+    rows = data.draw(st.lists(st.lists(cells, min_size=len(header), max_size=len(header)), max_size=6))
+    path = write_csv(tmp_path / "p.csv", header, *rows)
+    side = tmp_path / "p.csv.errors.jsonl"
+    side.unlink(missing_ok=True)
+    try:
+        posts = read_posts(path, on_error="skip", errors_dir=str(tmp_path))
+    except MissingColumnsError as error:
+        missing = error.remedy.keys()
+        assert missing == {"text"}
+        return
+    except DataError:  # not one post
+        posts = []
+    errors = side.read_bytes().splitlines() if side.exists() else []
+    assert len(posts) + len(errors) == len(rows)

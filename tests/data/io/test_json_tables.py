@@ -1,0 +1,117 @@
+"""JSON that is not one object a line: every item is a post or a reported error, and memory stays flat."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from linker.common.errors import DataError
+from linker.data import PostColumns, read_posts
+from linker.data.io import json_tables as json_documents
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import post_stream
+
+POSTS = [{"id": str(i), "text": f"post {i} 🌊 ]}}", "n": {"a": [1, {"b": None}]}} for i in range(5)]
+
+
+def read(path: Path, text: str) -> list[dict[str, Any]]:
+    path.write_text(text, encoding="utf-8")
+    return [{"id": post.id, "text": post.text, **post.extra} for post in read_posts(str(path))]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", ["p.json", "p.jsonl", "p", "p.csv"])
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda posts: posts,
+        lambda posts: {"data": posts},
+        lambda posts: {"meta": {"next": "x", "list": [1, 2]}, "tags": ["a"], "none": [], "data": posts, "count": 5},
+    ],
+)  # fmt: skip
+def test_lists_and_objects_around_one(tmp_path: Path, around: Any, name: str, indent: int | None) -> None:
+    assert read(tmp_path / name, json.dumps(around(POSTS), indent=indent, ensure_ascii=False)) == POSTS
+
+
+def test_pages_of_an_api_line_by_line(tmp_path: Path) -> None:
+    lines = [json.dumps({"data": POSTS[:2], "meta": {}}), json.dumps({"data": POSTS[2:], "meta": {}})]
+    assert read(tmp_path / "p.jsonl", "\n".join(lines)) == POSTS
+
+
+def test_posts_with_lists_in_them_are_no_pages(tmp_path: Path) -> None:
+    rows = [{"tags": [{"name": "a"}], "id": "1", "text": "x"}, {"tags": [], "id": "2", "text": "y"}]
+    assert [row["id"] for row in read(tmp_path / "p.jsonl", "\n".join(map(json.dumps, rows)))] == ["1", "2"]
+
+
+def test_bad_items_are_told_by_their_number(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_bytes(
+        b'[{"id": 1, "text": "a"}, 3, {"id": 1, "id": 2, "text": "b"},\n{"id": 4, "text": "\xe9"}, {"text": NaN}]'
+    )
+    with pytest.raises(DataError) as caught:
+        read_posts(str(path))
+    assert [line.split(", ", 1)[1] for line in str(caught.value).splitlines()[1:]] == [
+        "line 2: not a JSON object: but 3",
+        'line 3: broken JSON: key "id" is there twice',
+        "line 4: invalid UTF-8",
+        "line 5: broken JSON: NaN is not a JSON value",
+    ]
+    posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
+    assert [post.id for post in posts] == ["1"]
+
+
+def test_memory_does_not_grow_with_the_list(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    item = json.dumps({"id": "x", "text": "word " * 200})
+    path.write_text('{"data": [' + ",".join([item] * 20_000) + "]}")
+    tracemalloc.start()
+    with BadLines() as bad_lines:
+        assert sum(1 for _ in post_stream([str(path)], PostColumns(), bad_lines)) == 20_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert path.stat().st_size > 20_000_000
+    assert peak < 6_000_000
+
+
+words = st.text(st.characters(codec="utf-8"), max_size=5)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(words, inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(values, max_size=6), st.sampled_from([None, 0, 2]), st.integers(1, 40), st.booleans())
+def test_every_item_is_a_post_or_a_reported_error(
+    tmp_path: Path, items: list[Any], indent: int | None, chunk: int, wrapped: bool
+) -> None:
+    path = tmp_path / "p.json"
+    good = {"id": "good", "text": "so that something is left"}
+    path.write_text(
+        json.dumps({"k": [good, *items]} if wrapped else [good, *items], indent=indent), encoding="utf-8"
+    )
+    side = tmp_path / "p.json.errors.jsonl"
+    side.unlink(missing_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_documents, "_CHUNK", chunk)
+        posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
+    errors = side.read_bytes().splitlines() if side.exists() else []
+    assert len(posts) + len(errors) == 1 + len(items)
+    assert posts[0].text == good["text"]
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_a_list_cut_anywhere_is_an_error(tmp_path: Path, data: st.DataObject) -> None:
+    whole = json.dumps(POSTS[:2], indent=1)
+    path = tmp_path / "p.json"
+    path.write_text(whole[: data.draw(st.integers(2, len(whole) - 1))])
+    with pytest.raises(DataError):
+        read_posts(str(path))

@@ -1,0 +1,73 @@
+"""Workbooks: cells become what other formats would hold, and nothing is lost without a word."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from linker.common.errors import DataError
+from linker.data import read_posts
+
+
+def workbook(path: Path, **sheets: list[list]) -> str:
+    book = xlsxwriter.Workbook(path, {"default_date_format": "yyyy-mm-dd"})
+    for name, rows in sheets.items():
+        sheet = book.add_worksheet(name)
+        for number, row in enumerate(rows):
+            sheet.write_row(number, 0, row)
+    book.close()
+    return str(path)
+
+
+def test_cells_of_all_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        ["Post ID", "Message", "Date", "Likes", "share"],
+        [17, "the dam broke", datetime(2024, 5, 1, 12, 30), 3, 0.5],
+        [None, None, None, None, None],
+        ["18", "the dam\nheld", "2.5.2024", None, 1],
+    ]
+    path = workbook(tmp_path / "p.xlsx", Empty=[], Posts=rows, Notes=[["x"]])
+    posts = read_posts(path)
+    assert [(p.id, p.text, p.created_at, p.extra["Likes"], p.extra["share"]) for p in posts] == [
+        ("17", "the dam broke", datetime(2024, 5, 1, 12, 30, tzinfo=timezone.utc), 3, 0.5),
+        ("18", "the dam\nheld", datetime(2024, 5, 2, tzinfo=timezone.utc), None, 1),
+    ]
+    assert capsys.readouterr().err == (
+        f'{path}: sheet "Posts" (also there: "Notes"), text from "Message", id from "Post ID", time from "Date"\n'
+    )
+
+
+def test_it_is_known_by_its_content_and_by_standard_input(tmp_path: Path) -> None:
+    path = Path(workbook(tmp_path / "p.xlsx", Posts=[["id", "text"], [1, "x"]]))
+    for name in ("p.csv", "p", "p.jsonl"):
+        (tmp_path / name).write_bytes(path.read_bytes())
+        assert [post.text for post in read_posts(str(tmp_path / name))] == ["x"]
+
+
+def test_numbers_that_excel_cut_are_reported(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "p.xlsx", Posts=[["id", "text"], [1234567890123456789, "x"], [2, "y", "z"]])
+    with pytest.raises(DataError) as caught:
+        read_posts(path)
+    lines = str(caught.value).splitlines()[1:]
+    assert [line.split(", ", 1)[1].split(":")[0] for line in lines] == ["line 2", "line 3"]
+    assert "Excel loses the last; store such ids as text" in lines[0]
+    assert "wrong number of fields" in lines[1]
+
+
+@pytest.mark.parametrize("sheets", [{"Posts": []}, {"Posts": [[""]]}])
+def test_nothing_in_it(tmp_path: Path, sheets: dict) -> None:
+    with pytest.raises(DataError, match="is empty; a header line is expected"):
+        read_posts(workbook(tmp_path / "p.xlsx", **sheets))
+
+
+def test_damaged(tmp_path: Path) -> None:
+    path = Path(workbook(tmp_path / "p.xlsx", Posts=[["id", "text"], [1, "x"]]))
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(DataError, match="not a workbook of Excel, or damaged"):
+        read_posts(str(path))
+    (tmp_path / "q.xlsx").write_text("id,text\n1,x\n")
+    with pytest.raises(DataError, match="not a workbook of Excel, or damaged"):
+        read_posts(str(tmp_path / "q.xlsx"))

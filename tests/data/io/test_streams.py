@@ -1,0 +1,194 @@
+"""Every format, packed in every way, reads the same."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from linker.common.errors import DataError
+from linker.data import read_posts
+from linker.data.io.columns import PostColumns
+
+POSTS = [
+    {"id": "1", "text": "Flood in the old town 🌊", "lang": "en"},
+    {"id": "2", "text": 'she said "run", and ran', "lang": "en"},
+    {"id": "3", "text": "línea\u2028separada, 你好", "lang": "es"},
+]
+
+
+def zstd(data: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    return sink.getvalue().to_pybytes()
+
+
+PACKERS = {
+    "": lambda data: data,
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstd,
+}
+
+
+def as_jsonl() -> bytes:
+    return "".join(json.dumps(post, ensure_ascii=False) + "\n" for post in POSTS).encode()
+
+
+def as_csv() -> bytes:
+    sink = io.StringIO(newline="")
+    writer = csv.DictWriter(sink, list(POSTS[0]))
+    writer.writeheader()
+    writer.writerows(POSTS)
+    return sink.getvalue().encode()
+
+
+def as_tsv() -> bytes:
+    rows = [list(POSTS[0]), *(list(post.values()) for post in POSTS)]
+    return "".join("\t".join(row) + "\n" for row in rows).encode()
+
+
+def as_parquet() -> bytes:
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(pa.Table.from_pylist(POSTS), sink)
+    return sink.getvalue()
+
+
+WRITERS = {"jsonl": as_jsonl, "csv": as_csv, "tsv": as_tsv, "parquet": as_parquet}
+
+
+def plain(posts: list) -> list[dict]:
+    return [{"id": post.id, "text": post.text, **post.extra} for post in posts]
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+@pytest.mark.parametrize("form", WRITERS)
+def test_same_posts_from_every_format_and_packing(tmp_path: Path, form: str, packing: str) -> None:
+    data = PACKERS[packing](WRITERS[form]())
+    named = tmp_path / f"posts.{form}{packing}"
+    unnamed = tmp_path / "posts"
+    for path in (named, unnamed):
+        path.write_bytes(data)
+        assert plain(read_posts(str(path))) == POSTS
+
+
+@pytest.mark.parametrize("packing", PACKERS)
+@pytest.mark.parametrize("form", WRITERS)
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, form: str, packing: str) -> None:
+    class Pipe(io.RawIOBase):
+        """Gives three bytes at a time, as a slow pipe may."""
+
+        def __init__(self) -> None:
+            self.inner = io.BytesIO(PACKERS[packing](WRITERS[form]()))
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: bytearray) -> int:
+            chunk = self.inner.read(min(3, len(buffer)))
+            buffer[: len(chunk)] = chunk
+            return len(chunk)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Pipe())))
+    assert plain(read_posts("-")) == POSTS
+
+
+def test_plain_text_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"hello, world\nnext")))
+    assert [(post.id, post.text) for post in read_posts("-")] == [("1", "hello, world"), ("2", "next")]
+
+
+@pytest.mark.parametrize("packing", [packing for packing in PACKERS if packing])
+def test_file_cut_short(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / "posts.jsonl"
+    many = "".join(json.dumps({"id": i, "text": f"post {i * 7919}"}) + "\n" for i in range(20_000))
+    path.write_bytes(PACKERS[packing](many.encode())[:-1000])
+    with pytest.raises(DataError, match=r"posts\.jsonl: damaged or cut short"):
+        read_posts(str(path), on_error="skip")
+
+
+def test_parquet_cut_short(tmp_path: Path) -> None:
+    path = tmp_path / "posts.parquet"
+    path.write_bytes(as_parquet()[:-20])
+    with pytest.raises(DataError, match="not a Parquet file, or damaged"):
+        read_posts(str(path))
+
+
+def test_bom_and_crlf(tmp_path: Path) -> None:
+    for form in ("jsonl", "csv", "tsv"):
+        path = tmp_path / f"posts.{form}"
+        path.write_bytes(b"\xef\xbb\xbf" + WRITERS[form]().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+        assert plain(read_posts(str(path))) == POSTS
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("missing.csv", None, "cannot be read \\(No such file"),
+        ("a.csv", "id,text\n1,x\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
+        ("a.csv", b"PK\x03\x04rest of it", "is a zip archive; unpack it"),
+        ("a.csv", b"", "is empty; a header line is expected"),
+        ("a.tsv", b"\n1\tx\n", "is empty; a header line is expected"),
+        ("a.csv", b"id,text,id\n1,x,1\n", "columns named twice: 'id'"),
+        ("a.jsonl", b"", "not one post could be read"),
+        ("a.dat", b"just some words\n", "neither JSON nor a known header"),
+        ("a.csv", b"id,reach\n1,x\n", 'no column "text" .there are: id, reach.'),
+        ("a.json", b'{"a": {"b": 1}}', 'no column "text"'),
+        ("a.json", b'{\n"a": 1}', "this object has a"),
+        ("a.json", b'{\n"a": [{"text": "x"}], "b": [{"text": "y"}]}', r"several lists of objects \(a, b\)"),
+        ("a.json", b'[{"text": "x"}, {"text": "y"]', "line 1: broken JSON"),
+        ("a.json", b'[{"text": "x"}] 3', "a list of objects, or an object that holds one such list"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        read_posts(str(path))
+
+
+def test_directory_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no file to read in this folder"):
+        read_posts(str(tmp_path))
+
+
+def test_semicolons(tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    path.write_text('id;text\n1;"a; b"\n2;c, d\n')
+    assert [post.text for post in read_posts(str(path))] == ["a; b", "c, d"]
+
+
+def test_tsv_knows_no_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "posts.tsv"
+    path.write_text('id\ttext\n1\t"hi" he said\n2\t"open\n')
+    assert [post.text for post in read_posts(str(path))] == ['"hi" he said', '"open']
+
+
+def test_ten_megabyte_line(tmp_path: Path) -> None:
+    path = tmp_path / "posts.csv"
+    text = "word " * 2_000_000
+    path.write_text(f'id,text\n1,"{text}"\n2,short\n')
+    assert [len(post.text) for post in read_posts(str(path))] == [len(text), 5]
+
+
+def test_line_numbers_as_ids(tmp_path: Path) -> None:
+    text = tmp_path / "posts.txt"
+    text.write_text("one\ntwo\n")
+    table = tmp_path / "posts.csv"
+    table.write_text('text\n"one\nmore"\ntwo\n')
+    assert [post.id for post in read_posts(str(text))] == ["1", "2"]
+    assert [post.id for post in read_posts(str(table), PostColumns(id=None))] == ["2", "4"]
+    both = [post.id for post in read_posts([str(text), str(table)], PostColumns(id=None))]
+    assert both == [f"{text}:1", f"{text}:2", f"{table}:2", f"{table}:4"]

@@ -1,0 +1,263 @@
+"""Reading vector files: the rows that are needed, from every format, and what is said of broken ones."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from linker.common.errors import DataError
+from linker.data.vocabulary import EMPTY, Vocabulary
+from linker.data.word_vectors import formats
+from linker.data.word_vectors.file import VectorFile, align, coverage
+
+WORDS = ["the", "Obama", "nyc", "café", ".", "<user>"]
+ROWS = np.arange(18, dtype=np.float32).reshape(6, 3) / 8 - 1
+
+
+def glove(words: list[str] = WORDS, rows: np.ndarray = ROWS, end: str = "\n") -> bytes:
+    return "".join(f"{word} {' '.join(map(str, row))}{end}" for word, row in zip(words, rows)).encode()
+
+
+def word2vec(words: list[str] = WORDS, rows: np.ndarray = ROWS) -> bytes:
+    return f"{len(words)} {rows.shape[1]}\n".encode() + glove(words, rows, " \n")
+
+
+def binary(words: list[str] = WORDS, rows: np.ndarray = ROWS, end: bytes = b"\n") -> bytes:
+    body = b"".join(w.encode() + b" " + struct.pack(f"<{len(r)}f", *r) + end for w, r in zip(words, rows))
+    return f"{len(words)} {rows.shape[1]}\n".encode() + body
+
+
+def write(folder: Path, data: bytes, name: str = "vectors.txt") -> str:
+    (folder / name).write_bytes(data)
+    return str(folder / name)
+
+
+def zipped(folder: Path, **members: bytes) -> str:
+    with zipfile.ZipFile(folder / "vectors.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(f"{name}.txt", data)
+    return str(folder / "vectors.zip")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        glove(),
+        glove(end="\r\n"),
+        glove()[:-1],
+        glove().replace(b" ", b"\t"),
+        b"\xef\xbb\xbf" + word2vec(),
+        word2vec(),
+        gzip.compress(glove(), mtime=0),
+        bz2.compress(word2vec()),
+        binary(),
+        binary(end=b""),
+        gzip.compress(binary(), mtime=0),
+    ],
+    ids=["glove", "crlf", "no-end", "tabs", "bom", "word2vec", "gz", "bz2", "bin", "bin-no-end", "bin-gz"],
+)
+def test_every_format_gives_the_same_words_and_numbers(tmp_path: Path, data: bytes) -> None:
+    # The name says nothing: the format is told from the content.
+    words, matrix = VectorFile(write(tmp_path, data)).read()
+    assert words == WORDS
+    assert matrix.dtype == np.float32
+    np.testing.assert_array_equal(matrix, ROWS)
+
+
+def test_zip_with_one_file_and_with_a_file_chosen(tmp_path: Path) -> None:
+    assert VectorFile(zipped(tmp_path, one=glove())).read()[0] == WORDS
+    path = zipped(tmp_path, one=glove(), two=glove(["other"]))
+    assert VectorFile(f"{path}/two.txt").read()[0] == ["other"]
+    with pytest.raises(DataError, match=r"vectors\.zip: holds one\.txt, two\.txt; say which.*zip/one\.txt"):
+        VectorFile(path).read()
+    with pytest.raises(DataError, match=r"holds one\.txt, two\.txt"):
+        VectorFile(f"{path}/three.txt").read()
+
+
+def test_only_wanted_and_first_rows_are_kept(tmp_path: Path) -> None:
+    path = write(tmp_path, glove())
+    words, matrix = VectorFile(path, max_words=1).read({"café", "absent"})
+    assert words == ["the", "café"]
+    np.testing.assert_array_equal(matrix, ROWS[[0, 3]])
+    assert VectorFile(path, max_words=0).read({"."})[0] == ["."]
+    assert VectorFile(path, max_words=2).read()[0] == ["the", "Obama"]
+    words, matrix = VectorFile(path, max_words=0).read({"absent"})
+    assert words == []
+    assert matrix.shape == (0, 3)
+
+
+def test_a_row_that_is_not_needed_is_not_parsed(tmp_path: Path) -> None:
+    path = write(tmp_path, glove() + b"rest no numbers here\n")
+    assert VectorFile(path, max_words=0).read({"the"})[0] == ["the"]
+
+
+@pytest.mark.parametrize("make", [glove, binary])
+def test_lower_case_tokens_meet_capitalised_words(tmp_path: Path, make) -> None:
+    words = ["Apple", "apple", "APPLE", "Ökonomie", "US", "us"]
+    path = write(tmp_path, make(words))
+    found, matrix = VectorFile(path, max_words=0).read({"apple", "ökonomie", "us"})
+    # The word's own row wins wherever it stands; else the first spelling.
+    assert dict(zip(found, matrix.tolist())) == {
+        "apple": ROWS[1].tolist(),
+        "ökonomie": ROWS[3].tolist(),
+        "us": ROWS[5].tolist(),
+    }
+    # A tokenizer that keeps capitals gets the file's own spelling.
+    assert VectorFile(path, max_words=0).read({"Apple", "us"})[0] == ["Apple", "us"]
+    assert VectorFile(path, max_words=3).read({"us"})[0] == ["apple", "us"]
+
+
+def test_the_first_of_two_rows_of_a_word_counts(tmp_path: Path) -> None:
+    words, matrix = VectorFile(write(tmp_path, glove(["a", "b", "a"]))).read()
+    assert words == ["a", "b"]
+    np.testing.assert_array_equal(matrix, ROWS[:2])
+
+
+def test_words_with_spaces_and_broken_words_are_left_out(tmp_path: Path) -> None:
+    data = b"a 1 2 3\n. . . 4 5 6\nat x@y.z 7 8 9\n. 1 1 1\n\xff\xfe 2 2 2\nx\xc2\xa0y 3 3 3\n\nz 4 4 4\n"
+    words, matrix = VectorFile(write(tmp_path, data)).read()
+    assert words == ["a", ".", "z"]
+    np.testing.assert_array_equal(matrix, [[1, 2, 3], [1, 1, 1], [4, 4, 4]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.text(st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"]), min_size=1),
+        min_size=1,
+        max_size=30,
+    ),
+    st.integers(1, 7),
+    st.integers(1, 90),
+    st.booleans(),
+    st.data(),
+)
+def test_equals_a_line_by_line_reading(tmp_path_factory, words, dim, chunk, header, data) -> None:
+    # Random words over blocks of every length, so that lines are cut at every place.
+    floats = st.floats(-1e3, 1e3, width=32)
+    rows = [data.draw(st.lists(floats, min_size=dim, max_size=dim)) for _ in words]
+    expected: dict[str, list[float]] = {}
+    for word, row in zip(words, rows):
+        expected.setdefault(word, row)
+    matrix = np.array(rows, dtype=np.float32)
+    content = (
+        word2vec(words, matrix)
+        if header
+        else b"first " + b" ".join([b"0.5"] * dim) + b"\n" + glove(words, matrix)
+    )
+    path = tmp_path_factory.mktemp("v") / "vectors.txt"
+    path.write_bytes(content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(formats, "CHUNK_BYTES", chunk)
+        found, vectors = VectorFile(str(path)).read()
+    if not header:
+        expected = {"first": [0.5] * dim, **expected}
+        expected["first"] = [0.5] * dim
+    assert found == list(expected)
+    np.testing.assert_allclose(vectors, np.array(list(expected.values()), dtype=np.float32), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "empty, no word vectors"),
+        (b"<html>\n<body>no vectors</body>\n", r"line 1: not word vectors: .*'<html>'"),
+        (b"just words and words\n", "line 1: not word vectors"),
+        (glove() + b"short 1 2\n", r"line 7: 2 numbers after 'short', expected 3"),
+        (glove() + b"long 1 2 3 4\n", r"line 7: 4 numbers after 'long', expected 3"),
+        (glove() + b"odd 1 two 3\n", r"line 7: column 2 is no number but 'two'"),
+        (glove() + b"odd 1 nan 3\n", r"line 7: column 2 is no number but 'nan'"),
+        (glove() + b"odd 1  3\n", r"line 7: column 2 is no number but ''"),
+        (b"9 3\n" + glove(), r"promises 9 vectors, there are 6"),
+        (b"1 3\nodd 1 2\n", r"line 2: "),
+        (binary()[:-9], r"vector 6 of 6: cut short"),
+        (binary().replace(struct.pack("<f", -1.0), struct.pack("<f", float("nan"))), "infinite or undefined"),
+        (gzip.compress(glove(), mtime=0)[:-9], "damaged or cut short"),
+        (b"PK\x03\x04 and so on", "damaged or cut short"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line(tmp_path: Path, data: bytes, message: str) -> None:
+    path = write(tmp_path, data, "vectors.gz")
+    with pytest.raises(DataError, match=message) as error:
+        VectorFile(path).read()
+    assert path in str(error.value)
+
+
+def test_arrows_threads_hold_no_memory_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One that lets go of it while Python ends, as after an error, aborts the program (exit code 134).
+    given: list[pa.Buffer] = []
+    reader = pa.BufferReader
+    monkeypatch.setattr(pa, "BufferReader", lambda buffer: reader(given.append(buffer) or buffer))
+    data = b"0.5\n1e3"
+    assert formats._floats(data, 2).tolist() == [0.5, 1000.0]
+    assert [pa.py_buffer(buffer).address == pa.py_buffer(data).address for buffer in given] == [False]
+
+
+def test_names_are_looked_up_as_torchtext_caches_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(DataError, match=r"\.vector_cache.*`linker vectors fetch 6B\.50d`"):
+        VectorFile("6B.50d").read()
+    cache = tmp_path / ".vector_cache"
+    cache.mkdir()
+    with zipfile.ZipFile(cache / "glove.6B.zip", "w") as archive:
+        archive.writestr("glove.6B.100d.txt", glove())
+        archive.writestr("glove.6B.50d.txt", glove(["zipped"]))
+    assert VectorFile("6B.50d").read()[0] == ["zipped"]
+    write(cache, glove(["text"]), "glove.6B.50d.txt")
+    assert VectorFile("glove.6B.50d").read()[0] == ["text"]
+    torch.save(
+        (["cached", "the"], {"cached": 0, "the": 1}, torch.tensor(ROWS[:2]), 3), cache / "glove.6B.50d.txt.pt"
+    )
+    words, matrix = VectorFile("6B.50d", max_words=0).read({"the"})
+    assert words == ["the"]
+    np.testing.assert_array_equal(matrix, ROWS[1:2])
+
+    monkeypatch.setenv("LINKER_VECTOR_CACHE", str(tmp_path / "shared"))
+    with pytest.raises(DataError, match="shared"):
+        VectorFile("6B.50d").read()
+    assert VectorFile("6B.50d", cache=str(cache)).read()[0] == ["cached", "the"]
+
+
+def test_old_torchtext_caches_are_read_and_pickles_of_code_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "old.pt"
+    torch.save((["a"], {"a": 0}, torch.ones(3), 3), path, _use_new_zipfile_serialization=False)
+    words, matrix = VectorFile(str(path)).read()
+    assert words == ["a"]
+    np.testing.assert_array_equal(matrix, [[1, 1, 1]])
+    torch.save(Path("anything"), path)
+    with pytest.raises(DataError, match=r"old\.pt: no vectors as torchtext caches them"):
+        VectorFile(str(path)).read()
+
+
+@pytest.mark.parametrize("source", ["6B.301d", "nowhere.txt", "glove.6B.txt"])
+def test_an_unknown_source_lists_the_names(source: str) -> None:
+    with pytest.raises(DataError, match=rf"{source}: no such vector file.*6B\.300d"):
+        VectorFile(source).read()
+
+
+def test_align_follows_the_vocabulary_and_leaves_empty_at_zero() -> None:
+    vocabulary = Vocabulary(["b", "only in training", "a"])
+    aligned = align(vocabulary, ["a", EMPTY, "b"], ROWS[:3])
+    np.testing.assert_array_equal(aligned, [[0, 0, 0], ROWS[2], [0, 0, 0], ROWS[0]])
+    assert aligned.dtype == np.float32
+
+
+def test_coverage_counts_running_tokens_and_words() -> None:
+    report = coverage(Vocabulary(["the", "cat"]), [["the", "cat", "the", "zzz"], ["aaa", "zzz"], []])
+    assert (report.tokens, report.covered_tokens, report.words, report.covered_words) == (6, 3, 4, 2)
+    assert report.missing == [("zzz", 2), ("aaa", 1)]
+    assert "50.0% of 6 running tokens" in str(report)
+    assert "zzz (2), aaa (1)" in str(report)
+    assert "0.0% of 0 running" in str(coverage(Vocabulary([]), []))

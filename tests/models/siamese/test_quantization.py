@@ -1,0 +1,72 @@
+"""Weights in 8 bits: near to what they were, a quarter of the room, refused where they are damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file
+
+from linker.common.errors import ModelError
+from linker.config import build
+from linker.data.types import LinkedPosts, Post
+from linker.models.model import Model
+from linker.models.siamese.quantization import FILE, read_eight_bits, write_eight_bits
+from tests.helpers.tiny_transformers import tiny
+
+TEXTS = ["", "the cat", "harbour1 w3 unheardof 🔥 東京", "@you https://t.co/x 42 " * 20, "cat " * 200]
+
+
+@given(st.integers(1, 5), st.integers(1, 40), st.floats(1e-6, 1e6), st.integers(0, 2**20))
+def test_no_weight_is_off_by_more_than_half_a_step(
+    tmp_path_factory: pytest.TempPathFactory, rows: int, columns: int, size: float, seed: int
+) -> None:
+    file = tmp_path_factory.mktemp("weights") / FILE
+    matrix = size * torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
+    matrix[0] = 0
+    write_eight_bits({"matrix": matrix, "bias": matrix[-1].clone()}, file)
+    read = read_eight_bits(file)
+    assert read.keys() == {"matrix", "bias"}
+    steps = matrix.abs().amax(dim=1, keepdim=True) / 127
+    assert ((read["matrix"] - matrix).abs() <= 0.501 * steps).all()
+    assert torch.equal(read["bias"], matrix[-1])
+
+
+def shrunk(folder: Path) -> Path:
+    whole = folder / "model.safetensors"
+    write_eight_bits(load_file(whole), folder / FILE)
+    assert (folder / FILE).stat().st_size < 0.5 * whole.stat().st_size
+    whole.unlink()
+    return folder
+
+
+def model(folder: Path) -> Model:
+    made = build(Model, {"type": "transformer", "path": str(folder)})
+    made.prepare(LinkedPosts([], []))
+    return made
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_a_network_in_eight_bits_gives_nearly_the_same_vectors(kind: str, tmp_path: Path) -> None:
+    posts = [Post(str(i), text) for i, text in enumerate(TEXTS)]
+    folder = tiny(kind, tmp_path / kind)
+    exact = model(folder).eval().post_vectors(posts)
+    near = model(shrunk(folder)).eval().post_vectors(posts)
+    assert not np.array_equal(near, exact)
+    assert (near * exact).sum(1).min() > 0.999
+
+
+def test_damage_is_told(tmp_path: Path) -> None:
+    folder = shrunk(tiny("bert", tmp_path / "network"))
+    weights = read_eight_bits(folder / FILE)
+    gone = next(iter(weights))
+    write_eight_bits({name: weight for name, weight in weights.items() if name != gone}, folder / FILE)
+    with pytest.raises(ModelError, match=f"not whole .weights missing: {gone}"):
+        model(folder)
+    (folder / FILE).write_bytes((folder / FILE).read_bytes()[:1000])
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        model(folder)

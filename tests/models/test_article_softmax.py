@@ -1,0 +1,238 @@
+"""Competition: hand-computed values, order for one article, one threshold for all, and training what is inside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+
+from linker.common.errors import ConfigError
+from linker.config import build
+from linker.data.types import Article, LinkedPosts, Post
+from linker.evaluation.evaluate import evaluate
+from linker.models.archive import load_model
+from linker.models.article_softmax import CompetingModel
+from linker.models.ensemble import HybridModel
+from linker.models.lexical import TfidfModel
+from linker.models.model import Model, all_parts, part_with_vectors
+from linker.models.siamese.siamese import SiameseModel
+from linker.ranking.ranker import Linker
+from linker.training.experiment import Experiment
+from tests.conftest import toy_posts
+
+
+class Fixed(Model):
+    def __init__(self, scores: np.ndarray) -> None:
+        self.scores = np.asarray(scores, dtype=np.float32)
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        rows = [int(article.id) for article in articles]
+        return self.scores[rows][:, [int(post.id) for post in posts]]
+
+
+def articles(count: int) -> list[Article]:
+    return [Article(str(i), "text") for i in range(count)]
+
+
+def posts(count: int) -> list[Post]:
+    return [Post(str(i), "text") for i in range(count)]
+
+
+def test_by_hand() -> None:
+    inner = np.log([[1.0, 3.0], [1.0, 1.0]])
+    scores = CompetingModel(Fixed(inner), temperature=1.0, none=np.log(2)).score(articles(2), posts(2))
+    # Shares of 1, 1 and 2 (none of them); of 3, 1 and 2.
+    np.testing.assert_allclose(np.exp(scores), [[1 / 3, 1], [1 / 3, 1 / 5]], rtol=1e-6)
+
+
+def test_temperature_divides_scores_and_the_level_of_none() -> None:
+    inner = np.random.default_rng(1).normal(size=(4, 9))
+    cold = CompetingModel(Fixed(inner), 0.05, none=0.3).score(articles(4), posts(9))
+    with_none = np.concatenate([np.float32(inner), np.full((1, 9), 0.3)]) / 0.05
+    np.testing.assert_allclose(expit(cold), softmax(with_none, axis=0)[:-1], rtol=1e-4, atol=1e-9)
+    assert np.isfinite(CompetingModel(Fixed(1e4 * inner), 0.01, 0.3).score(articles(4), posts(9))).all()
+
+
+def test_the_surest_pairs_still_differ() -> None:
+    inner = np.array([[2.0, 3.0, 4.0], [0.0, 0.0, 0.0]])
+    scores = CompetingModel(Fixed(inner), 0.01, none=0).score(articles(2), posts(3))
+    np.testing.assert_allclose(scores[0], [200 - np.log(2), 300 - np.log(2), 400 - np.log(2)], rtol=1e-5)
+    assert CompetingModel(Fixed(inner), 0.01, none=0).score([], posts(3)).shape == (0, 3)
+
+
+def test_one_article_is_a_logistic_curve_whoever_else_is_asked() -> None:
+    inner = np.random.default_rng(2).normal(size=(3, 50)) / 5
+    model = CompetingModel(Fixed(inner), 0.1, none=0.2)
+    alone = model.score_alone(articles(3), posts(50))
+    np.testing.assert_allclose(alone, (inner - 0.2) / 0.1, rtol=1e-4, atol=1e-5)
+    for row, article in enumerate(articles(3)):
+        np.testing.assert_allclose(model.score([article], posts(50))[0], alone[row], rtol=1e-6)
+
+
+def test_the_order_of_articles_for_a_post_stays() -> None:
+    inner = np.float32(np.random.default_rng(5).normal(size=(30, 40)))
+    scores = CompetingModel(Fixed(inner), 0.5, none=0).score(articles(30), posts(40))
+    np.testing.assert_array_equal(scores.argsort(axis=0), inner.argsort(axis=0))
+
+
+def test_seed_articles_of_one_query_are_no_rivals() -> None:
+    inner = np.array([[2.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
+    linker = Linker(CompetingModel(Fixed(inner), 0.2, none=0.5))
+    assert next(one.post.id for one in linker.rank(articles(2), posts(3))) == "0"
+
+
+def test_a_post_near_to_everything_no_longer_floods_the_top() -> None:
+    generator = np.random.default_rng(3)
+    relevance = np.repeat(np.eye(20, dtype=bool), 3, axis=1)
+    inner = generator.normal(size=relevance.shape) + 4 * relevance + 5 * generator.normal(size=(1, 60))
+    linked = LinkedPosts(articles(20), [Post(str(j), "text", (str(j // 3),)) for j in range(60)])
+    before = evaluate(np.float32(inner), linked)["mAP"]
+    competing = CompetingModel(Fixed(inner), 1.0, none=-20.0)
+    after = evaluate(competing.score(linked.articles, linked.posts), linked)["mAP"]
+    assert after > before + 0.2
+
+
+def config(tmp_path: Path, model: object) -> dict[str, object]:
+    data = toy_posts()
+    for name, rows in (
+        ("articles", [{"id": a.id, "text": a.text, "split": "train"} for a in data.articles]),
+        (
+            "posts",
+            [
+                {"id": p.id, "text": p.text, "article_id": p.article_ids[0]}
+                for p in data.posts
+                if p.article_ids
+            ],
+        ),
+    ):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return {
+        "data": {
+            "reader": {
+                "type": "articles_and_posts",
+                "articles": str(tmp_path / "articles.jsonl"),
+                "posts": str(tmp_path / "posts.jsonl"),
+            },
+            "splitter": {"type": "by_article", "train": 0.7, "dev": 0.3, "test": 0},
+        },
+        "model": model,
+        "miner": "all_pairs",
+        "loss": "info_nce",
+        "trainer": {
+            "optimizer": {"type": "adam", "lr": 0.01},
+            "schedule": "constant",
+            "batches": {"articles": 4},
+            "epochs": 2,
+        },
+        "seed": 3,
+    }
+
+
+SIAMESE = {
+    "type": "siamese",
+    "encoder": "mean",
+    "embedder": {"type": "word_vectors", "dim": 8, "trainable": True, "buckets": 50},
+    "min_count": 1,
+}
+
+
+def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path) -> None:
+    model = {
+        "type": "competing",
+        "temperature": 0.5,
+        "none": 0.3,
+        "model": {"type": "hybrid", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2], "fusion": "sum"},
+    }
+    given = config(tmp_path, model)
+    result = build(Experiment, given).run(tmp_path / "out", given)
+    loaded = load_model(tmp_path / "out")
+    assert isinstance(loaded, CompetingModel)
+    assert [type(part).__name__ for part in all_parts(loaded)] == [
+        "CompetingModel", "HybridModel", "WordSiamese", "TfidfModel",
+    ]  # fmt: skip
+    assert isinstance(part_with_vectors(loaded), SiameseModel)
+    # What chose the best epoch is what the folder gives.
+    metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())["dev"]
+    data = build(Experiment, given).data.load().dev
+    assert data is not None
+    assert metrics == pytest.approx(evaluate(loaded.score(data.articles, data.posts), data), abs=1e-6)
+    assert len(result.epochs) == 2
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        ({"type": "competing", "temperature": 1, "none": 0, "model": "tfidf"}, "no weights to train"),
+        ({"type": "hybrid", "parts": [SIAMESE, SIAMESE]}, "2 parts with weights"),
+    ],
+)
+def test_what_cannot_be_trained_is_said(tmp_path: Path, model: object, problem: str) -> None:
+    given = config(tmp_path, model)
+    with pytest.raises(ConfigError, match=problem):
+        build(Experiment, given).run(tmp_path / "out", given)
+
+
+def test_no_temperature_of_zero() -> None:
+    with pytest.raises((ConfigError, ValueError), match=r"temperature is 0\.0, but"):
+        build(Model, {"type": "competing", "temperature": 0, "none": 0, "model": "tfidf"})
+
+
+def test_a_hybrid_asks_its_parts_alone() -> None:
+    inner = np.random.default_rng(4).normal(size=(3, 20))
+    model = HybridModel([CompetingModel(Fixed(inner), 0.3, none=0.1), TfidfModel()])
+    alone = model.score_alone(articles(3), posts(20))
+    one_by_one = np.concatenate([model.score([article], posts(20)) for article in articles(3)])
+    np.testing.assert_allclose(alone, one_by_one, atol=1e-5)
+
+
+def test_kinship_by_hand() -> None:
+    inner = np.log([[3.0, 1.0, 1.0], [3.0, 1.0, 1.0], [1.0, 1.0, 3.0]])
+    model = CompetingModel(Fixed(inner), temperature=1.0, none=-1e9, kinship=0.5)
+    chances = np.array([[3 / 7, 1 / 3, 1 / 5], [3 / 7, 1 / 3, 1 / 5], [1 / 7, 1 / 3, 3 / 5]])
+    # The first two articles have less than a whole post each, the last one a little more.
+    shared = [
+        [0, (chances[0] * chances[1]).sum(), (chances[0] * chances[2]).sum()],
+        [(chances[1] * chances[0]).sum(), 0, (chances[1] * chances[2]).sum()],
+        [(chances[2] * chances[0]).sum(), (chances[2] * chances[1]).sum(), 0],
+    ]
+    kin = np.array(shared) / np.array([[1], [1], [chances[2].sum()]]) @ chances
+    expected = chances / (1 - chances) + 0.5 * kin
+    np.testing.assert_allclose(np.exp(model.score(articles(3), posts(3))), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (40, 3)])
+def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[int, int]) -> None:
+    inner = np.random.default_rng(6).normal(size=shape)
+    scores = CompetingModel(Fixed(inner), 0.5, none=0, kinship=2.0).score(articles(shape[0]), posts(shape[1]))
+    chances = expit(CompetingModel(Fixed(inner), 0.5, none=0).score(articles(shape[0]), posts(shape[1])))
+    together = chances @ chances.T * (1 - np.eye(shape[0]))
+    kin = together / np.maximum(chances.sum(axis=1, keepdims=True), 1) @ chances
+    np.testing.assert_allclose(np.exp(scores), chances / (1 - chances) + 2.0 * kin, rtol=1e-4)
+
+
+def test_a_post_of_one_article_is_no_stranger_to_another_of_the_same_story() -> None:
+    # Posts waver between the first two articles; the fourth is clearly of the first one.
+    inner = np.array([[1.0, 1.0, 1.0, 1.0], [0.9, 1.0, 1.1, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    told_apart = CompetingModel(Fixed(inner), 0.1, none=0.5).score(articles(3), posts(4))
+    kin = CompetingModel(Fixed(inner), 0.1, none=0.5, kinship=0.3).score(articles(3), posts(4))
+    assert told_apart[1, 3] == pytest.approx(told_apart[2, 3])
+    assert kin[1, 3] > kin[2, 3] + 3
+    assert kin[0, 3] == pytest.approx(told_apart[0, 3], abs=1e-3)
+
+
+def test_an_article_asked_alone_has_no_kin() -> None:
+    inner = np.random.default_rng(7).normal(size=(3, 20))
+    model = CompetingModel(Fixed(inner), 0.3, none=0.1, kinship=0.3)
+    for row, article in enumerate(articles(3)):
+        np.testing.assert_allclose(
+            model.score([article], posts(20))[0], model.score_alone(articles(3), posts(20))[row], rtol=1e-5
+        )
+
+
+def test_kinship_is_not_negative() -> None:
+    with pytest.raises((ConfigError, ValueError), match="kinship"):
+        build(Model, {"type": "competing", "temperature": 1, "none": 0, "kinship": -0.1, "model": "tfidf"})

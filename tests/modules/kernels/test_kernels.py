@@ -1,0 +1,666 @@
+"""Every kernel path against slow, obvious references in float64: values, gradients, edges, invariants.
+
+Triton runs in its interpreter where there is no GPU, and is skipped where it is not installed. The interpreter takes
+a twentieth of a second per program, so that Triton gets all small cases but the larger ones only among the slow tests.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+import torch
+from entmax import entmax_bisect
+from torch import Tensor
+from torch.nn import functional as F
+
+if not torch.cuda.is_available():
+    # Read when the kernels are defined, which is when a test first asks for them.
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+
+from linker.modules.kernels.dispatch import PLAIN, Kernels, available, use_kernels
+from linker.modules.kernels.dropout import draw_seed, kept
+from linker.modules.kernels.inputs import RingInput, StarInput
+
+Named = dict[str, Tensor]
+DTYPES = [torch.float32, torch.float64]
+TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
+# A gradient sums products over a text, and p^(2 − α) has a steep slope where p is near 0, so that float32 keeps one
+# digit less of it.
+GRADIENT_TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-10}
+
+
+every_path = pytest.mark.parametrize("path", ["plain", "native", "triton"], indirect=True)
+slow_for_triton = pytest.mark.parametrize(
+    "path", ["plain", "native", pytest.param("triton", marks=pytest.mark.slow)], indirect=True
+)
+
+
+@pytest.fixture
+def path(request: pytest.FixtureRequest) -> Iterator[str]:
+    if request.param != "plain":
+        found, problem = available(request.param)
+        if found is None:
+            pytest.skip(problem)
+    with use_kernels(request.param):
+        yield request.param
+
+
+def kernels_of(path: str) -> Kernels:
+    kernels = PLAIN if path == "plain" else available(path)[0]
+    assert kernels is not None
+    return kernels
+
+
+def device_of(path: str) -> str:
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    return "cuda" if path == "triton" and not interpreted else "cpu"
+
+
+def run(function: Callable[..., object], inputs: Named, dtype: torch.dtype, device: str = "cpu") -> Named:
+    """What the function puts out, and all gradients of a random projection of it."""
+    leaves = {}
+    for name, value in inputs.items():
+        value = value.detach().to(device)
+        leaves[name] = value.to(dtype).requires_grad_() if value.is_floating_point() else value
+    if "alpha" in leaves and bool((leaves["alpha"] == 1).all()):
+        leaves["alpha"].requires_grad_(False)
+    # Slices of wider tensors and swapped strides: nothing may depend on memory being contiguous.
+    outputs = function(**{name: _scattered(name, leaf) for name, leaf in leaves.items()})
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    generator = torch.Generator().manual_seed(99)
+    loss = torch.zeros((), dtype=dtype, device=device)
+    answer: Named = {}
+    for number, output in enumerate(outputs):
+        answer[f"output {number}"] = output.detach().cpu()
+        if output.requires_grad:
+            probe = torch.randn(output.shape, generator=generator, dtype=torch.float64)
+            loss = loss + (output * probe.to(dtype).to(device)).sum()
+    loss.backward()
+    for name, leaf in leaves.items():
+        if leaf.requires_grad:
+            assert leaf.grad is not None, f"no gradient of {name}"
+            answer[f"gradient of {name}"] = leaf.grad.cpu()
+    return answer
+
+
+def _scattered(name: str, leaf: Tensor) -> Tensor:
+    if not leaf.is_floating_point() or leaf.dim() < 2:
+        return leaf
+    if name in ("folded", "shift"):
+        return leaf.transpose(0, 1).contiguous().transpose(0, 1)
+    return F.pad(leaf, (2, 1))[..., 2:-1]
+
+
+def assert_same(found: Named, expected: Named, dtype: torch.dtype) -> None:
+    assert found.keys() == expected.keys()
+    for name, want in expected.items():
+        kind = GRADIENT_TOLERANCE if name.startswith("gradient") else TOLERANCE
+        tolerance = kind[dtype]
+        scale = max(1.0, float(want.abs().max())) if want.numel() else 1.0
+        error = (found[name].double() - want).abs().max() if want.numel() else 0.0
+        assert error <= tolerance * scale, f"{name}: {float(error):.2e}, largest {scale:.2e}"
+
+
+def float64_entmax(scores: Tensor, alpha: Tensor) -> Tensor:
+    """Heads × K scores, one α per head."""
+    if bool((alpha == 1).all()):
+        return torch.softmax(scores, -1)
+    return entmax_bisect(scores, alpha[:, None], dim=-1, n_iter=100)
+
+
+def alphas(heads: int, kind: str, generator: torch.Generator) -> Tensor:
+    if kind == "learned":
+        return torch.linspace(1.01, 1.99, heads + 2)[torch.randperm(heads + 2, generator=generator)][:heads]
+    return torch.full((heads,), float(kind))
+
+
+def randn(generator: torch.Generator, *shape: int) -> Tensor:
+    """Numbers that float32 holds exactly, so that one reference serves both types."""
+    return torch.randn(*shape, generator=generator)
+
+
+@dataclass(frozen=True)
+class Case:
+    lengths: tuple[int, ...]
+    heads: int = 3
+    head_dim: int = 4
+    window: int = 1
+    alpha: str = "learned"
+    words: int = 0  # distinct rows of qkv; 0: every token has its own
+    own: str = ""  # "", "per token" or "rows"
+    ties: bool = False
+    dim: int = 7
+    scored: bool = False  # star with ready scores instead of folded keys
+
+
+TINY = (3, 1)
+SMALL = (3, 1, 2, 9)
+MIXED = (1, 2, 3, 40, 17, 1, 28, 5)
+
+
+# ---------------------------------------------------------------------------------------------------------------- ring
+
+RING_TINY = [
+    Case(TINY, heads=2, head_dim=5, window=2, words=3, own="rows"),
+    Case(TINY, heads=2, window=0, alpha="1.0"),
+    Case((1,), heads=1, head_dim=1, window=3, alpha="2.0", own="per token"),
+]
+RING_SMALL = [
+    Case((1,), heads=1, head_dim=1, window=0),
+    Case(SMALL, head_dim=1),
+    Case(SMALL, heads=10, head_dim=5, window=2),
+    Case(SMALL, heads=1, head_dim=33, window=3, own="per token"),
+    Case(SMALL, head_dim=30, words=4),
+    Case(SMALL, words=5, own="rows"),
+    Case(SMALL, own="rows", window=0),
+    Case(SMALL, alpha="1.0", own="per token"),
+    Case(SMALL, alpha="1.5"),
+    Case(SMALL, alpha="2.0", ties=True),
+]
+RING_LARGE = [
+    Case(MIXED, heads=3, head_dim=30, window=1, words=20, own="rows"),
+    Case((2, 300, 1), heads=3, head_dim=5, window=3),
+]
+
+
+@cache
+def ring_inputs(case: Case) -> Named:
+    g = torch.Generator().manual_seed(len(case.lengths) + case.head_dim)
+    inner, tokens = case.heads * case.head_dim, sum(case.lengths)
+    inputs = {
+        "qkv": randn(g, case.words or tokens, 3 * inner),
+        "relay": randn(g, len(case.lengths), 2 * inner),
+        "starts": torch.tensor([0, *case.lengths]).cumsum(0),
+        "alpha": alphas(case.heads, case.alpha, g),
+    }
+    if case.words:
+        inputs["rows"] = torch.randint(case.words, (tokens,), generator=g)
+    if case.own:
+        count = tokens if case.own == "per token" else 6
+        inputs["own"] = randn(g, count, 2 * inner)
+        if case.own == "rows":
+            inputs["own_rows"] = torch.randint(count, (tokens,), generator=g)
+    if case.ties:
+        inputs["qkv"] = inputs["qkv"].round()
+        inputs["relay"] = inputs["relay"].round()
+    return inputs
+
+
+def obvious_ring(
+    window: int,
+    qkv: Tensor,
+    relay: Tensor,
+    starts: Tensor,
+    alpha: Tensor,
+    rows: Tensor | None = None,
+    own: Tensor | None = None,
+    own_rows: Tensor | None = None,
+) -> Tensor:
+    """Token by token, each with the list of those it attends to."""
+    qkv = qkv if rows is None else qkv[rows]
+    query, key, value = (part.unflatten(-1, (len(alpha), -1)) for part in qkv.chunk(3, -1))
+    own_key, own_value = key, value
+    if own is not None:
+        own = own if own_rows is None else own[own_rows]
+        own_key, own_value = (part.unflatten(-1, (len(alpha), -1)) for part in own.chunk(2, -1))
+    relay_key, relay_value = (part.unflatten(-1, (len(alpha), -1)) for part in relay.chunk(2, -1))
+    answer = []
+    for text in range(len(starts) - 1):
+        first, end = int(starts[text]), int(starts[text + 1])
+        for i in range(first, end):
+            near = range(max(first, i - window), min(end, i + window + 1))
+            keys = torch.stack([*(key[j] for j in near), own_key[i], relay_key[text]], 1)
+            values = torch.stack([*(value[j] for j in near), own_value[i], relay_value[text]], 1)
+            weights = float64_entmax((keys * query[i][:, None]).sum(-1), alpha)
+            answer.append((weights[..., None] * values).sum(1).flatten())
+    return torch.stack(answer)
+
+
+def star(path: str) -> Callable[..., tuple[Tensor, Tensor, Tensor]]:
+    return lambda **inputs: kernels_of(path).star(StarInput(**inputs))
+
+
+def ring(path: str, case: Case) -> Callable[..., Tensor]:
+    def function(**inputs: Tensor) -> Tensor:
+        inputs = {"rows": None, "own": None, "own_rows": None, **inputs}  # type: ignore[dict-item]
+        return kernels_of(path).ring(RingInput(**inputs, window=case.window))
+
+    return function
+
+
+@cache
+def expected_ring(case: Case) -> Named:
+    return run(lambda **inputs: obvious_ring(case.window, **inputs), ring_inputs(case), torch.float64)
+
+
+@every_path
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("case", RING_TINY, ids=str)
+def test_ring_equals_the_obvious_one(path, case, dtype):
+    found = run(ring(path, case), ring_inputs(case), dtype, device_of(path))
+    assert_same(found, expected_ring(case), dtype)
+
+
+@slow_for_triton
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("case", RING_SMALL + RING_LARGE, ids=str)
+def test_ring_in_more_cases_equals_the_obvious_one(path, case, dtype):
+    found = run(ring(path, case), ring_inputs(case), dtype, device_of(path))
+    assert_same(found, expected_ring(case), dtype)
+
+
+# ---------------------------------------------------------------------------------------------------------------- star
+
+STAR_TINY = [
+    Case(TINY, heads=2, dim=5),
+    Case((1,), heads=1, alpha="2.0", scored=True),
+]
+STAR_SMALL = [
+    Case((1,), heads=1, dim=1),
+    Case(SMALL, heads=10, dim=5),
+    Case(SMALL, heads=3, dim=33, scored=True),
+    Case(SMALL, heads=1, alpha="1.5", dim=30),
+    Case(SMALL, alpha="2.0", scored=True),
+    Case(SMALL, alpha="1.0"),
+    Case(SMALL, alpha="1.0", scored=True),
+]
+STAR_LARGE = [
+    Case(MIXED, heads=10, dim=30),
+    Case((2, 300, 1), heads=3, dim=12),
+    Case((2, 300, 1), heads=3, dim=12, scored=True),
+]
+
+
+@cache
+def star_inputs(case: Case) -> Named:
+    g = torch.Generator().manual_seed(len(case.lengths) + case.dim)
+    texts, tokens = len(case.lengths), sum(case.lengths)
+    inputs = {
+        "satellites": randn(g, tokens, case.dim),
+        "relay": randn(g, texts, case.dim),
+        "starts": torch.tensor([0, *case.lengths]).cumsum(0),
+        "alpha": alphas(case.heads, case.alpha, g),
+    }
+    if case.scored:
+        inputs["scores"], inputs["own_scores"] = randn(g, tokens, case.heads), randn(g, texts, case.heads)
+    else:
+        inputs["folded"] = randn(g, case.heads, texts, case.dim) / case.dim**0.5
+        inputs["shift"] = randn(g, texts, case.heads)
+    return inputs
+
+
+def obvious_star(
+    satellites: Tensor,
+    relay: Tensor,
+    starts: Tensor,
+    alpha: Tensor,
+    folded: Tensor | None = None,
+    shift: Tensor | None = None,
+    scores: Tensor | None = None,
+    own_scores: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Text by text and head by head."""
+    mixture, maximum, weights = [], [], []
+    for text in range(len(starts) - 1):
+        part = slice(int(starts[text]), int(starts[text + 1]))
+        vectors = torch.cat([relay[text, None], satellites[part]])
+        mixed, looks = [], []
+        for head in range(len(alpha)):
+            if folded is not None and shift is not None:
+                z = vectors @ folded[head, text] + shift[text, head]
+            else:
+                assert scores is not None
+                assert own_scores is not None
+                z = torch.cat([own_scores[text, head, None], scores[part, head]])
+            p = float64_entmax(z[None], alpha[head, None])[0]
+            mixed.append(p @ vectors)
+            looks.append(p[1:].detach())
+        mixture.append(torch.stack(mixed))
+        maximum.append(satellites[part].max(0).values)
+        weights.append(torch.stack(looks, 1))
+    return torch.stack(mixture, 1), torch.stack(maximum), torch.cat(weights)
+
+
+@cache
+def expected_star(case: Case) -> Named:
+    return run(obvious_star, star_inputs(case), torch.float64)
+
+
+@every_path
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("case", STAR_TINY, ids=str)
+def test_star_equals_the_obvious_one(path, case, dtype):
+    found = run(star(path), star_inputs(case), dtype, device_of(path))
+    assert_same(found, expected_star(case), dtype)
+
+
+@slow_for_triton
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("case", STAR_SMALL + STAR_LARGE, ids=str)
+def test_star_in_more_cases_equals_the_obvious_one(path, case, dtype):
+    found = run(star(path), star_inputs(case), dtype, device_of(path))
+    assert_same(found, expected_star(case), dtype)
+
+
+@slow_for_triton
+def test_star_over_ten_thousand_tokens(path):
+    case = Case((3, 10_000, 1), heads=2, dim=5, alpha="1.5", scored=True)
+    found = run(star(path), star_inputs(case), torch.float64, device_of(path))
+    assert_same(found, expected_star(case), torch.float64)
+
+
+@slow_for_triton
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_tied_maxima_share_one_gradient(path, dtype):
+    """Equal tokens may divide the maximum's gradient among them as they like, but nobody else gets any of it."""
+    case = Case((4, 1, 6), scored=True, dim=5)
+    inputs = dict(star_inputs(case))
+    inputs["satellites"] = inputs["satellites"].round().clamp(-1, 1)
+    found = run(star(path), inputs, dtype, device_of(path))
+    expected = run(obvious_star, inputs, torch.float64)
+    for answers in (found, expected):
+        x = inputs["satellites"].double()
+        gradient = answers.pop("gradient of satellites")
+        pooled = []
+        for part in torch.arange(11).split(case.lengths):
+            for column in range(5):
+                tied = part[x[part, column] == x[part, column].max()]
+                others = part[x[part, column] != x[part, column].max()]
+                pooled += [gradient[tied, column].sum(), *gradient[others, column]]
+        answers["gradient, pooled"] = torch.stack(pooled).double()
+    assert_same(found, expected, dtype)
+
+
+# ---------------------------------------------------------------------------------------------------------------- norm
+
+
+def obvious_norm(x: Tensor, weight: Tensor, bias: Tensor, dropout: float, mask: Tensor | None) -> Tensor:
+    answer = []
+    for i, row in enumerate(x):
+        if mask is not None:
+            row = torch.where(mask[i], row / (1 - dropout), 0)
+        centred = row - row.mean()
+        normed = centred / (centred.square().mean() + 1e-5).sqrt() * weight + bias
+        answer.append(torch.where(normed > 0, normed, 0.01 * normed))
+    return torch.stack(answer)
+
+
+@every_path
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("dropout", [0.0, 0.05, 0.5])
+@pytest.mark.parametrize(("tokens", "dim"), [(1, 1), (5, 2), (37, 30), (3, 300), (70, 33)])
+@pytest.mark.parametrize("numbered", [False, True], ids=["in order", "numbered"])
+def test_norm_equals_the_obvious_one(path, tokens, dim, dropout, dtype, numbered):
+    g = torch.Generator().manual_seed(tokens)
+    inputs = {"x": 3 * randn(g, tokens, dim), "weight": 1 + randn(g, dim), "bias": randn(g, dim)}
+    numbers = torch.randint(2**40, (tokens,), generator=g) if numbered else None
+    torch.manual_seed(5)
+    device = torch.device("cpu")
+    mask = kept(tokens, dim, dropout, draw_seed(dropout), device, numbers) if dropout else None
+    torch.manual_seed(5)
+    given = None if numbers is None else numbers.to(device_of(path))
+    found = run(
+        lambda **inputs: kernels_of(path).norm(**inputs, dropout=dropout, numbers=given),
+        inputs,
+        dtype,
+        device_of(path),
+    )
+    expected = run(lambda **inputs: obvious_norm(**inputs, dropout=dropout, mask=mask), inputs, torch.float64)
+    assert_same(found, expected, dtype)
+    if mask is not None and dim > 2:
+        assert (found["gradient of x"][~mask] == 0).all()
+
+
+def test_the_mask_is_the_documented_hash():
+    def stays(place: int, seed: int, dropout: float) -> bool:
+        low = 0xFFFFFFFF
+        x = (place * 0x9E3779B1 + seed) & low
+        x = ((x ^ x >> 16) * 0x85EBCA6B) & low
+        x = ((x ^ x >> 13) * 0xC2B2AE35) & low
+        return (x ^ x >> 16) >> 8 >= int(dropout * 2**24)
+
+    for seed, dropout in ((0, 0.5), (2**31 - 1, 0.05), (123456789, 0.9)):
+        mask = kept(2100, 7, dropout, seed, torch.device("cpu"))
+        expected = [stays(place, seed, dropout) for place in range(2100 * 7)]
+        assert mask.flatten().tolist() == expected
+        assert abs(mask.float().mean() - (1 - dropout)) < 0.02
+        chosen = torch.tensor([2099, 3, 3, 700])
+        assert torch.equal(kept(4, 7, dropout, seed, torch.device("cpu"), chosen), mask[chosen])
+
+
+# -------------------------------------------------------------------------------------------------------------- entmax
+
+
+def threshold_form(scores: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
+    """Float64 bisection in the shifted form, which stays exact near α = 1: weights and 1 + ε y, zero at the edge."""
+    z = scores.double() - scores.double().amax(-1, keepdim=True).nan_to_num(neginf=0)
+    epsilon = alpha.double() - 1
+
+    def weights(t: Tensor) -> Tensor:
+        x = epsilon * (z - t)
+        return torch.where(x > -1, torch.exp(torch.log1p(x.clamp_min(-1 + 1e-300)) / epsilon), 0)
+
+    low, high = torch.zeros_like(z[..., :1]), torch.full_like(z[..., :1], 16.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        above = weights(middle).sum(-1, keepdim=True) > 1
+        low, high = torch.where(above, middle, low), torch.where(above, high, middle)
+    return weights(high), 1 + epsilon * (z - high)
+
+
+# 10,350 rows in all.
+ROWS = {1: 150, 2: 350, 3: 400, 5: 500, 17: 350, 64: 250, 300: 50, 1500: 12, 4096: 8}
+SCALES = [0.01, 0.3, 1.0, 10.0, 100.0]
+
+
+@cache
+def random_rows(size: int, scale: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    g = torch.Generator().manual_seed(size)
+    rows = ROWS[size]
+    scores = randn(g, rows, size) * scale
+    scores[torch.rand(rows, size, generator=g) < 0.3 * torch.rand(rows, 1, generator=g)] = -torch.inf
+    scores[3] = -torch.inf
+    alpha = torch.rand(rows, 1, generator=g) * 0.99 + 1.01
+    alpha[0], alpha[1], alpha[2] = 2.0, 1.01, 1.5
+    return scores, alpha, *threshold_form(scores, alpha)
+
+
+@every_path
+@pytest.mark.parametrize("scale", SCALES)
+def test_entmax_of_random_rows(path, scale):
+    check_rows(path, 5, scale)
+
+
+@slow_for_triton
+@pytest.mark.parametrize("size", [size for size in ROWS if size != 5])
+@pytest.mark.parametrize("scale", SCALES)
+def test_entmax_of_random_rows_of_any_size(path, size, scale):
+    check_rows(path, size, scale)
+
+
+def check_rows(path: str, size: int, scale: float) -> None:
+    scores, alpha, expected, base = random_rows(size, scale)
+    z = scores.to(device_of(path), copy=True).requires_grad_()
+    a = alpha.to(device_of(path), copy=True).requires_grad_()
+    output = kernels_of(path).entmax(z, a)
+    output.square().sum().backward()
+    assert z.grad is not None
+    assert a.grad is not None
+    weights, gradient = output.detach().cpu(), z.grad.cpu()
+    assert torch.isfinite(gradient).all()
+    assert torch.isfinite(a.grad).all()
+    empty = (scores == -torch.inf).all(-1)
+    assert empty[3]
+    assert (weights[empty] == 0).all()
+    assert (gradient[empty] == 0).all()
+    assert (a.grad.cpu()[empty] == 0).all()
+    there = ~empty
+    assert (weights - expected)[there].abs().max() <= 2e-5
+    assert (weights[there].double().sum(-1) - 1).abs().max() <= 1e-6
+    # The same support, but for what is within rounding of the edge, or too small for float32.
+    outside, inside = base < -1e-6, (base > 1e-6) & (expected > 1e-30)
+    assert (weights[outside] == 0).all()
+    assert (weights[inside & there[:, None]] > 0).all()
+    assert (gradient[scores == -torch.inf] == 0).all()
+
+
+@every_path
+@pytest.mark.parametrize("alpha", [1.0001, 1.01, 1.3, 1.5, 1.77, 1.99])
+def test_entmax_gradients_match_finite_differences(path, alpha):
+    torch.manual_seed(3)
+    device = device_of(path)
+    scores = torch.randn(5, 2, 6, dtype=torch.float64)
+    mask = torch.rand(scores.shape) < 0.8
+    mask[..., 0] = True
+    alphas = torch.full((2, 1), alpha, dtype=torch.float64, device=device, requires_grad=True)
+    mask = mask.to(device)
+    assert torch.autograd.gradcheck(
+        lambda z, a: kernels_of(path).entmax(z.masked_fill(~mask, -torch.inf), a),
+        (scores.to(device).requires_grad_(), alphas),
+        eps=1e-7,
+        atol=1e-5,
+        fast_mode=path == "triton",
+    )
+
+
+@every_path
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("size", [1, 6, 1100])
+def test_entmax_with_alpha_one_is_softmax(path, size, dtype):
+    scores = randn(torch.Generator().manual_seed(1), 7, size)
+    scores[2, size // 2 :] = -torch.inf
+    scores[4] = -torch.inf
+
+    def softmax(scores: Tensor) -> Tensor:
+        return torch.where(scores.amax(-1, keepdim=True) == -torch.inf, 0, torch.softmax(scores, -1))
+
+    def ours(scores: Tensor) -> Tensor:
+        return kernels_of(path).entmax(scores, scores.new_ones(1))
+
+    found, expected = (
+        run(f, {"scores": scores}, d, dev)
+        for f, d, dev in ((ours, dtype, device_of(path)), (softmax, torch.float64, "cpu"))
+    )
+    found["gradient of scores"].nan_to_num_()
+    expected["gradient of scores"].nan_to_num_()
+    assert_same(found, expected, dtype)
+
+
+@every_path
+def test_entmax_of_any_shape_and_stride(path):
+    scores = randn(torch.Generator().manual_seed(2), 3, 5, 4).to(device_of(path))
+    alpha = torch.tensor([1.2, 1.5, 1.8]).view(3, 1, 1).to(scores)
+    swapped = kernels_of(path).entmax(scores.transpose(1, 2), alpha)
+    assert swapped.shape == (3, 4, 5)
+    for i in range(3):
+        for j in range(4):
+            alone = kernels_of(path).entmax(scores[i, :, j], alpha[i, 0])
+            torch.testing.assert_close(swapped[i, j], alone, atol=1e-6, rtol=0)
+
+
+# ---------------------------------------------------------------------------------------------------------- invariants
+
+
+def encode(path: str, lengths: tuple[int, ...], order: list[int], dtype: torch.dtype, big: int = 1) -> Named:
+    """Ring, norm and star over texts that are the same in whatever order and company they come."""
+    heads, head_dim, dim = 2, 3 * big, 6 * big
+    sizes = [lengths[i] for i in order]
+    device = device_of(path)
+
+    def per_text(count: int | None, columns: int, seed: int) -> Tensor:
+        parts = [
+            torch.randn(count or lengths[i], columns, generator=torch.Generator().manual_seed(seed + i))
+            for i in order
+        ]
+        return torch.cat(parts).to(dtype).to(device).requires_grad_()
+
+    leaves = {
+        "qkv": per_text(None, 3 * heads * head_dim, 0),
+        "relay": per_text(1, 2 * heads * head_dim, 100),
+        "centre": per_text(1, dim, 200),
+        "queries": per_text(1, heads * dim, 300),
+    }
+    alpha = torch.tensor([1.3, 1.8], dtype=dtype, device=device, requires_grad=True)
+    starts = torch.tensor([0, *sizes]).cumsum(0).to(device)
+    kernels = kernels_of(path)
+    context = kernels.ring(RingInput(leaves["qkv"], None, None, None, leaves["relay"], starts, alpha, 1))
+    weight = torch.linspace(0.5, 2, dim, dtype=dtype, device=device).requires_grad_()
+    satellites = kernels.norm(context, weight, weight - 1, 0.0)
+    folded = leaves["queries"].view(len(sizes), heads, dim).transpose(0, 1)
+    shift = torch.zeros(len(sizes), heads, dtype=dtype, device=device)
+    mixture, maximum, weights = kernels.star(
+        StarInput(satellites, leaves["centre"], starts, alpha, folded=folded, shift=shift)
+    )
+    (mixture.square().sum() + (maximum**3).sum()).backward()
+    found = {"mixture": mixture.transpose(0, 1), "maximum": maximum}
+    found |= {"alpha gradient": alpha.grad, "weight gradient": weight.grad}  # type: ignore[dict-item]
+    found |= {f"gradient of {name}": leaf.grad for name, leaf in leaves.items()}  # type: ignore[misc]
+    return {name: value.detach().cpu() for name, value in ({"weights": weights} | found).items()}
+
+
+def by_text(found: Named, sizes: list[int]) -> list[Named]:
+    answer: list[Named] = [{} for _ in sizes]
+    for name, value in found.items():
+        if len(value) in (sum(sizes), len(sizes)) and name not in ("alpha gradient", "weight gradient"):
+            parts = value.split(sizes if len(value) == sum(sizes) else 1)
+            for text, part in enumerate(parts):
+                answer[text][name] = part
+    return answer
+
+
+@slow_for_triton
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
+def test_a_text_is_the_same_alone_and_in_any_batch(path, dtype, tolerance):
+    lengths = (3, 41, 1, 8)
+    together = by_text(encode(path, lengths, [0, 1, 2, 3], dtype), list(lengths))
+    shuffled = by_text(encode(path, lengths, [2, 0, 3, 1], dtype), [1, 3, 8, 41])
+    for place, text in enumerate([2, 0, 3, 1]):
+        alone = by_text(encode(path, lengths, [text], dtype), [lengths[text]])[0]
+        for name, value in alone.items():
+            torch.testing.assert_close(together[text][name], value, atol=tolerance, rtol=tolerance, msg=name)
+            torch.testing.assert_close(shuffled[place][name], value, atol=tolerance, rtol=tolerance, msg=name)
+
+
+@slow_for_triton
+def test_bits_do_not_depend_on_the_number_of_threads(path):
+    if path == "triton":
+        pytest.skip("torch's threads are of the CPU")
+    lengths, before = (3, 400, 1, 80, 77, 350), torch.get_num_threads()
+    answers = []
+    try:
+        for threads in (1, 2, 1):
+            torch.set_num_threads(threads)
+            answers.append(encode(path, lengths, list(range(6)), torch.float32, big=8))
+    finally:
+        torch.set_num_threads(before)
+    if path == "plain":
+        # Torch's own layer norm splits its backward pass by threads, and what lies before it in the graph follows.
+        answers = [{name: a[name] for name in ("weights", "mixture", "maximum")} for a in answers]
+    for name, value in answers[0].items():
+        assert torch.equal(value, answers[1][name]), name
+        assert torch.equal(value, answers[2][name]), name
+
+
+@slow_for_triton
+def test_bits_repeat(path):
+    lengths = (3, 41, 1, 8)
+    first, second = (encode(path, lengths, [0, 1, 2, 3], torch.float32) for _ in range(2))
+    for name, value in first.items():
+        assert torch.equal(value, second[name]), name
+
+
+@pytest.mark.parametrize(
+    ("installed", "why"),
+    [((), "Triton is not installed"), ((3, 1), "Triton 3.1 is older than 3.5"), ((9, 0), "no GPU")],
+)
+def test_triton_says_why_it_cannot_be_used(installed, why, monkeypatch):
+    from linker.modules.kernels.triton import backend as triton
+
+    monkeypatch.setattr(triton, "INSTALLED", installed)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    assert why in triton.problem()

@@ -1,0 +1,241 @@
+"""Data frames, Series and single posts as the input of `rank`; and what is refused, with what it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import namedtuple
+from collections.abc import Callable
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import linker
+from linker.common.errors import DataError
+from linker.data.types import Article, Post
+from linker.ranking.data_frames import frame_of
+from linker.ranking.inputs import _note, as_articles, as_posts
+
+TEXTS = ["an otter in the river", "what a goal", "the storm took the bridge"]
+LIBRARIES = [pd.DataFrame, pl.DataFrame, pa.table]
+libraries = pytest.mark.parametrize("make", LIBRARIES, ids=["pandas", "polars", "pyarrow"])
+Make = Callable[[dict[str, Any]], Any]
+
+
+@libraries
+def test_a_frame_is_read_like_the_list_of_its_rows(make: Make) -> None:
+    at = [datetime(2021, 5, day, tzinfo=timezone.utc) for day in (1, 2, 3)]
+    rows = [
+        {"id": number, "text": text, "created_at": moment, "likes": (number - 6) * 10}
+        for number, text, moment in zip((7, 8, 9), TEXTS, at)
+    ]
+    frame = make({name: [row[name] for row in rows] for name in rows[0]})
+    posts = as_posts(frame)
+    assert posts == as_posts(rows)
+    assert posts[0] == Post("7", TEXTS[0], created_at=at[0])
+    assert [post.extra for post in posts] == [{"likes": 10}, {"likes": 20}, {"likes": 30}]
+    assert type(posts[0].created_at) is datetime
+
+
+@libraries
+def test_columns_with_other_names_are_named(make: Make) -> None:
+    frame = make({"tweet_id": ["x", "y", "z"], "body": TEXTS})
+    posts = as_posts(frame, columns={"text": "body", "id": "tweet_id"})
+    assert [(post.id, post.text) for post in posts] == list(zip("xyz", TEXTS))
+    (post,) = as_posts({"body": "an otter", "tweet_id": 5}, columns={"text": "body", "id": "tweet_id"})
+    assert post == Post("5", "an otter")
+    with pytest.raises(DataError, match=r'no column "words"'):
+        as_posts(frame, columns={"text": "words"})
+    with pytest.raises(DataError, match=r'no column "number"'):
+        as_posts(frame, columns={"text": "body", "id": "number"})
+
+
+@libraries
+def test_columns_are_guessed_as_in_files_and_that_is_said_once(
+    make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kind = frame_of(make({"x": [1]})).kind  # type: ignore[union-attr]
+    _note.cache_clear()
+    frame = make({"tweet_id": [7, 8, 9], "full_text": TEXTS, "likes": [1, 2, 3]})
+    for _ in range(2):
+        posts = as_posts(frame)
+        assert posts == [Post(str(n), text) for n, text in zip((7, 8, 9), TEXTS)]
+        assert posts[0].extra == {"likes": 1}
+    assert capsys.readouterr().err == f'{kind}: text from "full_text", id from "tweet_id"\n'.replace(
+        kind, f"the {kind}"
+    )
+    assert as_posts([{"tweet_id": 7, "body": "an otter"}]) == [Post("7", "an otter")]
+
+
+@libraries
+def test_rows_without_ids_are_counted_from_0_as_frames_count(make: Make) -> None:
+    assert [post.id for post in as_posts(make({"text": TEXTS}))] == ["0", "1", "2"]
+
+
+def test_a_pandas_index_gives_the_ids_where_it_tells_rows_apart() -> None:
+    frame = pd.DataFrame({"text": TEXTS})
+    assert [post.id for post in as_posts(frame[frame.text != TEXTS[1]])] == ["0", "2"]
+    assert [post.id for post in as_posts(frame.set_axis(["x", "y", "z"]))] == ["x", "y", "z"]
+    assert [post.id for post in as_posts(frame.set_axis([4, 4, 5]))] == ["0", "1", "2"]
+    assert [post.id for post in as_posts(frame.set_axis([0.5, 1.5, 2.5]))] == ["0", "1", "2"]
+    named = pd.DataFrame({"id": [7, 8, 9], "text": TEXTS}).set_index("id")
+    assert [post.id for post in as_posts(named)] == ["7", "8", "9"]
+    assert as_posts(named.set_axis(pd.Index([1, 2, 3], name="user")))[0].extra == {"user": 1}
+
+
+def test_series_and_arrays_are_texts() -> None:
+    series = pd.Series(TEXTS)
+    assert [(post.id, post.text) for post in as_posts(series[1:])] == [("1", TEXTS[1]), ("2", TEXTS[2])]
+    for given_ in (series, pl.Series(TEXTS), pa.array(TEXTS), pa.chunked_array([TEXTS])):
+        assert [(post.id, post.text) for post in as_posts(given_)] == list(zip("012", TEXTS))
+    for given_ in (np.array(TEXTS), iter(TEXTS), tuple(TEXTS), (text for text in TEXTS)):
+        assert [(post.id, post.text) for post in as_posts(given_)] == list(zip("123", TEXTS))
+
+
+def test_single_posts_and_articles() -> None:
+    assert (
+        as_posts({"text": "an otter", "likes": 3})
+        == as_posts(["an otter"])
+        == as_posts(Post("1", "an otter"))
+    )
+    row = pd.DataFrame({"title": ["Otters"], "text": ["In the river."], "published": ["2021-05-01"]})
+    expected = Article(
+        "article-1", "In the river.", "Otters", published=datetime(2021, 5, 1, tzinfo=timezone.utc)
+    )
+    dict_ = {"title": "Otters", "text": "In the river.", "published": "2021-05-01"}
+    assert (
+        as_articles(dict_)
+        == as_articles([dict_])
+        == as_articles(row)
+        == as_articles(row.iloc[0])
+        == [expected]
+    )
+    assert as_articles(pl.from_pandas(row)) == [expected]
+    assert as_articles([dict_, "A text that is none of these names."])[1].id == "article-2"
+
+
+def test_numbers_that_pandas_made_floats_are_ids_again_unless_digits_were_lost() -> None:
+    with_gap = pd.DataFrame({"id": [1, None, 3], "text": TEXTS})
+    assert [post.id for post in as_posts(with_gap.dropna())] == ["1", "3"]
+    lost = pd.DataFrame({"id": [1_390_000_000_000_000_001, None], "text": TEXTS[:2]}).dropna()
+    with pytest.raises(DataError, match=r"id that lost digits.*dtype=\{\"id\": str\}"):
+        as_posts(lost)
+
+
+def test_cells_of_every_kind_become_plain_values() -> None:
+    frame = pd.DataFrame(
+        {
+            "text": pd.Series(TEXTS, dtype="string"),
+            "at": pd.to_datetime(["2021-05-01", None, "2021-05-03"]),
+            "count": pd.array([1, None, 3], dtype="Int64"),
+            "share": [0.5, None, 1.0],
+            "list": [[1, 2], None, []],
+            "array": [np.array([1]), np.array([]), np.array([2])],
+            "kind": pd.Categorical(["a", "b", "a"]),
+        }
+    )
+    first, second, _ = (post.extra for post in as_posts(frame))
+    assert first == {
+        "at": datetime(2021, 5, 1), "count": 1, "share": 0.5, "list": [1, 2], "array": [1], "kind": "a"
+    }  # fmt: skip
+    assert second == {"at": None, "count": None, "share": None, "list": None, "array": [], "kind": "b"}
+    assert type(first["at"]) is datetime
+    assert type(first["count"]) is int
+
+
+def test_neither_pandas_nor_polars_is_imported_for_other_inputs() -> None:
+    code = (
+        "import sys; from linker.ranking.inputs import as_posts; as_posts(['otter', {'text': 'x'}]);"
+        "print([m for m in ('pandas', 'polars') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+Tweet = namedtuple("Tweet", "id text")
+
+
+@pytest.mark.parametrize(
+    ("posts", "words"),
+    [
+        (b"an otter", "posts is bytes; give the path of a file, a list of texts"),
+        (7, "posts is an int"),
+        (None, "posts is None"),
+        ({"a", "b"}, "posts is a set, which has no order"),
+        (linker, "posts is a module"),
+        ("no/such/posts.jsonl", "no/such/posts.jsonl: there is no such file"),
+        ("an otter in the river", r"posts is the text 'an otter in the river', not the path .* \[text\]"),
+        (["posts.csv", "more.jsonl.gz"], r"posts is a list of names of files \(posts\.csv\).*pathlib\.Path"),
+        ([["an otter"]], "post 1 is a list; give texts, dicts"),
+        (["a", b"otter"], r"post 2 is bytes; give texts: post\.decode\(\)"),
+        ([Tweet(1, "a")], r"post 1 is a .*Tweet; give the data frame itself, or dicts: row\._asdict\(\)"),
+        ([1, "a", None], r"2 faults in 3 posts:\n  post 1 is an int\n  post 3 is None; give texts"),
+        ([""] * 9, r"9 faults in 9 posts:(\n  post \d: empty text.*){5}\n  …$"),
+        ({"text": ["a", "b"]}, r'post 1: wrong type: "text" is .*\(list\), expected a string'),
+        (pd.DataFrame({"text": []}), "the pandas.DataFrame has no rows"),
+        (pd.DataFrame({"words": ["a"]}), r'the pandas.DataFrame: no column "text".*there are: words'),
+        (pd.DataFrame([["a", "b"]], columns=["text", "text"]), "several columns named text; rename"),
+        (
+            pd.DataFrame({"text": ["a", None, " "]}),
+            r"2 faults in 3 posts:\n  row 1: empty text.*\n  row 2: .* with frame\.dropna\(subset=\['text'\]\)",
+        ),
+        (pl.DataFrame({"text": ["a", None]}), r"row 1: empty text.*frame\.drop_nulls\('text'\)"),
+        (pl.DataFrame({"id": [4, 5, 4], "text": TEXTS}), "rows 0 and 2 have the same id '4'"),
+        (pl.LazyFrame({"text": ["a"]}), r"a polars\.LazyFrame has no rows yet; give frame\.collect\(\)"),
+        (pl.DataFrame({"text": [1, 2]}), r'2 faults in 2 posts:\n  row 0: wrong type: "text" is .1. \(int\)'),
+    ],
+)  # fmt: skip
+def test_posts_that_cannot_be_read_are_refused_with_what_to_give(posts: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        linker.load("bm25").rank("An otter, seen.", posts)
+
+
+@pytest.mark.parametrize(
+    ("article", "words"),
+    [
+        (b"an otter", "the article is bytes; give a web address, the path of a file, a text"),
+        (7, "the article is an int"),
+        (None, "the article is None"),
+        ([["an otter"]], "article 1 is a list; give a web address"),
+        ({"body": "an otter"}, 'article 1: missing column: no column "text"'),
+        (pd.DataFrame({"body": ["an otter"]}), "the pandas.DataFrame of articles: no column"),
+        (Path("no/such/article"), "no/such/article: there is no such file"),
+    ],
+)
+def test_articles_that_cannot_be_read_are_refused_with_what_to_give(article: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        linker.load("bm25").rank(article, TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"body": "text"}, r"columns: posts have no body; the keys are linker's own names \(id, text"),
+        (["text"], "columns is a list; give a dict"),
+    ],
+)
+def test_columns_the_wrong_way_round_are_refused(columns: Any, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        as_posts(TEXTS, columns=columns)
+
+
+CELLS = st.none() | st.integers(-9, 9) | st.floats() | st.text(max_size=5) | st.booleans() | st.datetimes()
+
+
+@given(st.lists(st.fixed_dictionaries({"text": CELLS, "id": CELLS, "extra": CELLS}), min_size=1, max_size=5))
+def test_no_frame_ends_in_anything_but_posts_or_a_message(rows: list[dict[str, Any]]) -> None:
+    frame = pd.DataFrame(rows)
+    try:
+        posts = as_posts(frame)
+    except DataError:
+        return
+    assert len(posts) == len(frame)
+    assert frame_of(frame) is not None

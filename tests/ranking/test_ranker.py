@@ -1,0 +1,317 @@
+"""`linker.load(…).rank(…)`: the order, its invariants, and everything that may be given as articles and posts."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import linker
+from linker.common.errors import DataError, LinkerError, ModelError
+from linker.data.types import Article, Post
+from linker.models.model import Model
+from linker.ranking.ranker import Linker
+from linker.ranking.words import align
+
+WORDS = ["otter", "river", "mill", "bridge", "goal", "keeper", "storm", "budget"]
+ARTICLE = Article("a", "Otters at the mill; the otter and the river keeper.", title="Otter seen in river")
+TEXTS = [
+    "an otter in the river!!",
+    "what a goal",
+    "#RiverKeeper on duty at the mill",
+    "the storm took the bridge",
+    "an otter in the river!!",
+]
+
+
+class Lengths(Model):
+    """Scores a post by its length, plus the length of the article's title."""
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        return np.array([[len(p.text) + len(a.title) for p in posts] for a in articles], dtype=np.float32)
+
+
+def test_posts_come_best_first_with_ranks_from_one() -> None:
+    ranking = Linker(Lengths()).rank(Article("a", "x"), ["bb", "cccc", "a"])
+    assert [(r.rank, r.score, r.post.id, r.post.text) for r in ranking] == [
+        (1, 4.0, "2", "cccc"),
+        (2, 2.0, "1", "bb"),
+        (3, 1.0, "3", "a"),
+    ]
+
+
+def test_equal_scores_stand_in_descending_order_of_ids_as_in_evaluation() -> None:
+    posts = [Post(i, "same") for i in ("b", "a", "d", "c")]
+    assert [r.post.id for r in Linker(Lengths()).rank(Article("a", "x"), posts, copies=True)] == [
+        "d",
+        "c",
+        "b",
+        "a",
+    ]
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    texts=st.lists(
+        st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join).filter(bool), min_size=1, max_size=8
+    ),
+    model=st.sampled_from(["bm25", "tfidf"]),
+    seed=st.randoms(use_true_random=False),
+)
+def test_the_order_of_posts_changes_nothing_and_no_post_is_lost(texts: list[str], model: str, seed) -> None:
+    posts = [Post(f"p{i}", text) for i, text in enumerate(texts)]
+    loaded = linker.load(model)
+    ranking = loaded.rank(ARTICLE, posts, copies=True)
+    shuffled = list(posts)
+    seed.shuffle(shuffled)
+    assert loaded.rank(ARTICLE, shuffled, copies=True) == ranking
+    once = loaded.rank(ARTICLE, posts)
+    assert loaded.rank(ARTICLE, shuffled) == once
+    assert sum(1 + r.copies for r in once) == len(posts)
+    assert sorted(r.post.id for r in ranking) == sorted(p.id for p in posts)
+    assert [r.rank for r in ranking] == list(range(1, len(posts) + 1))
+    assert all(a.score >= b.score for a, b in pairwise(ranking))
+    scores = {text: {r.score for r in ranking if r.post.text == text} for text in texts}
+    assert all(len(equal) == 1 for equal in scores.values())
+
+
+def test_top_and_threshold_cut_the_same_ranking() -> None:
+    loaded = Linker(Lengths())
+    posts = ["a" * n for n in (5, 1, 4, 2, 3)]
+    everything = loaded.rank(Article("a", "x"), posts)
+    assert loaded.rank(Article("a", "x"), posts, top=2) == everything[:2]
+    assert loaded.rank(Article("a", "x"), posts, threshold=3) == everything[:3]
+    assert loaded.rank(Article("a", "x"), posts, top=2, threshold=3) == everything[:2]
+    assert loaded.rank(Article("a", "x"), posts, threshold=9) == []
+
+
+def test_several_articles_are_one_query_with_mean_scores() -> None:
+    loaded = linker.load("bm25")
+    articles = [ARTICLE, Article("b", "The storm and the bridge.")]
+    scores = loaded.score(articles, TEXTS)
+    assert scores.shape == (2, 5)
+    assert scores.dtype == np.float32
+    ranking = loaded.rank(articles, TEXTS, copies=True)
+    expected = dict(zip("12345", scores.mean(axis=0)))
+    assert {r.post.id: r.score for r in ranking} == pytest.approx(expected, rel=1e-6)
+    assert [r.score for r in loaded.rank([ARTICLE, ARTICLE], TEXTS)] == pytest.approx(
+        [r.score for r in loaded.rank(ARTICLE, TEXTS)]
+    )
+
+
+def test_articles_may_be_given_in_many_ways(site, tmp_path: Path, article_html: str) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(article_html, encoding="utf-8")
+    loaded = linker.load("tfidf")
+    url = site.on("/otters", article_html)
+    from_page = loaded.rank(url, TEXTS)
+    assert from_page[0].post.text == TEXTS[2]
+    assert loaded.rank(path, TEXTS) == loaded.rank(str(path), TEXTS) == from_page
+    text = "Otter seen in river\n\nOtters at the mill; the otter and the river keeper."
+    assert loaded.rank(text, TEXTS) == loaded.rank(ARTICLE, TEXTS)
+    assert loaded.rank([text, url], TEXTS) == loaded.rank([ARTICLE, path], TEXTS)
+    assert loaded.rank("an otter was seen in the river.", TEXTS)[0].post.text == TEXTS[0]
+
+
+@pytest.mark.parametrize(
+    ("article", "words"),
+    [("", "empty"), ([], "no article"), ("no/such/file.html", "no such file"), (["gopher://x/y"], "gopher")],
+)
+def test_articles_that_are_none(article: str | list[str], words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        linker.load("bm25").rank(article, TEXTS)
+
+
+def test_posts_may_be_given_in_many_ways(tmp_path: Path) -> None:
+    loaded = linker.load("bm25")
+    expected = {r.post.text: r.score for r in loaded.rank(ARTICLE, TEXTS[:4])}
+    records = [{"id": 7 - i, "text": text, "likes": i} for i, text in enumerate(TEXTS[:4])]
+    lines = [json.dumps(record) + "\n" for record in records]
+    (tmp_path / "posts.jsonl").write_text("".join(lines))
+    (tmp_path / "one.jsonl").write_text(lines[0])
+    (tmp_path / "rest.jsonl").write_text("".join(lines[1:]))
+    plain = [{"text": text} for text in TEXTS[:4]]
+    own = [Post(str(i), text) for i, text in enumerate(TEXTS[:4])]
+    mixed = [TEXTS[0], {"text": TEXTS[1]}, Post("x", TEXTS[2]), TEXTS[3]]
+    files = [tmp_path / "one.jsonl", tmp_path / "rest.jsonl"]
+    for posts in (records, plain, own, mixed, tmp_path / "posts.jsonl", str(tmp_path / "posts.jsonl"), files):
+        assert {r.post.text: r.score for r in loaded.rank(ARTICLE, posts)} == expected
+    assert {r.post.id: r.post.extra for r in loaded.rank(ARTICLE, records)}["6"] == {"likes": 1}
+
+
+@pytest.mark.parametrize(
+    ("posts", "words"),
+    [
+        ([], "no post"),
+        (["a", ""], "post 2: empty text"),
+        ([{"words": "x"}], 'posts: no column "text"'),
+        ([{"text": 3}], "post 1: wrong type"),
+        ([Post("1", "a"), "b", {"id": "1", "text": "c"}], "posts 1 and 3 have the same id '1'"),
+        ([3], "post 1 is an int; give texts"),
+        ("no/such/posts.csv", "posts.csv"),
+    ],
+)
+def test_posts_that_are_none(posts: list, words: str) -> None:
+    with pytest.raises(DataError, match=words):
+        linker.load("bm25").rank(ARTICLE, posts)
+
+
+def test_models_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no such model folder"):
+        linker.load(tmp_path / "nothing")
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        linker.load(tmp_path)
+
+
+def test_scores_that_are_no_numbers_are_refused() -> None:
+    class Broken(Model):
+        def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+            return np.full((1, len(posts)), np.nan, dtype=np.float32)
+
+    with pytest.raises(LinkerError, match="not finite"):
+        Linker(Broken()).rank(ARTICLE, ["x"])
+
+
+# Explanations
+
+
+@pytest.mark.parametrize("model", ["bm25", "tfidf"])
+def test_the_shared_words_add_up_to_the_score(model: str) -> None:
+    for article in (ARTICLE, [ARTICLE, Article("b", "The storm and the bridge.")]):
+        for ranked in linker.load(model).rank(article, TEXTS, explain=True):
+            assert ranked.explanation is not None
+            in_post = sum(weight for _, weight in ranked.explanation.post_words)
+            assert in_post == pytest.approx(ranked.score, abs=1e-6)
+
+
+def test_words_of_the_article_are_those_that_posts_are_searched_for() -> None:
+    article = Article("a", "Otters, otters! The council said 300 otters took a bridge in a remote valley.")
+    posts = ["an otter: otters!", "the bridge was closed", "a bridge", "said 300", "the goal"]
+    first, *others = linker.load("bm25").rank(article, posts, explain=True)
+    assert first.explanation is not None
+    # n = 3 in the article and in 1 of 5 posts; n = 1 and in 2 of 5 posts. Never a function word or a numeral.
+    rare, frequent = (1 + math.log(3)) * math.log1p(4.5 / 1.5), math.log1p(3.5 / 2.5)
+    expected = [("otters", rare / (rare + frequent)), ("bridge", frequent / (rare + frequent))]
+    assert [word for word, _ in first.explanation.article_words] == ["otters", "bridge"]
+    assert [w for _, w in first.explanation.article_words] == pytest.approx([w for _, w in expected])
+    for ranked in others:
+        assert ranked.explanation is not None
+        assert ranked.explanation.article_words == first.explanation.article_words
+
+
+@pytest.mark.parametrize("model", ["distilled", "bm25", "tfidf"])
+def test_explanations_depend_on_nothing_that_is_shown(model: str) -> None:
+    loaded = linker.load(model)
+    everything = {r.post.id: r.explanation for r in loaded.rank(ARTICLE, TEXTS, explain=True)}
+    for top, offset in ((1, 0), (2, 0), (2, 2)):
+        for ranked in loaded.rank(ARTICLE, TEXTS, top, explain=True, offset=offset):
+            own, expected = ranked.explanation, everything[ranked.post.id]
+            assert own is not None
+            assert expected is not None
+            assert (own.article_words, own.post_spans) == (expected.article_words, expected.post_spans)
+            assert [word for word, _ in own.post_words] == [word for word, _ in expected.post_words]
+            weights = [[weight for _, weight in one.post_words] for one in (own, expected)]
+            assert weights[0] == pytest.approx(weights[1], abs=1e-5)
+
+
+def test_only_content_words_are_marked() -> None:
+    article = Article("a", "The two of them went to the ticket office at 9, said the 300 people. Otters!")
+    posts = ["two of them went, 300 said", "the otters went to the office at 9"]
+    for model in ("bm25", "tfidf", "distilled"):
+        for ranked in linker.load(model).rank(article, posts, explain=True):
+            assert ranked.explanation is not None
+            marked = {ranked.post.text[start:end] for start, end in ranked.explanation.post_spans}
+            assert marked <= {"otters", "office"}
+
+
+def test_a_model_with_vectors_tells_by_leaving_words_out() -> None:
+    class Otters(Model):
+        """How many times a post has otters, and 0.1 for each other word."""
+
+        def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+            counts = [[post.text.count("otter") + 0.1 * len(post.text.split()) for post in posts]]
+            return np.array(counts * len(articles), dtype=np.float32)
+
+        def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
+            raise NotImplementedError
+
+    (ranked,) = Linker(Otters()).rank(ARTICLE, ["The otter saw an otter river"], explain=True)
+    assert ranked.explanation is not None
+    # Both otters and two words less, over two places; one word less.
+    assert [word for word, _ in ranked.explanation.post_words] == ["otter", "otter", "river"]
+    assert [weight for _, weight in ranked.explanation.post_words] == pytest.approx([1.1, 1.1, 0.1], abs=1e-6)
+    assert [ranked.post.text[a:b] for a, b in ranked.explanation.post_spans] == ["otter", "otter"]
+
+
+def test_words_are_found_where_they_stand() -> None:
+    ranking = linker.load("bm25").rank(ARTICLE, TEXTS, explain=True)
+    marked = {
+        r.post.text: [r.post.text[start:end] for start, end in r.explanation.post_spans]
+        for r in ranking
+        if r.explanation
+    }
+    assert marked["an otter in the river!!"] == ["otter", "river"]
+    assert marked["#RiverKeeper on duty at the mill"] == ["River", "Keeper", "mill"]
+    assert marked["what a goal"] == []
+
+
+def test_token_weights_of_a_model_are_shown_without_its_zeros() -> None:
+    class Weighs(Lengths):
+        max_article_tokens, max_post_tokens = 100, 3
+
+        def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[list[tuple[str, float]]]:
+            words = [text.split()[:max_tokens] for text in texts]
+            return [[(word.lower(), float(len(word) > 3) / 4) for word in text] for text in words]
+
+    article = Article("a", "otters again and OTTERS at dusk", title="x")
+    (ranked,) = Linker(Weighs()).rank(article, ["An Otter has dreamt"], explain=True)
+    assert ranked.explanation is not None
+    # "again" is a function word, which explains nothing.
+    assert ranked.explanation.article_words == [("otters", 0.5), ("dusk", 0.25)]
+    assert ranked.explanation.post_words == [("otter", 0.25)]
+    assert ranked.explanation.post_spans == [(3, 8)]
+
+
+def test_a_model_that_cannot_tell_gives_no_explanation() -> None:
+    assert Linker(Lengths()).rank(ARTICLE, ["x"], explain=True)[0].explanation is None
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "found"),
+    [
+        ("No no NO", ["no", "no", "no"], ["No", "no", "NO"]),
+        ("@kim saw: https://t.co/x wow", ["<user>", "saw", ":", "<url>", "wow"], [None, "saw", ":", None, "wow"]),
+        ("#RiverKeeper!", ["riverkeeper", "river", "keeper", "!"], ["RiverKeeper", "River", "Keeper", "!"]),
+        ("don’t STOP", ["do", "n't", "stop"], ["do", "n’t", "STOP"]),
+        ("soooo good", ["soo", "good"], ["soo", "good"]),
+        ("İstanbul is big", ["is", "big"], ["is", "big"]),
+        ("", ["a"], [None]),
+        ("a banana", ["a", "banana", "a"], ["a", "banana", None]),
+    ],
+)  # fmt: skip
+def test_tokens_are_aligned_with_the_text(text: str, tokens: list[str], found: list[str | None]) -> None:
+    assert [span and text[slice(*span)] for span in align(text, tokens)] == found
+
+
+@given(st.text(max_size=60), st.lists(st.text(min_size=1, max_size=6), max_size=8))
+def test_alignment_stays_within_the_text(text: str, tokens: list[str]) -> None:
+    for span in align(text, tokens):
+        assert span is None or 0 <= span[0] < span[1] <= len(text)
+
+
+def test_importing_linker_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, linker, linker.cli.main; "
+        "print([m for m in ('torch', 'sklearn', 'pyarrow', 'trafilatura', 'numpy', 'httpx') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

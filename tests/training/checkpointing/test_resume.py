@@ -1,0 +1,310 @@
+"""A run that is killed, stopped or hindered, and goes on: as its user meets it."""
+
+import errno
+import json
+import os
+import random
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.training_runs import die, kill_at_random, outcome, run, start, train, write_workplace
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """A workplace in which `whole` has been trained without any mishap, and how long that took."""
+    folder = write_workplace(tmp_path_factory.mktemp("runs"))
+    run(folder, "--version")  # starts the process that all others are forked from
+    started = time.monotonic()
+    code, told = run(folder, *train("whole"))
+    assert code == 0, told
+    return folder, time.monotonic() - started
+
+
+@pytest.fixture
+def workplace(uninterrupted) -> Path:
+    return uninterrupted[0]
+
+
+@pytest.fixture
+def out(request) -> str:
+    """A name for the run of this test alone."""
+    return re.sub(r"\W+", "-", request.node.name)
+
+
+def step_files(folder: Path, out: str) -> list[Path]:
+    return sorted((folder / f"{out}-log" / "checkpoints").glob("step-*.safetensors"))
+
+
+def test_a_run_killed_at_random_ends_as_if_nothing_had_happened(uninterrupted, out):
+    _survives_kills(*uninterrupted, out, 2)
+
+
+@pytest.mark.slow
+def test_twenty_random_kills_change_nothing(uninterrupted, out):
+    _survives_kills(*uninterrupted, out, 20)
+
+
+def _survives_kills(folder, seconds, out, wanted):
+    rng, kills, number = random.Random(wanted), 0, 0
+    while kills < wanted:
+        number += 1
+        kills += kill_at_random(folder, f"{out}-{number}", rng, seconds)
+        assert outcome(folder, f"{out}-{number}") == outcome(folder, "whole")
+
+
+class DieWhileSaving:
+    """Kills the process in the `nth` save of a checkpoint, at one point of it."""
+
+    def __init__(self, point: str, nth: int) -> None:
+        self.point, self.nth = point, nth
+
+    def __call__(self) -> None:
+        fsync, replace, seen = os.fsync, os.replace, []
+
+        def half_written(descriptor):
+            seen.append(1)
+            if len(seen) == self.nth:
+                os.ftruncate(descriptor, os.fstat(descriptor).st_size // 2)
+                die()
+            fsync(descriptor)
+
+        def renamed(source, target):
+            if ("step-" if self.point != "model" else "model.safetensors") not in str(target):
+                return replace(source, target)
+            seen.append(1)
+            if len(seen) == self.nth and self.point in ("before", "model"):
+                die()
+            replace(source, target)
+            if len(seen) == self.nth and self.point == "after":
+                die()
+
+        if self.point == "half":
+            os.fsync = half_written
+        else:
+            os.replace = renamed
+
+
+@pytest.mark.parametrize(
+    ("point", "nth"),
+    [
+        ("half", 5),
+        ("model", 1),
+        pytest.param("before", 6, marks=pytest.mark.slow),
+        pytest.param("after", 7, marks=pytest.mark.slow),
+    ],
+)
+def test_a_kill_in_the_middle_of_a_save_changes_nothing(workplace, out, point, nth):
+    code, _ = run(workplace, *train(out), prepare=DieWhileSaving(point, nth))
+    assert code == -signal.SIGKILL
+    assert run(workplace, *train(out, "--resume"))[0] == 0
+    assert outcome(workplace, out) == outcome(workplace, "whole")
+    assert not [p for p in (workplace / f"{out}-log/checkpoints").iterdir() if p.name.startswith(".step")]
+
+
+class DieAtStep:
+    def __init__(self, step: int) -> None:
+        self.step = step
+
+    def __call__(self) -> None:
+        from linker.training.checkpointing.saver import Saver
+
+        before = Saver.after_step
+
+        def after_step(saver):
+            before(saver)
+            if saver.run.step == self.step:
+                die()
+
+        Saver.after_step = after_step
+
+
+def killed_at(workplace, out, step=5):
+    assert run(workplace, *train(out), prepare=DieAtStep(step))[0] == -signal.SIGKILL
+
+
+def test_an_unfinished_run_is_not_begun_anew_by_mistake(workplace, out):
+    killed_at(workplace, out, step=8)
+    code, told = run(workplace, *train(out))
+    assert code == 2
+    assert "unfinished run" in told
+    assert "epoch 2, batch 2 of 6" in told
+    assert "--resume" in told
+    assert "--overwrite" in told
+    assert run(workplace, *train(out, "--overwrite"))[0] == 0
+    assert outcome(workplace, out) == outcome(workplace, "whole")
+
+
+@pytest.mark.slow
+def test_resume_begins_a_run_that_is_not_there_and_leaves_a_finished_one(workplace, out):
+    for _ in range(2):
+        code, told = run(workplace, *train(out, "--resume"))
+        assert code == 0, told
+        assert outcome(workplace, out) == outcome(workplace, "whole")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "flipped",
+        pytest.param("truncated", marks=pytest.mark.slow),
+        pytest.param("emptied", marks=pytest.mark.slow),
+    ],
+)
+def test_where_the_newest_checkpoint_is_damaged_the_one_before_it_is_used(workplace, out, damage):
+    killed_at(workplace, out, step=9)
+    newest = step_files(workplace, out)[-1]
+    content = bytearray(newest.read_bytes())
+    content[-20] ^= 1
+    newest.write_bytes({"flipped": content, "truncated": content[:-100], "emptied": b""}[damage])
+    code, told = run(workplace, *train(out, "--resume"))
+    assert code == 0
+    assert f"{newest.name}: " in told
+    assert "damaged" in told or "not a whole checkpoint" in told
+    assert "epoch 2, batch 2 of 6" in told
+    assert outcome(workplace, out) == outcome(workplace, "whole")
+
+
+@pytest.mark.slow
+def test_where_no_checkpoint_is_whole_nothing_is_touched(workplace, out):
+    killed_at(workplace, out, step=7)
+    for path in step_files(workplace, out):
+        path.write_bytes(b"rubbish")
+    for more in ([], ["--resume"]):
+        code, told = run(workplace, *train(out, *more))
+        assert code == 2
+        assert "not a whole checkpoint" in told
+        assert "--overwrite" in told
+    assert [path.read_bytes() for path in step_files(workplace, out)] == [b"rubbish"] * 2
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow)],
+)
+def test_a_signal_saves_and_ends_the_run(workplace, out, number, code):
+    process = start(workplace, *train(out, "-o", "trainer.checkpoint_seconds=1000"))
+    log = workplace / f"{out}-log" / "train.jsonl"
+    while not (log.exists() and log.read_text()):
+        assert process.exitcode is None, (workplace / "stderr").read_text()
+        time.sleep(0.005)
+    os.kill(process.pid, number)
+    process.join(30)
+    assert process.exitcode == code
+    told = (workplace / "stderr").read_text()
+    assert "continue with --resume" in told
+    assert "Traceback" not in told
+    assert step_files(workplace, out)
+    assert run(workplace, *train(out, "--resume", "-o", "trainer.checkpoint_seconds=1000"))[0] == 0
+    changed, whole = outcome(workplace, out), outcome(workplace, "whole")
+    assert changed.pop("config.json") != whole.pop("config.json")  # checkpoint_seconds
+    assert changed == whole
+
+
+def test_a_changed_config_is_refused_with_the_difference_and_taken_when_asked_for(workplace, out):
+    killed_at(workplace, out)
+    change = ["-o", "trainer.optimizer.lr=0.02", "-o", "trainer.epochs=5"]
+    code, told = run(workplace, *train(out, "--resume", *change))
+    assert code == 2
+    assert "trainer.optimizer.lr: 0.01 → 0.02" in told
+    assert "trainer.epochs: 4 → 5" in told
+    assert "--changed-config" in told
+    assert "trainer.batches" not in told
+    code, told = run(workplace, *train(out, "--resume", "--changed-config", *change))
+    assert code == 0, told
+    assert "Warning" not in told
+    log = outcome(workplace, out)["log"]
+    assert [record["epoch"] for record in log if "epoch" in record] == [1, 2, 3, 4, 5]
+    rates = [record["lr"] for record in log if "step" in record]
+    assert max(rates[:5]) <= 0.01 < max(rates[5:])
+    assert json.loads((workplace / out / "config.json").read_text())["trainer"]["optimizer"]["lr"] == 0.02
+
+
+@pytest.mark.slow
+def test_a_checkpoint_of_another_model_or_of_other_data_is_refused(workplace, out):
+    killed_at(workplace, out)
+    again = ["--resume", "--changed-config"]
+    code, told = run(workplace, *train(out, *again, "-o", "model.encoder.head_dim=6"))
+    assert code == 2
+    assert "does not fit" in told
+    posts = workplace / "posts.jsonl"
+    before = posts.read_text()
+    posts.write_text(before.replace("w1 ", "w2 ", 1))
+    try:
+        code, told = run(workplace, *train(out, "--resume"))
+    finally:
+        posts.write_text(before)
+    assert code == 2
+    assert "other data" in told
+    assert run(workplace, *train(out, "--resume"))[0] == 0
+    assert outcome(workplace, out) == outcome(workplace, "whole")
+
+
+def test_contradictory_options_are_refused(workplace, out):
+    for options in (["--resume", "--overwrite"], ["--changed-config"]):
+        code, told = run(workplace, *train(out, *options))
+        assert code == 2
+        assert "--resume" in told
+
+
+class FullDisk:
+    """Lets saving a checkpoint fail from step `first` to step `last`."""
+
+    def __init__(self, first: int, last: int) -> None:
+        self.first, self.last = first, last
+
+    def __call__(self) -> None:
+        from linker.training.checkpointing import checkpointer
+
+        save = checkpointer.save
+
+        def full(tensors, metadata):
+            if self.first <= json.loads(metadata["facts"])["step"] <= self.last:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return save(tensors, metadata=metadata)
+
+        checkpointer.save = full
+
+
+def test_a_full_disk_is_told_and_the_checkpoint_before_is_kept(workplace, out):
+    code, told = run(workplace, *train(out), prepare=FullDisk(4, 5))
+    assert code == 0
+    assert told.count("warning") == 2
+    assert "no checkpoint at step 4" in told
+    assert "No space left" in told
+    assert outcome(workplace, out) == outcome(workplace, "whole")
+
+
+class FullDiskThenDeath(FullDisk):
+    def __call__(self) -> None:
+        super().__call__()
+        DieAtStep(8)()
+
+
+@pytest.mark.slow
+def test_a_run_that_dies_on_a_full_disk_goes_on_from_the_last_that_was_written(workplace, out):
+    assert run(workplace, *train(out), prepare=FullDiskThenDeath(6, 99))[0] == -signal.SIGKILL
+    code, told = run(workplace, *train(out, "--resume"))
+    assert code == 0
+    assert "epoch 1, batch 5 of 6" in told
+    assert outcome(workplace, out) == outcome(workplace, "whole")
+
+
+def test_two_runs_do_not_write_to_one_folder(workplace, out, monkeypatch):
+    killed_at(workplace, out)
+    from linker.common.errors import LinkerError
+    from linker.training.checkpointing import checkpointer
+    from linker.training.checkpointing.resume import checkpoints_of
+
+    monkeypatch.setattr(checkpointer, "LOCK_SECONDS", 0.3)
+    first, second = checkpoints_of(workplace / out), checkpoints_of(workplace / out)
+    first.lock()
+    with pytest.raises(LinkerError, match="another process"):
+        second.lock()
+    first.unlock()
+    second.lock()
+    second.unlock()

@@ -1,0 +1,186 @@
+"""`linker distil` and training from its folder: a student learns from a teacher, then from links."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from linker.cli.main import app
+from linker.common.errors import ConfigError, LinkerError, ModelError
+from linker.config import build
+from linker.models.archive import load_model, save_model
+from linker.models.model import Model
+from tests.conftest import toy_posts
+from tests.helpers.cli import invoke
+
+DIM = 12
+CONFIG = """{
+  data: { reader: { type: 'articles_and_posts', articles: 'articles.jsonl', posts: 'posts.jsonl' } },
+  model: {
+    type: 'competing', temperature: 0.1, none: 0.3,
+    model: {
+      type: 'hybrid', fusion: 'sum', parts: [
+        { type: 'siamese', encoder: 'mean', embedder: { type: 'word_vectors', dim: 12, trainable: true, buckets: 50 },
+          min_count: 1 },
+        'tfidf',
+      ],
+    },
+  },
+  miner: 'all_pairs',
+  loss: 'info_nce',
+  trainer: { optimizer: { type: 'adam', lr: 0.01 }, epochs: 0 },
+  seed: 4,
+}"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A teacher, a config, and texts of more sorts than articles."""
+    monkeypatch.chdir(tmp_path)
+    data = toy_posts()
+    teacher = {
+        "type": "siamese",
+        "encoder": "mean",
+        "embedder": {"type": "word_vectors", "dim": DIM, "trainable": True, "buckets": 50},
+        "min_count": 1,
+    }
+    model = build(Model, teacher)
+    model.prepare(data)
+    save_model(model, tmp_path / "teacher", {"model": teacher}, {}, "")
+    words = sorted({word for post in data.posts for word in post.text.split()})
+    generator = np.random.default_rng(1)
+    texts = [" ".join(generator.choice(words, size=6)) for _ in range(2600)]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    with (tmp_path / "articles.jsonl").open("w") as file:
+        for article in data.articles:
+            split = "dev" if article.id.endswith("-2") else "train"
+            row = {"id": article.id, "title": article.title, "text": article.text, "split": split}
+            file.write(json.dumps(row) + "\n")
+    with (tmp_path / "posts.jsonl").open("w") as file:
+        for post in data.posts:
+            link = {"article_id": post.article_ids[0]} if post.article_ids else {"split": "train"}
+            file.write(json.dumps({"id": post.id, "text": post.text} | link) + "\n")
+    (tmp_path / "c.jsonnet").write_text(CONFIG)
+    return tmp_path
+
+
+def run(*arguments: str) -> str:
+    return invoke(app, *arguments)
+
+
+def distil(*arguments: str) -> str:
+    return run("distil", "c.jsonnet", "texts.jsonl", "--teacher", "teacher", *arguments)
+
+
+def told(folder: Path) -> float:
+    return json.loads((folder / "metrics.json").read_text())["cosine_to_teacher"]
+
+
+def test_a_student_learns_in_the_precision_of_the_trainer(place: Path) -> None:
+    cnn = f"{{ type: 'cnn', num_filters: 4, hidden_dim: {DIM}, dropout: 0 }}"  # a mean multiplies nothing
+    (place / "c.jsonnet").write_text(CONFIG.replace("encoder: 'mean'", f"encoder: {cnn}"))
+    for out, precision in (("exact", "float32"), ("again", "float32"), ("lower", "bfloat16")):
+        distil("--out", out, "--epochs", "3", "--rate", "0.01", "-o", f"trainer.precision={precision}")
+    assert told(place / "exact") == pytest.approx(told(place / "again"), abs=1e-6)
+    assert abs(told(place / "exact") - told(place / "lower")) > 1e-6
+    assert told(place / "exact") == pytest.approx(told(place / "lower"), abs=0.02)
+
+
+def test_float16_without_a_gpu_is_refused_before_anything_is_written(place: Path) -> None:
+    with pytest.raises(ConfigError, match="float16 needs a GPU"):
+        distil("--out", "half", "-o", "trainer.precision=float16")
+    assert not (place / "half").exists()
+
+
+def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(place: Path) -> None:
+    assert "on those kept out" in distil("--out", "once", "--epochs", "1", "--said", "said")
+    kept = {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()}
+    distil("--out", "often", "--epochs", "120", "--rate", "0.1", "--said", "said")
+    assert {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()} == kept
+    assert told(place / "often") > max(0.85, told(place / "once"))
+    student = load_model(place / "often").parts()[0].parts()[0]
+    new = ["unseen words", *(post.text for post in toy_posts(seed=9).posts)]
+    vectors = student.post_vectors([build_post(text) for text in new])
+    assert vectors.shape == (len(new), DIM)
+    assert "no links" in (place / "often" / "README.md").read_text()
+
+
+def test_a_student_of_fewer_numbers_learns_from_a_teacher_of_more(place: Path) -> None:
+    distil("--out", "small", "--epochs", "60", "--rate", "0.1", "-o", "model.model.parts.0.embedder.dim=10")
+    teacher, student = load_model(place / "teacher"), load_model(place / "small").parts()[0].parts()[0]
+    new = [build_post(post.text) for post in toy_posts(seed=9).posts]
+    theirs, own = teacher.post_vectors(new), student.post_vectors(new)
+    assert own.shape == (len(new), 10)
+    pairs = np.triu_indices(len(new), 1)
+    assert np.corrcoef((theirs @ theirs.T)[pairs], (own @ own.T)[pairs])[0, 1] > 0.9
+
+
+def build_post(text: str):
+    from linker.data.types import Post
+
+    return Post(text, text)
+
+
+def test_training_begins_with_the_weights_of_the_start_and_goes_on_from_them(place: Path) -> None:
+    distil("--out", "student", "--epochs", "2")
+    weights = "part-0/model.safetensors"
+    # Vectors that are named but gone are not missed.
+    gone = "-o", "model.model.parts.0.vectors.source=gone.txt"
+    run("train", "c.jsonnet", "--out", "same", "-o", "start=student", *gone)
+    first, same = load_file(place / "student" / weights), load_file(place / "same" / weights)
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, same[name])
+    # The words are those of the start, although the links have others.
+    assert (place / "same/part-0/vocabulary.txt").read_bytes() == (
+        place / "student/part-0/vocabulary.txt"
+    ).read_bytes()
+    run("train", "c.jsonnet", "--out", "more", "-o", "start=student", "-o", "trainer.epochs=1")
+    assert any((first[name] != value).any() for name, value in load_file(place / "more" / weights).items())
+    assert "began with the weights of student" in (place / "more" / "README.md").read_text()
+
+
+def test_a_student_goes_on_where_another_ended(place: Path) -> None:
+    distil("--out", "first", "--epochs", "60", "--rate", "0.1")
+    distil("--out", "again", "--epochs", "1", "--rate", "1e-6", "-o", "start=first")
+    distil("--out", "anew", "--epochs", "1", "--rate", "1e-6")
+    assert told(place / "again") == pytest.approx(told(place / "first"), abs=0.01)
+    assert told(place / "again") > told(place / "anew") + 0.3
+
+
+def test_a_start_that_is_none_or_another_model_is_one_message(place: Path) -> None:
+    with pytest.raises(ModelError, match="there is no such model folder"):
+        run("train", "c.jsonnet", "--out", "a", "-o", "start=nowhere")
+    distil("--out", "student", "--epochs", "1")
+    wider = ["-o", "start=student", "-o", "model.model.parts.0.embedder.dim=13"]
+    there = r"another model: model\.model\.parts\.0\.embedder\.dim is 12 there and 13 here"
+    with pytest.raises(ConfigError, match=there):
+        run("train", "c.jsonnet", "--out", "a", *wider)
+    assert not (place / "a").exists()
+
+
+def test_what_makes_scores_of_vectors_may_differ_from_the_start(place: Path) -> None:
+    distil("--out", "student", "--epochs", "1")
+    other = ["-o", "model.none=0.5", "-o", "model.kinship=0.1", "-o", "model.model.weights=[1, 0.3]"]
+    run("train", "c.jsonnet", "--out", "a", "-o", "start=student", "-o", "trainer.epochs=1", *other)
+    assert json.loads((place / "a" / "config.json").read_text())["model"]["none"] == 0.5
+
+
+def test_a_teacher_of_too_few_numbers_and_too_few_texts_are_told(place: Path) -> None:
+    part = "-o", "model.model.parts.0.embedder.dim=13"
+    with pytest.raises(ConfigError, match="the teacher's vectors have 12 numbers, the model's 13"):
+        distil("--out", "a", *part)
+    (place / "texts.jsonl").write_text('{"text": "one"}\n')
+    with pytest.raises(LinkerError, match="1 texts to learn from"):
+        distil("--out", "a")
+    assert not (place / "a").exists()
+
+
+def test_a_folder_is_replaced_only_when_told_to(place: Path) -> None:
+    distil("--out", "student", "--epochs", "1")
+    with pytest.raises(LinkerError, match="already exists"):
+        distil("--out", "student", "--epochs", "1")
+    distil("--out", "student", "--epochs", "1", "--overwrite")

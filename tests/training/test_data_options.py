@@ -1,0 +1,125 @@
+"""What `--data`, `--articles`, `--posts` and `--vectors` make of a config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linker.common.errors import ConfigError, DataError
+from linker.training.data_options import must_fetch, settle_vectors, use_data, use_vectors
+
+
+def config(reader: Any = "articles_and_posts", **files: str) -> dict[str, Any]:
+    return {"data": {"reader": {"type": reader, **files}}}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("articles.csv", "posts.jsonl.gz", "notes.md", "labels.csv", "texts.jsonl"):
+        (tmp_path / name).write_text("")
+    return tmp_path
+
+
+def test_a_folder_gives_the_files_whatever_their_format(folder: Path) -> None:
+    one = config(articles="a", posts="p")
+    use_data(one, str(folder), None, None)
+    assert one["data"]["reader"] == {
+        "type": "articles_and_posts",
+        "articles": str(folder / "articles.csv"),
+        "posts": str(folder / "posts.jsonl.gz"),
+    }
+    labelled = config("labelled_texts")
+    use_data(labelled, str(folder), None, None)
+    assert labelled["data"]["reader"]["labels"] == str(folder / "labels.csv")
+    assert labelled["data"]["reader"]["texts"] == str(folder / "texts.jsonl")
+
+
+def test_single_files_go_before_the_folder_and_leave_the_rest_as_it_is(folder: Path) -> None:
+    one = config(articles="a", posts="p")
+    use_data(one, str(folder), None, str(folder / "notes.md"))
+    assert one["data"]["reader"]["posts"] == str(folder / "notes.md")
+    assert one["data"]["reader"]["articles"] == str(folder / "articles.csv")
+    two = config(articles="a", posts="p")
+    use_data(two, None, None, str(folder / "notes.md"))
+    assert two["data"]["reader"]["articles"] == "a"
+
+
+def test_a_reader_with_one_input_takes_a_file_or_a_folder(folder: Path) -> None:
+    for given in (folder, folder / "posts.jsonl.gz"):
+        one = config("single_file", files="f")
+        use_data(one, str(given), None, None)
+        assert one["data"]["reader"]["files"] == str(given)
+    passages = config("passages", articles="a")
+    use_data(passages, str(folder), None, None)
+    assert passages["data"]["reader"]["articles"] == str(folder / "articles.csv")
+
+
+def test_everything_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
+    for name in ("posts.csv", "posts.jsonl"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(DataError) as told:
+        use_data(config(), str(tmp_path), None, None)
+    assert "no file of articles" in str(told.value)
+    assert "several files of posts (posts.csv, posts.jsonl); name one with --posts" in str(told.value)
+    with pytest.raises(DataError) as told:
+        use_data(config(), None, "absent.jsonl", "gone.jsonl")
+    assert "--articles absent.jsonl: no such file" in str(told.value)
+    assert "--posts gone.jsonl: no such file" in str(told.value)
+    with pytest.raises(DataError, match="no such folder") as told:
+        use_data(config(), str(tmp_path / "absent"), None, None)
+    assert str(told.value).count("no such folder") == 1
+    with pytest.raises(DataError, match="not a folder; name single files with --articles and --posts"):
+        use_data(config(), str(tmp_path / "posts.csv"), None, None)
+
+
+def test_options_that_a_reader_has_no_use_for_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("")
+    with pytest.raises(DataError, match="reads files, no articles; use --data"):
+        use_data(config("single_file"), None, str(tmp_path / "x.csv"), None)
+    with pytest.raises(ConfigError, match="know no files of the reader 'concatenated'"):
+        use_data(config("concatenated"), str(tmp_path), None, None)
+
+
+def test_vectors_replace_those_of_the_config_wherever_they_stand() -> None:
+    inner = {"type": "siamese", "vectors": {"source": "6B.300d", "otherwise": "sample.txt", "cache": "c"}}
+    one = {"model": {"type": "competing", "model": {"type": "hybrid", "parts": ["tfidf", inner]}}}
+    assert use_vectors(one, "mine.txt") == ["c"]
+    assert inner["vectors"] == {"source": "mine.txt", "otherwise": None, "cache": "c"}
+    named = {"model": {"type": "siamese", "vectors": "file"}}
+    with pytest.raises(ConfigError, match="takes no word vectors"):
+        use_vectors({"model": {"type": "transformer"}}, "mine.txt")
+    torchtext = {"model": {"vectors": {"type": "torchtext", "name": "glove.6B.50d"}}}
+    assert use_vectors(torchtext, "6B.300d") == []
+    assert torchtext["model"]["vectors"]["name"] == "glove.6B.300d"
+    assert use_vectors(named, "mine.txt") == [None]
+
+
+def test_the_choice_between_two_vectors_is_made_once_and_told(tmp_path: Path) -> None:
+    def resolved() -> dict[str, Any]:
+        return {"model": {"vectors": {"source": "6B.300d", "otherwise": "s.txt", "cache": str(tmp_path)}}}
+
+    told: list[str] = []
+    one = resolved()
+    settle_vectors(one, told.append)
+    assert one["model"]["vectors"] == {"source": "s.txt", "otherwise": None, "cache": str(tmp_path)}
+    assert told == [
+        f"word vectors: s.txt, because GloVe 6B.300d is not in {tmp_path}; "
+        "add --vectors 6B.300d to download and use it"
+    ]
+    (tmp_path / "glove.6B.300d.txt").write_text("the 1\n")
+    two = resolved()
+    settle_vectors(two, told.append)
+    assert two["model"]["vectors"]["source"] == "6B.300d"
+    assert len(told) == 1
+
+
+def test_what_must_be_fetched(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("the 1\n")
+    assert not must_fetch(str(tmp_path / "mine.txt"), None)
+    assert must_fetch("6B.300d", str(tmp_path))
+    (tmp_path / "glove.6B.300d.txt.gz").write_bytes(b"")
+    assert not must_fetch("glove.6B.300d", str(tmp_path))
+    with pytest.raises(DataError, match=r"did you mean '6B\.300d'"):
+        must_fetch("6B.301d", str(tmp_path))

@@ -1,0 +1,156 @@
+"""Large batches in small memory: chunks, and the memory of earlier batches."""
+
+import math
+
+import pytest
+import torch
+
+from linker.training.grad_cache import EncodedBatch
+from linker.training.memory_bank import RememberedPosts
+from linker.training.rng_state import random_state, seed_everything, set_random_state
+from tests.helpers.process_groups import (
+    ENCODERS,
+    Setting,
+    build_training,
+    same,
+    train_alone,
+    train_together,
+    with_trainer,
+)
+
+
+@pytest.fixture(autouse=True)
+def _default_dtype():
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def encoded_posts(encoder, dtype, dropout=0.0):
+    """A model, and the texts of all toy articles and posts."""
+    _, model, _, _, data = build_training(Setting(encoder, dtype, dropout=dropout))
+    model.train()
+    return model, [model.article_tokens(a) for a in data.articles] + [
+        model.post_tokens(p) for p in data.posts
+    ]
+
+
+def gradients(model, texts, chunk_tokens):
+    """Vectors and the weights' gradients, for a gradient of the vectors that is always the same."""
+    model.zero_grad()
+    batch = EncodedBatch(model, texts, chunk_tokens)
+    generator = torch.Generator().manual_seed(1)
+    batch.backward(torch.randn(batch.vectors.shape, generator=generator, dtype=batch.vectors.dtype))
+    return batch.vectors.detach(), {
+        name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None
+    }
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-9), (torch.float32, 1e-5)])
+def test_chunks_give_the_gradients_of_the_whole(encoder, dtype, tolerance):
+    model, texts = encoded_posts(encoder, dtype)
+    whole_vectors, whole = gradients(model, texts, None)
+    for chunk_tokens in (40, 300):
+        vectors, chunked = gradients(model, texts, chunk_tokens)
+        torch.testing.assert_close(vectors, whole_vectors, atol=tolerance, rtol=tolerance)
+        assert chunked.keys() == whole.keys()
+        for name, gradient in whole.items():
+            torch.testing.assert_close(chunked[name], gradient, atol=tolerance, rtol=tolerance, msg=name)
+
+
+def test_the_second_pass_drops_out_what_the_first_did():
+    model, texts = encoded_posts("gru", torch.float64, dropout=0.5)
+    passes = []
+
+    def encode(part):
+        vectors = model(part)
+        passes.append(vectors.detach())
+        return vectors
+
+    seed_everything(1)
+    batch = EncodedBatch(encode, texts, 200)
+    after = random_state()
+    chunks = len(passes)
+    assert chunks > 3
+    batch.backward(torch.ones_like(batch.vectors))
+    assert len(passes) == 2 * chunks
+    assert all(torch.equal(first, second) for first, second in zip(passes[:chunks], passes[chunks:]))
+    assert random_state() == after
+    seed_everything(2)
+    model(texts[:2])
+    assert not torch.equal(model(texts[:2]), model(texts[:2])), "nothing was dropped out at all"
+
+
+def test_no_more_than_a_chunk_is_kept_for_the_way_back():
+    model, texts = encoded_posts("gru", torch.float64)
+    kept = []
+
+    def encode(part):
+        assert sum(len(text.ids) for text in part) <= 200 or len(part) == 1
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t.numel()) or t, lambda t: t):
+            return model(part)
+
+    EncodedBatch(encode, texts, 200)
+    assert not kept
+
+
+def test_a_training_in_chunks_is_the_same_training(tmp_path):
+    setting = Setting("cnn")
+    (tmp_path / "chunks").mkdir()
+    whole = train_alone(setting, tmp_path)
+    chunks = train_alone(with_trainer(setting, chunk_tokens=150), tmp_path / "chunks")
+    assert same(whole, chunks, 1e-9) >= 20
+
+
+@pytest.mark.slow
+def test_two_processes_with_chunks_and_a_memory_compute_what_one_does(tmp_path):
+    setting = with_trainer(Setting(), chunk_tokens=150, memory={"posts": 30, "after_steps": 2})
+    alone = train_alone(setting, tmp_path)
+    for record in train_together(setting, tmp_path, 2):
+        same(alone, record, 1e-9)
+
+
+def test_the_memory_holds_the_newest_vector_of_each_post_and_no_more_than_it_may():
+    memory = RememberedPosts(4)
+    assert memory.besides([1]) == ([], None)
+    memory.remember([1, 2, 3], torch.tensor([[1.0], [2.0], [3.0]]))
+    memory.remember([2, 9], torch.tensor([[20.0], [90.0]]))
+    assert memory.rows == [1, 3, 2, 9]
+    rows, vectors = memory.besides([3, 7])
+    assert rows == [1, 2, 9]
+    assert vectors.flatten().tolist() == [1, 20, 90]
+    memory.remember([5], torch.tensor([[50.0]]))
+    assert memory.rows == [3, 2, 9, 5]
+    again = RememberedPosts(4)
+    again.restore(memory.state(), torch.device("cpu"))
+    assert again.rows == memory.rows
+    assert torch.equal(again.vectors, memory.vectors)
+
+
+def test_articles_meet_the_posts_of_earlier_batches(tmp_path):
+    setting = with_trainer(Setting("mean"), memory={"posts": 1000, "after_steps": 1}, epochs=1)
+    record = train_alone(setting, tmp_path)
+    widths = [record[f"mined {step} negatives"].shape[1] for step in range(3)]
+    data = build_training(setting)[-1]
+    assert widths[0] < widths[1] < widths[2] <= len(data.posts)
+    assert any(record[f"mined {step} positives"].any() for step in range(3))
+
+
+def test_random_states_come_back_whole():
+    import random
+
+    import numpy as np
+
+    def draw():
+        return random.random(), random.gauss(0, 1), np.random.rand(), np.random.randn(), torch.rand(1).item()
+
+    seed_everything(7)
+    random.gauss(0, 1)
+    np.random.randn()
+    import json
+
+    state = json.loads(json.dumps(random_state()))
+    first = [draw() for _ in range(3)]
+    set_random_state(state)
+    assert [draw() for _ in range(3)] == first
+    assert all(map(math.isfinite, first[0]))

@@ -1,0 +1,282 @@
+"""What the server does with labels, lists and articles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from linker.annotation.session.journal import event_of
+from linker.annotation.session.session import Session
+from linker.common.errors import LinkerError
+from linker.data.types import Post
+from linker.web.app import create_app
+from linker.web.serializers import parts, status_view
+from tests.web.conftest import Client
+
+
+def events(session: Session) -> list[tuple[str, str]]:
+    """What was done, as the journal has it: (kind, post), without what was handed out."""
+    lines = (session.folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    return [(event.kind, event.post) for event in map(event_of, lines) if event.kind != "hand"]
+
+
+def test_the_page_gets_all_that_it_shows(client: Client, session: Session) -> None:
+    about = client.get("/api/about").json()
+    assert about["sessions"] == [{"key": "otters", "title": "Otters return to the river", "posts": 30}]
+    details = client.get("/api/sessions/otters").json()
+    assert details["articles"][0]["text"].startswith("Two otters")
+    assert details["languages"] == ["de", "en"]
+    assert [time[:10] for time in details["times"]] == ["2031-03-01", "2031-03-28"]
+    answer = client.sync()
+    first = answer["next"][0]
+    assert [text for text, marked in first["parts"] if marked]
+    assert "otters" in dict(first["words"])
+    assert first["created"].startswith("2031-03-")
+    assert answer["status"]["labelled"] == 0
+
+
+def test_suggestions_stay_until_they_are_labelled(client: Client) -> None:
+    first = [one["id"] for one in client.sync()["next"]]
+    assert [one["id"] for one in client.sync()["next"]] == first
+    answer = client.sync(client.action("label", first[0], "relevant"))
+    assert answer["done"] == [{"id": "action-0001", "post": first[0]}]
+    assert [one["id"] for one in answer["next"]][:2] == first[1:]
+    assert (answer["status"]["labelled"], answer["status"]["relevant"]) == (1, 1)
+    other = [one["id"] for one in client.sync(annotator="Bo")["next"]]
+    assert not {*other} & {*first, answer["next"][2]["id"]}
+
+
+def test_an_action_is_done_once_however_often_it_comes(client: Client, session: Session) -> None:
+    one, two = (post["id"] for post in client.sync()["next"][:2])
+    actions = [
+        client.action("label", one, "relevant"),
+        client.action("label", two, "not"),
+        client.action("undo"),
+    ]
+    answers = [client.sync(*actions)["done"] for _ in range(3)]
+    assert answers[0] == answers[1] == answers[2]
+    assert answers[0][2]["post"] == two
+    assert events(session) == [("label", one), ("label", two), ("undo", two)]
+
+
+def test_an_action_is_done_once_over_a_restart_of_the_server(client: Client, session: Session) -> None:
+    one, two = (post["id"] for post in client.sync()["next"][:2])
+    actions = [
+        client.action("label", one, "relevant"),
+        client.action("label", two, "not"),
+        client.action("undo"),
+    ]
+    client.sync(*actions)
+    with Session.open(session.folder, background=False) as again:
+        restarted = Client(create_app([again]))
+        done = restarted.sync(*actions)["done"]
+        assert [one.get("post") for one in done] == [one, two, two]
+        restarted.sync(restarted.action("label", two, "skip", id="another-one"))
+    assert events(session) == [("label", one), ("label", two), ("undo", two), ("label", two)]
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"event":"label","annotator":"Ada","po'])
+def test_a_kill_before_the_label_was_written_loses_nothing(session: Session, torn: bytes) -> None:
+    client = Client(create_app([session]))
+    post = client.sync()["next"][0]["id"]
+    action = client.action("label", post, "relevant")
+    journal = session.folder / "journal.jsonl"
+    with journal.open("ab") as file:
+        file.write(torn)
+    (session.folder / "requests.jsonl").write_text(
+        json.dumps({"id": action["id"], "at": journal.stat().st_size - len(torn)})
+    )
+    with Session.open(session.folder, background=False) as again:
+        restarted = Client(create_app([again]))
+        assert restarted.sync(action)["status"]["labelled"] == 1
+        assert restarted.sync(action)["status"]["labelled"] == 1
+    assert events(session) == [("label", post)]
+
+
+def test_a_journal_that_a_kill_cut_still_tells_what_was_done(client: Client, session: Session) -> None:
+    post = client.sync()["next"][0]["id"]
+    with (session.folder / "journal.jsonl").open("ab") as file:
+        file.write(b'{"event":"label","note":"' + b"x" * 2000)  # longer than the line that takes its place
+    action = client.action("label", post, "relevant")
+    client.sync(action)
+    with Session.open(session.folder, background=False) as again:
+        Client(create_app([again])).sync(action)
+    assert events(session) == [("label", post)]
+
+
+def test_a_file_of_requests_that_a_kill_cut_is_read(client: Client, session: Session) -> None:
+    post = client.sync()["next"][0]["id"]
+    action = client.action("label", post, "relevant")
+    client.sync(action)
+    with (session.folder / "requests.jsonl").open("ab") as file:
+        file.write(b'\n{"id": "cut')
+    with Session.open(session.folder, background=False) as again:
+        restarted = Client(create_app([again]))
+        later = restarted.action("label", post, "not", id="later-one")
+        restarted.sync(action, later)
+    with Session.open(session.folder, background=False) as again:
+        Client(create_app([again])).sync(action, later)
+    assert events(session) == [("label", post), ("label", post)]
+
+
+def test_what_cannot_be_done_is_told_and_holds_up_nothing(client: Client, session: Session) -> None:
+    post = client.sync()["next"][0]["id"]
+    done = client.sync(
+        client.action("label", "no such post", "relevant"),
+        client.action("label", post),
+        client.action("label", post, "not", annotator="two\nlines"),
+        client.action("note", post, note="x" * 5000),
+        client.action("undo"),
+        client.action("label", post, "not"),
+    )["done"]
+    assert ["error" in one for one in done] == [True, True, True, True, False, False]
+    assert done[4]["post"] is None
+    assert events(session) == [("label", post)]
+    body = {"annotator": "Ada", "actions": [{"id": "short"}]}
+    assert client.post("/api/sessions/otters/sync", json=body).status_code == 422
+    assert client.post("/api/sessions/gone/sync", json={}).status_code == 404
+
+
+def test_a_full_disk_is_told_and_the_label_comes_again(
+    client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    post = client.sync()["next"][0]["id"]
+    action = client.action("label", post, "relevant")
+
+    def full(*_: object, **__: object) -> None:
+        raise LinkerError("journal.jsonl: cannot be written (No space left on device)")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(session, "label", full)
+        response = client.post("/api/sessions/otters/sync", json={"annotator": "Ada", "actions": [action]})
+        assert response.status_code == 400
+        assert "No space left" in response.json()["error"]
+    client.sync(action)
+    client.sync(action)
+    assert events(session) == [("label", post)]
+
+
+def test_notes_are_kept_and_come_back(client: Client) -> None:
+    one, two = (post["id"] for post in client.sync()["next"][:2])
+    client.sync(client.action("note", one, note="look again"))
+    client.sync(client.action("label", two, "not", note="ironic"))
+    assert client.sync()["next"][0]["note"] == "look again"
+    assert {post["id"]: post["note"] for post in client.get("/api/sessions/otters/posts").json()["posts"]}[
+        two
+    ] == "ironic"
+
+
+def test_lists_by_label_text_language_and_time(client: Client) -> None:
+    client.sync(
+        client.action("label", "p3", "relevant"),
+        client.action("label", "p1", "not"),
+        client.action("label", "p6", "skip"),
+        client.action("label", "p9", "not", annotator="Bo"),
+    )
+    assert client.listed(label="relevant") == ["p3"]
+    assert client.listed(label="not") == ["p9", "p1"]
+    assert client.listed(label="skip") == ["p6"]
+    assert len(client.listed(label="none", count=200)) == 26
+    assert client.listed()[:4] == ["p9", "p6", "p1", "p3"]
+    assert {*client.listed(text="OTTERS", count=200)} == {f"p{i}" for i in range(0, 30, 3)}
+    assert {*client.listed(text="otters", lang="en")} == {f"p{i}" for i in range(3, 30, 6)}
+    assert {*client.listed(since="2031-03-27", until="2031-03-28")} == {"p26"}
+    assert client.listed(text="nothing like that") == []
+    page = client.get("/api/sessions/otters/posts", params={"offset": 28, "count": 5}).json()
+    assert (page["total"], len(page["posts"])) == (30, 2)
+    client.sync(client.action("label", "p3", "not"))
+    assert client.listed(label="relevant") == []
+    labels = {post["id"]: post["labels"] for post in client.get("/api/sessions/otters/posts").json()["posts"]}
+    assert labels["p9"] == [["Bo", "not"]]
+
+
+def test_two_annotators_of_one_post_are_both_listed(client: Client) -> None:
+    client.sync(client.action("label", "p3", "relevant", note="a"))
+    client.sync(client.action("label", "p3", "not", annotator="Bo", note="b"))
+    post = client.get("/api/sessions/otters/posts", params={"text": "sighting 3"}).json()["posts"][0]
+    assert sorted(post["labels"]) == [["Ada", "relevant"], ["Bo", "not"]]
+    assert post["note"] == "a\nb"
+
+
+def test_half_characters_nulls_and_long_texts_are_served(make_session: Callable[..., Session]) -> None:
+    hostile = [
+        "otters \ud83d alone",
+        "otters \0 null",
+        "otters " * 15_000,
+        "otters 🦦 <script>alert(1)</script>",
+    ]
+    session = make_session([Post(f"h{i}", text) for i, text in enumerate(hostile)])
+    client = Client(create_app([session]))
+    shown = {post["id"]: "".join(text for text, _ in post["parts"]) for post in client.sync(count=4)["next"]}
+    assert [shown[f"h{i}"] for i in range(4)] == hostile
+
+
+def test_marks_do_not_depend_on_how_characters_are_counted() -> None:
+    assert parts("🦦🦦 otter!", [(3, 8)]) == [("🦦🦦 ", 0), ("otter", 1), ("!", 0)]
+    assert parts("ab", [(0, 1), (0, 2), (1, 2)]) == [("a", 1), ("b", 1)]
+    assert parts("ab", []) == [("ab", 0)]
+    assert parts("", []) == [("", 0)]
+
+
+def test_long_curves_keep_their_end(session: Session) -> None:
+    from dataclasses import replace
+
+    status = session.status()
+    for length in (1, 239, 240, 241, 10_001):
+        points = status_view(replace(status, curve=list(range(length))))["curve"]
+        assert len(points) <= 241
+        assert points[-1] == (length, length - 1)
+
+
+def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..., Session]) -> None:
+    first, second = make_session(name="a/same"), make_session(name="b/same")
+    client = Client(create_app([first, second]))
+    keys = [one["key"] for one in client.get("/api/about").json()["sessions"]]
+    assert keys == ["same", "same-2"]
+    client.sync(client.action("label", "p3", "relevant"), key="same-2")
+    assert (first.status().labelled, second.status().labelled) == (0, 1)
+    uids = {client.get(f"/api/sessions/{key}").json()["uid"] for key in keys}
+    assert len(uids) == 2
+
+
+# Trying a ranking
+
+
+def rank(client: Client, article: str, source: str = "session:otters", **more: object) -> tuple[int, dict]:
+    response = client.post("/api/rank", json={"article": article, "source": source, **more})
+    return response.status_code, response.json()
+
+
+def test_a_pasted_article_is_ranked(client: Client) -> None:
+    status, answer = rank(client, "Otters seen\n\nThe otters were at the weir.", top=5)
+    assert status == 200
+    assert answer["article"]["title"] == "Otters seen"
+    assert answer["total"] == 30
+    assert [post["rank"] for post in answer["posts"]] == [1, 2, 3, 4, 5]
+    assert "weir" in "".join(text for text, _ in answer["posts"][0]["parts"])
+    assert any(marked for _, marked in answer["posts"][0]["parts"])
+
+
+def test_pasted_posts_are_ranked_without_a_session() -> None:
+    client = Client(create_app([], posts=[Post("a", "served otters")]))
+    sources = [one["key"] for one in client.get("/api/about").json()["sources"]]
+    assert sources == ["posts", "pasted"]
+    status, answer = rank(client, "Otters at the weir", "pasted", posts="late bus\n\n  otters!  \n")
+    assert (status, [post["id"] for post in answer["posts"]]) == (200, ["2", "1"])
+    assert rank(client, "Otters", "posts")[1]["total"] == 1
+    assert rank(client, "Otters", "pasted", posts=" \n")[0] == 400
+    assert "at most 5,000" in rank(client, "Otters", "pasted", posts="x\n" * 5001)[1]["error"]
+    assert rank(client, "Otters", "session:gone")[0] == 400
+    assert rank(client, "  ", "posts")[0] == 400
+
+
+def test_no_file_is_read_for_a_stranger(client: Client, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("otters otters otters")
+    for given in (str(secret), f"{secret}\n"):
+        status, answer = rank(client, given)
+        assert (status, answer["article"]["text"]) == (200, str(secret))
+    assert "cannot be fetched" in rank(client, f"file://{secret}")[1]["error"]
