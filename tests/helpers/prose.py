@@ -19,7 +19,6 @@ DISCOURAGED = {
     r"(?:come|comes|came|bring|brings|brought) along": "bundled, pretrained; has, includes",
     r"dear": "expensive",
     r"there (?:is|are) no such": "not found, unknown",
-    r"no such": "not found, unknown",
     r"(?:is|are) no (?:article|label|number|folder|file|model|session|config|name|text|column|format)s?": "is not a",
     r"so many": "N, a number of",
     r"the very": "the exact, the same",
@@ -29,7 +28,6 @@ DISCOURAGED = {
     r"(?:go|goes|going|went) on": "continue, resume",
     r"hand(?:s|ed|ing)? (?:out|over)": "assign, pass",
     r"of (?:one's|your|their|its) own kind": "your kind of",
-    r"whoever": "anyone who",
     r"who (?:installs|wants|gives|asks|needs|has) \w+ (?:has|gets|gives|needs)": "users, if you",
     r"piles?": "set, collection",
     r"likeness": "similarity",
@@ -41,7 +39,6 @@ DISCOURAGED = {
     r"(?:curve of|of the|these) finds|(?:a|last|more) find": "relevant post found; recall curve",
     r"drawn by chance": "sampled at random",
     r"misspelt": "misspelled",
-    r"optimis\w+": "optimiz…",
 }
 _CODE = re.compile(
     r"^(?P<fence>```+|~~~+).*?^(?P=fence)|<!--.*?-->|`+[^`]+`+|(?<=\])\([^)\s]*\)|https?://\S+|<[^>\n]+>",
