@@ -45,8 +45,8 @@ napoleon_use_ivar = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
-autodoc_class_signature = "separated"
-autodoc_default_options = {"members": True, "show-inheritance": True}
+autodoc_class_signature = "mixed"
+autodoc_default_options = {"members": True}
 # Signatures and docstrings need no computing: without torch and the like the pages come out the same.
 _COMPUTING = ["torch", "numpy", "scipy", "sklearn", "pyarrow", "lance", "transformers", "entmax", "bm25s"]
 autodoc_mock_imports = [name for name in _COMPUTING if importlib.util.find_spec(name) is None]
