@@ -80,7 +80,7 @@ def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: 
         parts += ["## CrisisLexT6", *_events(events, names)]
     if topics:
         parts += ["## TREC Microblog", *_topics(topics, names)]
-    notes = out.with_name("notes.md")
+    notes = out.with_name(f"{out.name}-notes.md")
     lead = notes.read_text(encoding="utf-8").rstrip() if notes.is_file() else "# Annotation"
     with atomic_write(out.with_suffix(".md")) as file:
         file.write("\n\n".join([lead, *parts]) + "\n")

@@ -24,7 +24,7 @@ from benchmarks.measurement import Seconds
 from benchmarks.speed.report import Target, median, times
 from linker.common.files import atomic_write
 
-NOTES = Path(__file__).parent / "results" / "notes.md"
+NOTES = Path(__file__).parent / "results" / "corpus-notes.md"
 
 Part = Mapping[str, Any]
 

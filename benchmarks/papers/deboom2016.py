@@ -47,7 +47,7 @@ from linker.training.experiment import Experiment
 ROOT = Path(__file__).resolve().parents[2]
 NOTES, REPORT, PICTURE = (
     Path(__file__).parent / "results" / name
-    for name in ("notes-deboom2016.md", "deboom2016.md", "deboom2016.svg")
+    for name in ("deboom2016-notes.md", "deboom2016.md", "deboom2016.svg")
 )
 KAPPAS = (10, 40, 160)
 SEED = 13

@@ -32,7 +32,7 @@ from linker.models.archive import save_model, write_json
 from linker.models.model import Model
 
 RESULTS = Path(__file__).parent / "results"
-REPORT, NOTES = RESULTS / "twitter4sse.md", RESULTS / "notes-twitter4sse.md"
+REPORT, NOTES = RESULTS / "twitter4sse.md", RESULTS / "twitter4sse-notes.md"
 LOSSES = {"mn": (), "triplet": ("-o", "miner=balanced", "-o", "loss=triplet_margin")}
 SETS = {"dq": "one", "dr": "five", "cr": "five"}
 GRADES = {"pit": "expert_score_0_5", "turl": "votes_of_6", "sts": "score"}

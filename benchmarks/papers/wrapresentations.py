@@ -47,7 +47,7 @@ from linker.training.experiment import Experiment
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTES, REPORT = (
-    Path(__file__).parent / "results" / name for name in ("notes-wrapresentations.md", "wrapresentations.md")
+    Path(__file__).parent / "results" / name for name in ("wrapresentations-notes.md", "wrapresentations.md")
 )
 HELD_OUT, CLASSES = "abortion", ["against", "favor", "none"]
 # Of the paper's tables: precision, recall, F1.

@@ -21,10 +21,10 @@ from benchmarks.quality.tables import Cells, Kept
 from linker.common.files import atomic_write
 from linker.evaluation.evaluate import evaluate
 
-NOTES = RESULTS / "notes-default.md"
-PAPER_NOTES = RESULTS / "notes-danovitch2020.md"
-SAMPLE_NOTES = RESULTS / "notes-sample.md"
-TRAINED_NOTES = RESULTS / "notes-trained.md"
+NOTES = RESULTS / "default-notes.md"
+PAPER_NOTES = RESULTS / "danovitch2020-notes.md"
+SAMPLE_NOTES = RESULTS / "sample-notes.md"
+TRAINED_NOTES = RESULTS / "trained-notes.md"
 
 
 def report(place: Workplace, out: Path) -> None:
