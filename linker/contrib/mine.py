@@ -52,7 +52,7 @@ Texts = Annotated[
 OnError = Annotated[
     Literal["strict", "skip"],
     typer.Option(
-        "--on-error", help="On a damaged archive: stop (strict), or use the part before the damage (skip)."
+        "--on-error", help="On a damaged archive: stop (strict), or use what precedes the damage (skip)."
     ),
 ]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def cross_validated_f1(vectors: np.ndarray, classes: Sequence[str], folds: int =
             f"the class {names[counts.argmin()]} has {counts.min()} texts, too few for {folds} folds; use fewer folds"
         )
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
-    return _macro_f1(vectors, classes, splitter.split(vectors, classes))["all"]
+    return _macro_f1(classes, _predictions(vectors, classes, splitter))
 
 
 def topic_wise_f1(vectors: np.ndarray, classes: Sequence[str], topics: Sequence[str]) -> dict[str, float]:
@@ -83,47 +84,39 @@ def topic_wise_f1(vectors: np.ndarray, classes: Sequence[str], topics: Sequence[
 
     if len(set(topics)) < 2:
         raise LinkerError("all texts have the same topic; holding one out needs at least two")
-    return _macro_f1(vectors, classes, LeaveOneGroupOut().split(vectors, classes, topics), topics)
+    predicted = _predictions(vectors, classes, LeaveOneGroupOut(), topics)
+    named, topic_of = np.asarray(classes), np.asarray(topics)
+    masks = {topic: topic_of == topic for topic in sorted(set(topics))}
+    figures = {topic: _macro_f1(named[mask], predicted[mask]) for topic, mask in masks.items()}
+    return figures | {"all": _macro_f1(named, predicted)}
 
 
-def _macro_f1(
-    vectors: np.ndarray,
-    classes: Sequence[str],
-    splits: Iterable[tuple[np.ndarray, np.ndarray]],
-    topics: Sequence[str] | None = None,
-) -> dict[str, float]:
+def _predictions(
+    vectors: np.ndarray, classes: Sequence[str], splitter: Any, groups: Sequence[str] | None = None
+) -> np.ndarray:
+    """Return the predicted class of each text, by a model that was not trained on it."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_predict
+
+    model = LogisticRegression(max_iter=1000, class_weight="balanced")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return cross_val_predict(model, vectors, np.asarray(classes), groups=groups, cv=splitter)
+
+
+def _macro_f1(classes: Sequence[str] | np.ndarray, predicted: np.ndarray) -> float:
     from sklearn.metrics import f1_score
 
-    named, predicted = np.asarray(classes), np.empty(len(classes), dtype=object)
-    figures = {}
-    for train, test in splits:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model = LogisticRegression(max_iter=1000, class_weight="balanced").fit(
-                vectors[train], named[train]
-            )
-        predicted[test] = model.predict(vectors[test])
-        if topics is not None:
-            here = f1_score(named[test], predicted[test].astype(str), average="macro", zero_division=0)
-            figures[topics[test[0]]] = float(here)
-    figures["all"] = float(f1_score(named, predicted.astype(str), average="macro", zero_division=0))
-    return figures
+    return float(f1_score(classes, predicted, average="macro", zero_division=0))
 
 
 def _cosines(vectors: np.ndarray, pairs: ClassPairs) -> np.ndarray:
+    """Return the cosine of each pair, float, pairs; in chunks, to bound memory."""
     if not np.isfinite(vectors).all():
         raise LinkerError("a vector is not finite")
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    parts = range(0, len(pairs.first), _CHUNK)
+    parts = [slice(start, start + _CHUNK) for start in range(0, len(pairs.first), _CHUNK)]
     return np.concatenate(
-        [
-            np.einsum(
-                "ij,ij->i",
-                unit[pairs.first[k : k + _CHUNK]],
-                unit[pairs.second[k : k + _CHUNK]],
-            )
-            for k in parts
-        ]
+        [np.einsum("ij,ij->i", unit[pairs.first[part]], unit[pairs.second[part]]) for part in parts]
     )
