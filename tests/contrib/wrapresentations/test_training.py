@@ -45,7 +45,7 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
     )  # fmt: skip
     assert code == 0, told
     assert "84 texts" in told
-    assert "28 texts left" in told
+    assert "28 texts unchanged" in told
     rows = [json.loads(line) for line in augmented.read_text(encoding="utf-8").splitlines()]
     assert sum(row["text"] != row["original"] for row in rows) == 56
     command = ["train", str(ROOT / "configs" / "papers" / "wrapresentations.jsonnet"), "--out", str(out)]
