@@ -76,7 +76,7 @@ def _best(task: Callable[[], object], repeats: int) -> float:
 
 
 def reset_peak_memory() -> int:
-    """Resident bytes now; from now on the peak counts anew where the kernel allows it."""
+    """Return the resident bytes, and reset the peak if the kernel allows it."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -85,7 +85,7 @@ def reset_peak_memory() -> int:
 
 
 def process_status(key: str, otherwise: int) -> int:
-    """A line of /proc/self/status in bytes; `otherwise`, in KiB, where there is no such file."""
+    """Return a line of /proc/self/status in bytes, or `otherwise` (KiB) if the file does not exist."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:

@@ -124,7 +124,7 @@ TOKENS = [
 
 
 def main() -> None:
-    """Write all golden files anew."""
+    """Write all golden files."""
     texts = TEXTS.removeprefix("\n").removesuffix("\n").split("\n") + ESCAPED
     tokenize = get_tokenizer("basic_english")
     with open(GOLDEN / "basic_english.jsonl", "w", encoding="ascii", newline="\n") as file:

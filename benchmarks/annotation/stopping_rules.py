@@ -114,7 +114,7 @@ def tail_end(rule: TailRule, relevant: np.ndarray, generator: np.random.Generato
 
 
 def tail_evidence(draws: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """After each draw, the log-evidence against at least so many relevant posts having been left before the first."""
+    """Return, after each draw, the log-evidence against at least N relevant posts having remained before the first."""
     rest, drawn, hits = len(draws), np.arange(1, len(draws) + 1), np.cumsum(draws)
     left, weights = _alternatives(rest)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -128,7 +128,7 @@ def tail_evidence(draws: np.ndarray, least: np.ndarray) -> np.ndarray:
 
 
 def hypergeom_log(hits: np.ndarray, size: int, relevant: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """The log-probability of one sequence of draws with so many hits."""
+    """Return the log-probability of a sequence of draws with a given number of hits."""
     possible = (relevant >= hits) & (size - relevant >= drawn - hits)
     relevant = np.clip(relevant, hits, size - drawn + hits)
     logs = log_choose(size - drawn, relevant - hits) - log_choose(np.full_like(drawn, size), relevant)
@@ -217,7 +217,7 @@ def contenders() -> list[Screened]:
 
 
 def upper(failures: int, number: int) -> float:
-    """The probability of so many failures or more if each screening fails with 5 %."""
+    """Return the probability of at least this number of failures if each screening fails with 5 %."""
     return float(binom.sf(failures - 1, number, 0.05))
 
 
@@ -288,8 +288,8 @@ def missed(
     widths = []
     for spent in (size // 10, size // 2):
         part = Labels(labels.posts[:spent], labels.relevant[:spent], labels.at_random[:spent])
-        told = estimate(part, size)
-        widths.append((told.high - told.low, told.middle - (total - part.found)))
+        estimated = estimate(part, size)
+        widths.append((estimated.high - estimated.low, estimated.middle - (total - part.found)))
     return ever, widths
 
 

@@ -63,7 +63,7 @@ def drawn(way: str, count: int, posts: int, rng: np.random.Generator) -> np.ndar
 def with_labels(piles: list[Pile], draws: int) -> Iterable[str]:
     yield "| labels | which | piles | precision: in the interval | width | off by | recall: in it | width | off by |"
     yield "|---|---|---|---|---|---|---|---|---|"
-    for way, told in WAYS.items():
+    for way, label in WAYS.items():
         for count in LABELS:
             rng, rows, refused = np.random.default_rng(1), [], 0
             for pile in piles:
@@ -79,7 +79,7 @@ def with_labels(piles: list[Pile], draws: int) -> Iterable[str]:
                     for share in KEPT:
                         score = float(str(pile.scores[max(int(share * len(pile.scores)) - 1, 0)]))
                         rows.append(measured(thresholds, score, pile.scores, pile.relevant))
-            yield line([str(count), told, f"{len(rows) // len(KEPT)} + {refused}"], rows)
+            yield line([str(count), label, f"{len(rows) // len(KEPT)} + {refused}"], rows)
 
 
 def line(names: list[str], rows: list[list[float]]) -> str:
@@ -97,7 +97,7 @@ def line(names: list[str], rows: list[list[float]]) -> str:
 
 def on_halves(scores: np.ndarray, relevance: np.ndarray, keep: float) -> list[str]:
     """Fitted to half of the articles; asked of the other half, of whose other pairs only some are kept."""
-    rng, told, by_dev = np.random.default_rng(3), [], []
+    rng, figures, by_dev = np.random.default_rng(3), [], []
     share = 0.0
     for _ in range(HALVES):
         order = rng.permutation(len(scores))
@@ -109,9 +109,9 @@ def on_halves(scores: np.ndarray, relevance: np.ndarray, keep: float) -> list[st
         thresholds = CalibratedThresholds(calibration, pile)
         table = calibration.table()
         for row in table:
-            told.append(measured(thresholds, row.score, pile, true))
+            figures.append(measured(thresholds, row.score, pile, true))
             by_dev.append(abs(row.precision.value - float(true[pile >= np.float32(row.score)].mean())))
-    return [f"{100 * share:.2g} %", f"{np.mean(by_dev):.2f}", line([], told).strip("| ")]
+    return [f"{100 * share:.2g} %", f"{np.mean(by_dev):.2f}", line([], figures).strip("| ")]
 
 
 def on_piles(calibration: Calibration, piles: list[Pile]) -> list[str]:

@@ -121,7 +121,7 @@ def _fresh_build(folder: Path, posts: Path, model: Path) -> None:
 
 
 def built(posts: Path, model: Path, corpus: Path, amounts: Amounts) -> dict[str, Any]:
-    """A corpus built anew by a process of its own."""
+    """Build a corpus in a process of its own."""
     shutil.rmtree(corpus, ignore_errors=True)
     seconds, peak = _run(_build_command(posts, model, corpus, amounts))
     return {"seconds": seconds, "peak": peak, "bytes": _size(corpus), "input": posts.stat().st_size}
@@ -273,7 +273,7 @@ def _family(pid: int) -> list[int]:
 
 
 def _peak(pid: int) -> int:
-    """VmHWM, in bytes. Not what wait4 says: that begins with the memory of the process that started this one."""
+    """VmHWM, in bytes. wait4 would start from the memory of the parent process."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:

@@ -279,8 +279,11 @@ def table(columns: dict[str, dict[str, Result]]) -> str:
         cells = []
         for at, results in enumerate(columns.values()):
             paper = PAPER.get(method)
-            said = (f" ({paper[2 * at]:.2f})", f" ({paper[2 * at + 1]:.3f})") if paper else ("", "")
-            cells += [f"{results[method].error:.2%}{said[0]}", f"{results[method].divergence:.3f}{said[1]}"]
+            published = (f" ({paper[2 * at]:.2f})", f" ({paper[2 * at + 1]:.3f})") if paper else ("", "")
+            cells += [
+                f"{results[method].error:.2%}{published[0]}",
+                f"{results[method].divergence:.3f}{published[1]}",
+            ]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -95,7 +95,7 @@ def tweet_objects(pairs: Path, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def mine(options: argparse.Namespace) -> tuple[Path, int]:
-    """Benchmarks, then the training pairs without their tweets; says how many there would have been."""
+    """Mine benchmarks, then the training pairs without their tweets; return the number of all pairs."""
     work: Path = options.work
     work.mkdir(parents=True, exist_ok=True)
     objects = {kind: work / f"{kind}.objects.jsonl.gz" for kind in ("quote", "reply")}
@@ -159,10 +159,11 @@ def evaluated(models: dict[str, Path], sets: dict[str, Path], folder: Path) -> d
             out = folder / f"{name}-{model}.json"
             if not out.exists():
                 linker("evaluate", place, *what, "--json", out)
-            (told,) = json.loads(out.read_text(encoding="utf-8"))["benchmarks"]
-            found[name]["size"] = told["size"]
+            (result,) = json.loads(out.read_text(encoding="utf-8"))["benchmarks"]
+            found[name]["size"] = result["size"]
             found[name]["models"] |= {
-                one if one in ("bm25", "tfidf") else model: figures for one, figures in told["models"].items()
+                one if one in ("bm25", "tfidf") else model: figures
+                for one, figures in result["models"].items()
             }
     return found
 

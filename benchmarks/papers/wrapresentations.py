@@ -206,8 +206,8 @@ def row(name: str, vectors: dict[str, np.ndarray], posts: dict[str, list[Post]])
 def _cells(figures: PairFigures) -> list[str]:
     best, given = figures.best, figures.given
     assert given is not None
-    said = f"{best.precision:.1%} / {best.recall:.1%} / {best.f1:.1%}"
-    return [said, f"{given.f1:.1%}", f"{figures.average_precision:.1%}"]
+    best_figures = f"{best.precision:.1%} / {best.recall:.1%} / {best.f1:.1%}"
+    return [best_figures, f"{given.f1:.1%}", f"{figures.average_precision:.1%}"]
 
 
 def _classes(posts: Sequence[Post]) -> list[str]:

@@ -43,7 +43,7 @@ template <class T, class... A> INLINE auto clocked_{0}(A &&...a) {{
 
 
 def shares_in_native(tasks: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """Entmax's share of each task's time on one thread; empty, and why said, where nothing can be compiled."""
+    """Return entmax's share of each task's time on one thread; print the reason and return {} if compilation fails."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             clocked = library.load(_compile(Path(folder)))

@@ -100,24 +100,24 @@ def timed(arguments: str, folder: Path, terminal: bool) -> tuple[float, float, f
     )
     os.close(theirs)
     first = float("nan")
-    told = b""
+    output = b""
     while True:
         select.select([ours], [], [])
         try:
             piece = os.read(ours, 1 << 16)
-        except OSError:  # what a terminal says when its last writer is gone
+        except OSError:  # A terminal raises it when its last writer has exited.
             break
         if not piece:
             break
-        if not told:
+        if not output:
             first = time.perf_counter() - begun
-        told += piece
+        output += piece
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - begun
     os.close(ours)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise SystemExit(f"python {arguments}: exit code {process.returncode}\n{told.decode()}")
+        raise SystemExit(f"python {arguments}: exit code {process.returncode}\n{output.decode()}")
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     return wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit, first
 

@@ -35,8 +35,8 @@ def main() -> None:
         folder = write_workplace(Path(name))
         run(folder, "--version")
         started = time.monotonic()
-        code, told = run(folder, *train("whole", *LONGER))
-        assert code == 0, told
+        code, output = run(folder, *train("whole", *LONGER))
+        assert code == 0, output
         seconds = time.monotonic() - started
         whole = outcome(folder, "whole")
         struck: collections.Counter[str] = collections.Counter()
