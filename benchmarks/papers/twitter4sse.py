@@ -95,7 +95,7 @@ def tweet_objects(pairs: Path, kind: str) -> Iterator[dict[str, Any]]:
 
 
 def mine(options: argparse.Namespace) -> tuple[Path, int]:
-    """Mine benchmarks, then the training pairs without their tweets; return the number of all pairs."""
+    """Mine benchmarks, then training pairs without their tweets; return the file and the number of all pairs."""
     work: Path = options.work
     work.mkdir(parents=True, exist_ok=True)
     objects = {kind: work / f"{kind}.objects.jsonl.gz" for kind in ("quote", "reply")}
