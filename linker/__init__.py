@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from linker.corpus.corpus import Corpus
     from linker.data.types import Article, Post
     from linker.ranking.ranked_post import RankedPost
-    from linker.ranking.ranker import Linker
+    from linker.ranking.ranker import Ranker
     from linker.ranking.results import Ranking
 
 __all__ = [
     "Article",
     "Corpus",
-    "Linker",
     "LinkerError",
     "Post",
     "RankedPost",
+    "Ranker",
     "Ranking",
     "__version__",
     "load",
@@ -37,7 +37,7 @@ __all__ = [
 _WHERE = {
     "Article": "linker.data.types",
     "Corpus": "linker.corpus.corpus",
-    "Linker": "linker.ranking.ranker",
+    "Ranker": "linker.ranking.ranker",
     "LinkerError": "linker.common.errors",
     "Post": "linker.data.types",
     "RankedPost": "linker.ranking.ranked_post",
@@ -45,7 +45,7 @@ _WHERE = {
 }
 
 
-def load(path: str | Path = "best") -> Linker:
+def load(path: str | Path = "best") -> Ranker:
     """Load a model that ranks posts: `linker.load("best").rank(article, posts)`.
 
     Args:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from linker.data.types import Article, Post
     from linker.models.passages import Passages
     from linker.ranking.ranked_post import RankedPost
-    from linker.ranking.ranker import Linker
+    from linker.ranking.ranker import Ranker
     from linker.ranking.scores import ScoredPosts
 
 
@@ -82,15 +82,15 @@ class PostsRanker:
         errors_dir: Path,
         asked: Asked,
     ) -> None:
-        from linker.ranking.ranker import find_model
+        from linker.models.resolve import resolve_model
 
         self._columns = post_columns(column)
-        self._found = find_model(model or BEST)
-        self.name = self._found.contender.file_name
+        self._found = resolve_model(model or BEST)
+        self.name = self._found.file_name
         self._files, self._on_error, self._errors_dir = posts, on_error, errors_dir
         self._asked, self._unnamed = asked, model is None
         self._scored: ScoredPosts | None = None
-        asked.check_model(identity(self._found.contender))
+        asked.check_model(identity(self._found))
         asked.conditions.left_out([])  # are they such that posts of files can be asked?
 
     def thresholds(self, articles: list[Article]) -> Thresholds | None:
@@ -127,10 +127,12 @@ class PostsRanker:
             return read_posts(self._files, self._columns, self._on_error, str(self._errors_dir))
 
     @cached_property
-    def _linker(self) -> Linker:
+    def _linker(self) -> Ranker:
+        from linker.ranking.ranker import Ranker
+
         if self._unnamed:
             say(f"no --model given: ranking with `{BEST}`, the bundled model")
-        return self._found.load()
+        return Ranker(self._found.load(), self.name)
 
 
 class CorpusRanker:

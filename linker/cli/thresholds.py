@@ -12,7 +12,7 @@ from linker.common.errors import DataError, LinkerError
 if TYPE_CHECKING:
     from linker.calibration.calibration import Calibration
     from linker.calibration.thresholds import Threshold, Thresholds
-    from linker.models.resolve import Contender
+    from linker.models.resolve import ModelReference
 
 _LABELS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
@@ -55,11 +55,9 @@ def read_labels(path: Path) -> dict[str, bool]:
     return {post: 2 * sum(values) >= len(values) for post, values in said.items()}
 
 
-def identity(contender: Contender) -> str:
+def identity(contender: ModelReference) -> str:
     """What tells a model from others: a checksum; the name of a baseline."""
-    from linker.corpus.fingerprint import fingerprint
-
-    return contender.given if contender.kind == "baseline" else fingerprint(contender)
+    return contender.fingerprint
 
 
 def check_wishes(

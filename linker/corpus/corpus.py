@@ -30,9 +30,10 @@ from linker.corpus.storage.store import Store
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from linker.models.passages import Passages
+from linker.models.resolve import resolve_model
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
-from linker.ranking.ranker import AnyArticles, as_articles, check_explaining, find_model
+from linker.ranking.ranker import AnyArticles, as_articles, check_explaining
 from linker.ranking.results import Ranking
 from linker.ranking.scores import thresholds_of
 
@@ -77,19 +78,19 @@ class Corpus:
         store = Store.open(Path(folder))
         given = str(model or store.facts.model)
         try:
-            found = find_model(given)
+            found = resolve_model(given)
         except ModelError as error:
             if model is not None:
                 raise
             raise ModelError(
                 f"{folder}: the model that encoded it is no longer at {given}; say where it is with --model"
             ) from error
-        if fingerprint(found.contender) != store.facts.fingerprint:
+        if fingerprint(found) != store.facts.fingerprint:
             raise ModelError(
                 f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
                 "Give the right one, or build the corpus again"
             )
-        return cls(store, found.load().model, found.contender.file_name, engine)
+        return cls(store, found.load(), found.file_name, engine)
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -112,14 +113,14 @@ class Corpus:
         Of near-duplicates the best is given, with how many others there are.
 
         Args:
-            article: as for `Linker.rank`.
+            article: as for `Ranker.rank`.
             top: how many to return; None: all.
             offset: how many of the best to leave out before.
             threshold: leave out posts with a lower score.
             filter: which posts to look at.
             explain: fill `explanation`, as far as the model can tell.
             copies: give near-duplicates one by one, not only the best of each group and how many there are.
-            passages: as for `Linker.rank`.
+            passages: as for `Ranker.rank`.
             fusion: `none`: the model's own scores, as without a corpus. `zscore`: BM25 scores added, both
                 standardized, see `Fused`; passages are of no account to words.
             approximate: search with the index that `linker corpus index` makes; see `index`.
@@ -182,13 +183,13 @@ class Corpus:
 
         Args:
             article: as for `rank`.
-            evidence: as for `Linker.thresholds`.
+            evidence: as for `Ranker.thresholds`.
             filter: as for `rank`.
             passages: as for `rank`.
             fusion: as for `rank`; a calibration knows the model's own scores, `none`.
 
         Raises:
-            LinkerError: as `rank` and `Linker.thresholds`.
+            LinkerError: as `rank` and `Ranker.thresholds`.
         """
         scores = self.scores(as_articles(article), passages, fusion)
         places = places_of(filter, self._dataset) if filter else None

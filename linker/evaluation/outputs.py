@@ -19,11 +19,11 @@ from linker.evaluation.comparison import Comparison
 from linker.evaluation.trec import check_ids, write_qrels, write_run
 from linker.models.archive import write_json
 from linker.models.passages import Passages, reading
-from linker.models.resolve import Contender
+from linker.models.resolve import ModelReference
 
 
 def evaluate_models(
-    contenders: Sequence[Contender],
+    contenders: Sequence[ModelReference],
     linked: LinkedPosts,
     outputs: Outputs,
     passages: Passages = "whole",
@@ -98,7 +98,7 @@ class Outputs:
     run: Path | None = None
     scores: Path | None = None
 
-    def check(self, contenders: Sequence[Contender], given: int, inputs: Sequence[Path]) -> None:
+    def check(self, contenders: Sequence[ModelReference], given: int, inputs: Sequence[Path]) -> None:
         """Find out before any work whether everything can be written.
 
         Args:
@@ -134,7 +134,7 @@ class Outputs:
             check_ids(article_ids, post_ids)
 
     def write_model(
-        self, contender: Contender, is_first: bool, scores: np.ndarray, comparison: Comparison
+        self, contender: ModelReference, is_first: bool, scores: np.ndarray, comparison: Comparison
     ) -> None:
         """Write the run and the scores of one model, if they are wanted of it."""
         ids = comparison.article_ids, comparison.post_ids
@@ -150,14 +150,14 @@ class Outputs:
         if self.json:
             write_json(self.json, comparison.as_json(baseline))
 
-    def _all(self, contenders: Sequence[Contender], given: int) -> list[Path]:
+    def _all(self, contenders: Sequence[ModelReference], given: int) -> list[Path]:
         paths = [self.json, self.qrels]
         for number, contender in enumerate(contenders):
             paths += [_path(pattern, contender, number == 0) for pattern in (self.run, self.scores)]
         return [path for path in paths if path is not None]
 
 
-def _path(pattern: Path | None, contender: Contender, is_first: bool) -> Path | None:
+def _path(pattern: Path | None, contender: ModelReference, is_first: bool) -> Path | None:
     """The file of this model; None where it gets none."""
     if pattern is None:
         return None

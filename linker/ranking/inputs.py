@@ -1,4 +1,4 @@
-"""What `Linker.rank` takes as articles and posts, and articles from it."""
+"""What `Ranker.rank` takes as articles and posts, and articles from it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EXPECTED = "give the path of a file, a list of texts, dicts or linker.Post obje
 
 
 def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list[Post]:
-    """Posts from whatever `Linker.rank` takes as such.
+    """Posts from whatever `Ranker.rank` takes as such.
 
     Args:
         given: the path of a file; a list or any other iterable of texts, Posts and dicts, or of nothing but Path
@@ -281,7 +281,7 @@ _EXPECTED_ARTICLE = (
 
 
 def as_articles(given: AnyArticles) -> list[Article]:
-    """Articles from whatever `Linker.rank` takes as such.
+    """Articles from whatever `Ranker.rank` takes as such.
 
     Raises:
         LinkerError: one cannot be fetched or read, is empty, or the list is.

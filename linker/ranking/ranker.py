@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
@@ -17,14 +16,14 @@ from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
 from linker.models.model import Model, part_with_vectors
 from linker.models.passages import Passages, reading
-from linker.models.resolve import Contender, contenders
+from linker.models.resolve import resolve_model
 from linker.ranking.data_frames import frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
 from linker.ranking.results import Ranking
 from linker.ranking.scores import ScoredPosts
 
 
-class Linker:
+class Ranker:
     """Ranks posts by how much they talk about an article.
 
     Args:
@@ -37,7 +36,7 @@ class Linker:
         self.name = name
 
     def __repr__(self) -> str:
-        return f"Linker({self.name!r})"
+        return f"Ranker({self.name!r})"
 
     def rank(
         self,
@@ -201,38 +200,12 @@ def check_explaining(explain: bool, passages: Passages) -> None:
         raise LinkerError(f"explanations tell of whole articles: leave out explain, or passages = {passages}")
 
 
-def load(path: str | Path) -> Linker:
-    """A linker from a model folder, or from `best` or `distilled`, which linker brings along, `bm25` or `tfidf`.
-
-    A Jsonnet file with the config of a model that needs no training works as well.
+def load(path: str | Path) -> Ranker:
+    """Load a model as a ranker; see `linker.load`.
 
     Raises:
-        ModelError: there is no such model, or its folder is damaged.
-        ConfigError: a wrong config.
+        ModelError: if the model is not found, or its folder is damaged.
+        ConfigError: if the config is invalid.
     """
-    return find_model(path).load()
-
-
-@dataclass(frozen=True, slots=True)
-class FoundModel:
-    """A model that is there, not loaded yet."""
-
-    contender: Contender
-
-    def load(self) -> Linker:
-        """Load it.
-
-        Raises:
-            ModelError: its folder is damaged.
-        """
-        return Linker(self.contender.load(), self.contender.file_name)
-
-
-def find_model(path: str | Path) -> FoundModel:
-    """See whether there is such a model as `load` takes, without loading it.
-
-    Raises:
-        ModelError: there is none.
-        ConfigError: a wrong config.
-    """
-    return FoundModel(contenders([str(path)])[0])
+    reference = resolve_model(path)
+    return Ranker(reference.load(), reference.file_name)

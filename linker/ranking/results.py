@@ -1,4 +1,4 @@
-"""`Ranking`: what `Linker.rank` returns, as a sequence, a table and a file."""
+"""`Ranking`: what `Ranker.rank` returns, as a sequence, a table and a file."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class ScoredPosts:
         filter: Filter | None = None,
         copies: bool = False,
     ) -> list[RankedPost]:
-        """The posts, best first; see `Linker.rank`.
+        """The posts, best first; see `Ranker.rank`.
 
         Raises:
             DataError: a condition that posts cannot be asked; see `Filter.passing`.
@@ -142,7 +142,7 @@ class ScoredPosts:
         """What thresholds on the scores of all posts that pass keep and find; near-duplicates count one by one.
 
         Raises:
-            LinkerError: as `Linker.thresholds`; or a condition that posts cannot be asked.
+            LinkerError: as `Ranker.thresholds`; or a condition that posts cannot be asked.
         """
         from linker.ranking.scores import thresholds_of
 

@@ -11,7 +11,7 @@ import pytest
 from linker.annotation.session.session import Session
 from linker.cli.main import main
 from linker.models.pretrained import BEST
-from linker.ranking.ranker import find_model
+from linker.models.resolve import resolve_model
 from linker.web.ranking_api import Trying
 from tests.docs.test_readme import COMMANDS
 
@@ -93,7 +93,7 @@ def test_simulations_and_calibrations_use_it(
 ) -> None:
     asked = []
     monkeypatch.setattr(
-        "linker.ranking.ranker.find_model", lambda model: asked.append(model) or find_model("bm25")
+        "linker.models.resolve.resolve_model", lambda model: asked.append(model) or resolve_model("bm25")
     )
     run(monkeypatch, capsys, *arguments, "--articles", "articles.jsonl", "--posts", "posts.jsonl")
     assert asked == [BEST]

@@ -17,7 +17,7 @@ from linker.cli.main import main
 from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
 from linker.models.passages import ByPassages, by_article, passages_of, sentences, split_articles
-from linker.ranking.ranker import Linker
+from linker.ranking.ranker import Ranker
 from tests.conftest import toy_posts
 
 
@@ -143,7 +143,7 @@ def test_explanations_are_of_whole_articles() -> None:
 def test_the_wrapped_model_is_a_model() -> None:
     article, posts = two_themes()
     model = linker.load("bm25").model
-    got = Linker(ByPassages(model, "best", words=30)).score([article], posts)
+    got = Ranker(ByPassages(model, "best", words=30)).score([article], posts)
     passages, _ = split_articles([article], 30)
     assert got.shape == (1, 3)
     assert got[0].tolist() == model.score(passages, posts).max(axis=0).tolist()

@@ -70,7 +70,7 @@ def start(
     from linker.annotation.session.storage import check_new
     from linker.cli.options import check_files, post_columns, with_option
     from linker.data.io.records import read_posts
-    from linker.ranking.ranker import find_model
+    from linker.models.resolve import resolve_model
 
     # What can be wrong is found out before the work begins: names first, the model last.
     include_packages(include_package)
@@ -78,7 +78,7 @@ def start(
     faults = Faults()
     check_files(article, posts, None, faults)
     columns = post_columns(column)
-    find_model(model or BEST)
+    resolve_model(model or BEST)
     ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
     told = _guidelines(guidelines)
     articles = read_articles(article, force, faults)

@@ -47,7 +47,7 @@ def calibrate(
 ) -> None:
     """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
     from linker.common.files import check_writable
-    from linker.ranking.ranker import find_model
+    from linker.models.resolve import resolve_model
 
     check_writable(out, [str(articles), str(posts)])
     if plot is not None:
@@ -60,7 +60,7 @@ def calibrate(
     for path in (articles, posts):
         if not path.is_file():
             raise DataError(f"{path}: no such file")
-    found = find_model(model)
+    found = resolve_model(model)
 
     from linker.calibration.calibrate import calibrate as learn
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
@@ -70,12 +70,12 @@ def calibrate(
     linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
     linked = only_split(linked, split) if split else linked
     # Each article by itself: the scores that `linker rank` compares with the calibration.
-    scores = reading(found.load().model, passages).score_alone(linked.articles, linked.posts)
+    scores = reading(found.load(), passages).score_alone(linked.articles, linked.posts)
     calibration = learn(
         scores,
         linked.relevance(),
-        model=found.contender.name,
-        fingerprint=identity(found.contender),
+        model=found.name,
+        fingerprint=identity(found),
         passages=passages,
     )
     calibration.write(out)

@@ -106,7 +106,7 @@ def evaluate(
     from linker.common.errors import DataError, LinkerError
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.outputs import Outputs
-    from linker.models.resolve import baseline_name, contenders
+    from linker.models.resolve import baseline_name, resolve_models
 
     include_packages(include_package)
     if reranking or similarity:
@@ -128,7 +128,7 @@ def evaluate(
         columns = PairColumns(grade=grade, label=label)
         print_benchmarks(
             measure_benchmarks(
-                contenders(models), reranking or [], similarity or [], columns, json_file,
+                resolve_models(models), reranking or [], similarity or [], columns, json_file,
                 on_error, str(errors_dir),
             )
         )  # fmt: skip
@@ -142,7 +142,7 @@ def evaluate(
     for path in (articles, posts):
         if not path.is_file():
             raise DataError(f"{path}: no such file")
-    everyone = contenders(models)
+    everyone = resolve_models(models)
     reference = baseline_name(everyone, baseline)
     outputs = Outputs(json=json_file, qrels=qrels, run=run, scores=scores)
     outputs.check(everyone, given=len(models), inputs=[articles, posts])

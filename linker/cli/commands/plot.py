@@ -118,12 +118,12 @@ def tsne(
     """Plot a t-SNE map of the posts of the most shared articles."""
     _check(out, data, articles, posts)
     include_packages(include_package)
+    from linker.models.resolve import resolve_model
     from linker.plots.tsne import figure, vector_map
-    from linker.ranking.ranker import find_model
 
-    found = find_model(model)
+    found = resolve_model(model)
     linked = _linked(articles, posts, split)
-    numbers = vector_map(found.load().model, linked, count, seed, model)
+    numbers = vector_map(found.load(), linked, count, seed, model)
     _write(figure(numbers), out, numbers, data)
 
 
@@ -235,21 +235,20 @@ def words(
     """Write an HTML page that highlights the words of an article with a weight above 0."""
     from linker.articles.loading import check_source, load_articles
     from linker.common.files import check_writable
+    from linker.models.resolve import resolve_model
     from linker.plots.words import check_page, write_page
     from linker.plots.words import words as words_of
-    from linker.ranking.ranker import find_model
 
     check_page(out, [article])
     if data is not None:
         check_writable(data, [article])
     include_packages(include_package)
     check_source(article)
-    found = find_model(model)
+    found = resolve_model(model)
     read = load_articles(article)
     if len(read) > 1:
         raise LinkerError(f"{article}: holds {len(read):,} articles; give a file with one")
-    loaded = found.load()
-    numbers = words_of(loaded.model, read[0], loaded.name)
+    numbers = words_of(found.load(), read[0], found.file_name)
     write_page(numbers, out)
     _write_data(numbers, data)
     print(out)
@@ -296,8 +295,8 @@ def _scored(
     posts: Path | None,
     split: str | None,
 ) -> Scored:
+    from linker.models.resolve import resolve_model
     from linker.plots.data import read_scored, scored_by
-    from linker.ranking.ranker import find_model
 
     if ranking is not None:
         if model or articles or posts or split:
@@ -305,8 +304,8 @@ def _scored(
         return read_scored(str(ranking), score, label)
     if model is None or articles is None or posts is None:
         raise LinkerError("give RANKING, a file with scores and labels; or --model, --articles and --posts")
-    found = find_model(model)
-    return scored_by(found.load().model, _linked(articles, posts, split), model)
+    found = resolve_model(model)
+    return scored_by(found.load(), _linked(articles, posts, split), model)
 
 
 def _write(figure: Any, out: Path, numbers: Any, data: Path | None) -> None:

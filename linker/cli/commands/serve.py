@@ -74,14 +74,14 @@ def serve(
     include_packages(include_package)
     from linker.annotation.session.session import Session
     from linker.data.io.records import read_posts
-    from linker.ranking.ranker import find_model
+    from linker.models.resolve import resolve_model
     from linker.web import server
     from linker.web.app import create_app
 
     if len({folder.resolve() for folder in sessions or []}) < len(sessions or []):
         raise LinkerError("a session is given twice; give each once")
     if model is not None:
-        find_model(model)
+        resolve_model(model)
     columns = post_columns(column)
     listener = server.listen(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:

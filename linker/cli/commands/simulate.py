@@ -120,7 +120,7 @@ def simulate(
     from linker.common.errors import LinkerError
     from linker.config import build
     from linker.data.io.records import read_articles, read_posts
-    from linker.ranking.ranker import find_model
+    from linker.models.resolve import resolve_model
 
     include_packages(include_package)
     if task and not relevant:
@@ -136,12 +136,12 @@ def simulate(
         recall,
         growth,
     )
-    columns, found = post_columns(column), find_model(model)
+    columns, found = post_columns(column), resolve_model(model)
     if out is not None:
         check_outputs(out, [articles, *posts])
     with with_option():
         planned = _planned(read_articles(str(articles)), read_posts(posts, columns), relevant, task)
-    tasks = _tasks(planned, found.load().model)
+    tasks = _tasks(planned, found.load())
     if not tasks:
         raise LinkerError("no task has a relevant post; there is nothing to find")
     with progress_bar() as progress:

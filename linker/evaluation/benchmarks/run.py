@@ -14,7 +14,7 @@ from linker.evaluation.benchmarks.graded_pairs import PairColumns, read_pairs, s
 from linker.evaluation.benchmarks.reranking import read_reranking, rerank
 from linker.models.archive import write_json
 from linker.models.model import Model
-from linker.models.resolve import Contender
+from linker.models.resolve import ModelReference
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Benchmark:
 
 
 def measure_benchmarks(
-    contenders: Sequence[Contender],
+    contenders: Sequence[ModelReference],
     rerankings: Sequence[Path],
     similarities: Sequence[Path],
     columns: PairColumns,

@@ -201,7 +201,7 @@ def test_the_diagram_comes_from_the_calibration(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--model", "none"), "no such model folder"),
+        (("--model", "none"), "model not found"),
         (("--model", "bm25", "--split", "dev"), "no posts with articles have it"),
         (("--model", "bm25", "--out", "posts.jsonl"), "posts.jsonl"),
         (("--model", "bm25", "--plot", "c.txt"), "c.txt"),

@@ -180,7 +180,7 @@ def test_several_models_need_several_files(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere"], ["nowhere: no such model folder", "bm25 or tfidf"]),
+        (["nowhere"], ["nowhere: model not found", "bm25 or tfidf"]),
         (["."], ["not a model folder, it has no config.json"]),
         (["bm25", "bm25"], ["bm25: given twice"]),
         (["bm25", "--articles", "none.jsonl", "--posts", "posts.jsonl"], ["none.jsonl: no such file"]),
@@ -208,7 +208,7 @@ def test_a_wrong_config_says_everything_at_once(folder: Path) -> None:
 
 def test_a_training_config_is_no_model_yet(folder: Path) -> None:
     (folder / "mine.jsonnet").write_text("{data: {}, model: {type: 'siamese'}}")
-    refused(linker(folder, "mine.jsonnet"), "mine.jsonnet: is the config of a training", "linker train")
+    refused(linker(folder, "mine.jsonnet"), "mine.jsonnet: a training config", "linker train")
 
 
 def test_ids_with_white_space_are_refused_in_trec_files_only(folder: Path) -> None:

@@ -324,7 +324,7 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
             ("--article", "-", "--article", "-", "--posts", "posts.jsonl"),
             "standard input can be read once only",
         ),
-        ((*BASIC, "--model", "runs/none"), "runs/none: no such model folder"),
+        ((*BASIC, "--model", "runs/none"), "runs/none: model not found"),
         ((*BASIC, "--out", "."), "is a folder"),
         ((*BASIC, "--out", "article.txt/x.csv"), "cannot be written"),
         ((*BASIC, "--out", "posts.jsonl"), "would overwrite an input"),
@@ -341,7 +341,7 @@ def test_mistakes_end_with_2_and_one_message(
     run: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
 ) -> None:
     monkeypatch.setattr(
-        "linker.ranking.ranker.FoundModel.load", lambda _: pytest.fail("the model was loaded")
+        "linker.models.resolve.ModelReference.load", lambda _: pytest.fail("the model was loaded")
     )
     Path("runs").mkdir()
     code, out, err = run(*arguments)
