@@ -108,6 +108,20 @@ class Thresholds:
         wanted = [count for count in counts if 10 <= count < len(self)] + [len(self)]
         return [self.at(score) for score in self._scores_at(np.array(wanted))]
 
+    def choose(
+        self, threshold: float | None, precision: float | None, recall: float | None
+    ) -> Threshold | None:
+        """Return the threshold that was asked for, by its score or by a target; None if none was asked for.
+
+        Raises:
+            LinkerError: if no threshold is estimated to reach the target.
+        """
+        if precision is not None:
+            return self.for_precision(precision)
+        if recall is not None:
+            return self.for_recall(recall)
+        return None if threshold is None else self.at(threshold)
+
     def for_precision(self, wish: float) -> Threshold:
         """The lowest threshold that is estimated to have at least this precision.
 
@@ -148,6 +162,31 @@ class Thresholds:
     def _scores_at(self, ranks: np.ndarray) -> list[float]:
         """The distinct scores at these ranks, the highest first, as ranked posts have them."""
         return [float(str(score)) for score in np.unique(self._descending[ranks - 1])[::-1]]
+
+
+def check_targets(
+    threshold: float | None, precision: float | None, recall: float | None, has_evidence: bool
+) -> None:
+    """Check that at most one of threshold, precision and recall is given, and that a target can be estimated.
+
+    Raises:
+        LinkerError: if several are given, a target is out of range, or there are no labels and no calibration.
+    """
+    targets = {"--precision": precision, "--recall": recall}
+    options = {**targets, "--threshold": threshold}
+    given = [name for name, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise LinkerError(f"{' and '.join(given)}: both set the threshold; give only one")
+    for name, value in targets.items():
+        if value is None:
+            continue
+        if not 0 < value <= 1:
+            raise LinkerError(f"{name} {value}: give a share above 0 and up to 1, such as 0.8")
+        if not has_evidence:
+            raise LinkerError(
+                f"{name}: no relevance labels to estimate it from; give labels of some of these posts (--labels) or a "
+                "calibration (--calibration)"
+            )
 
 
 def _percent(share: float) -> str:

@@ -20,8 +20,9 @@ Articles = Annotated[
     list[str],
     typer.Option(
         "--article",
-        help="The article: address, file (HTML, PDF, text, JSON, or a list of addresses), folder, text in quotes, "
-        "or - for standard input. Several may follow (stories/*.html); they make one query.",
+        metavar="SOURCE",
+        help="Article: address, file (HTML, PDF, text, JSON), folder, quoted text, or - for standard input; several "
+        "(stories/*.html) are one query.",
         show_default=False,
     ),
 ]
@@ -29,7 +30,8 @@ Force = Annotated[
     bool,
     typer.Option(
         "--force",
-        help="Use an article even if its page holds too little text (paywall, error page, nearly empty).",
+        metavar="",
+        help="Accept a page with too little text (paywall, error page).",
     ),
 ]
 

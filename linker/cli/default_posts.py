@@ -19,6 +19,7 @@ PATIENCE = 10.0
 """Seconds to wait for the first byte on standard input that nobody asked to read."""
 
 _FOLDERS = (".", "data")
+_CORPUS, _FILES = "corpus", "files"
 _SHOWN = 5
 _LONGEST_COMMAND = 120
 
@@ -39,7 +40,7 @@ class FoundPosts:
 
 
 def find_posts(articles: list[str], model: str | None = None, corpora: bool = True) -> FoundPosts:
-    """Find the posts that a command ranks if neither --posts nor --corpus was given.
+    """Find the posts that a command ranks if --posts was not given.
 
     The first of these that exists: a corpus (the current folder or a folder in it), a file called `posts` with an
     ending that linker reads (`posts.jsonl`, `posts.csv.gz`, ...), such a file in the folder `data`, standard input if
@@ -54,18 +55,18 @@ def find_posts(articles: list[str], model: str | None = None, corpora: bool = Tr
         LinkerError: there are several of a kind, or none of all; the message lists what to type.
     """
     found = _corpora() if corpora else []
-    fitting = [one for one in found if model is None or _encoded_by(model, one)]
-    tiers = [
-        ("--corpus", fitting),
-        *(("--posts", _files(folder)) for folder in _FOLDERS),
-        ("--corpus", [one for one in found if one not in fitting]),
+    fitting = [folder for folder in found if model is None or _encoded_by(model, folder)]
+    tiers: list[tuple[str, list[str]]] = [
+        (_CORPUS, fitting),
+        *((_FILES, _files(folder)) for folder in _FOLDERS),
+        (_CORPUS, [folder for folder in found if folder not in fitting]),
     ]
-    for number, (option, tier) in enumerate(tiers):
+    for number, (kind, tier) in enumerate(tiers):
         if len(tier) > 1:
-            raise LinkerError(_several(articles, option, tier))
+            raise LinkerError(_several(articles, kind, tier))
         if tier:
-            others = [f"{name} {shlex.quote(one)}" for name, later in tiers[number + 1 :] for one in later]
-            return _found(option, tier[0], others)
+            later = [(kind, path) for kind, paths in tiers[number + 1 :] for path in paths]
+            return _found(kind, tier[0], later)
     if "-" not in articles and _is_piped():
         _wait_for_input(articles)
         return FoundPosts("reading posts from standard input", files=["-"])
@@ -118,17 +119,23 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
-def _found(option: str, path: str, others: list[str]) -> FoundPosts:
-    corpus = option == "--corpus"
+def _found(kind: str, path: str, later: list[tuple[str, str]]) -> FoundPosts:
+    corpus = kind == _CORPUS
     what = "this folder, a corpus" if path == "." else f"{path}, a corpus in this folder" if corpus else path
-    others = [*others[:1], *(["--posts - for standard input"] if _bytes_waiting() else [])]
-    line = f"posts: {what} (none were named; for others give {' or '.join(others or ['--posts FILE'])})"
+    others = [
+        f"use `linker corpus search {shlex.quote(other)}`"
+        if of == _CORPUS
+        else f"give --posts {shlex.quote(other)}"
+        for of, other in later[:1]
+    ]
+    others += ["give --posts - for standard input"] if _bytes_waiting() else []
+    line = f"posts: {what} (none were named; for others {' or '.join(others or ['give --posts FILE'])})"
     return FoundPosts(line, Path(path) if corpus else None, [] if corpus else [path])
 
 
-def _several(articles: list[str], option: str, tier: list[str]) -> str:
-    what = "corpora" if option == "--corpus" else "files of posts"
-    commands = [_command(articles, f"{option} {shlex.quote(one)}") for one in tier]
+def _several(articles: list[str], kind: str, tier: list[str]) -> str:
+    what = "corpora" if kind == _CORPUS else "files of posts"
+    commands = [_command(articles, shlex.quote(path), kind) for path in tier]
     return "\n  ".join([f"{len(tier)} {what} in this folder; type one of", *commands])
 
 
@@ -137,8 +144,8 @@ def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
 
     names = [one.name for one in _entries(Path(".")) if format_of_name(one.name) and one.is_file()]
     files = sorted(name for name in names if not _is_article(name, articles) and not name.endswith(".txt"))
-    commands = [_command(articles, f"--posts {shlex.quote(name)}") for name in files[:_SHOWN]]
-    commands = commands or [_command(articles, "--posts FILE")]
+    commands = [_command(articles, shlex.quote(name)) for name in files[:_SHOWN]]
+    commands = commands or [_command(articles, "FILE")]
     hint = f"FILE has one post per row or line ({', '.join(ENDINGS)}); a folder of such files will do, too"
     return "\n  ".join(
         [
@@ -154,9 +161,14 @@ def _is_article(name: str, articles: list[str]) -> bool:
     return any(Path(one).name == name for one in articles if len(one) < 1000)
 
 
-def _command(articles: list[str], rest: str) -> str:
+def _command(articles: list[str], posts: str, kind: str = _FILES) -> str:
     given = shlex.join(articles)
-    return f"linker rank --article {given if len(given) < _LONGEST_COMMAND and given else '...'} {rest}"
+    article = f"--article {given if len(given) < _LONGEST_COMMAND and given else '...'}"
+    return (
+        f"linker corpus search {posts} {article}"
+        if kind == _CORPUS
+        else f"linker rank {article} --posts {posts}"
+    )
 
 
 def _is_piped() -> bool:
@@ -193,7 +205,7 @@ def _wait_for_input(articles: list[str]) -> None:
     if not _is_ready(0.5):
         print("waiting for posts on standard input", file=sys.stderr)
         if not _is_ready(PATIENCE):
-            wait = _command(articles, "--posts -    (waits for as long as it takes)")
+            wait = _command(articles, "-    (waits for as long as it takes)")
             raise LinkerError(
                 f"standard input: nothing came within {PATIENCE:g} seconds; type\n  "
                 f"{_command(articles, '--posts FILE')}\n  {wait}"

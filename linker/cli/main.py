@@ -6,13 +6,17 @@ import errno
 import io
 import os
 import sys
+from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from linker import contrib
 from linker.cli import status
 from linker.cli.commands import (
     annotate,
+    benchmark,
     calibrate,
     config,
     corpus,
@@ -29,32 +33,36 @@ from linker.cli.commands import (
 from linker.cli.repeated_options import SeveralValues
 from linker.common.errors import LinkerError
 from linker.common.files import NO_ROOM
-from linker.contrib.twitter4sse import cli as mine
 from linker.version import __version__
 
 app = typer.Typer(
     help="Rank social-media posts by whether they discuss a given news article.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
-# Every subcommand is added here. Their files import nothing heavy at module level: torch and its like are
-# imported within the functions, so that `linker --help` stays fast.
-app.command("train")(train.train)
-app.command("distil")(distil.distil)
-app.command("evaluate")(evaluate.evaluate)
-app.command("rank", cls=SeveralValues)(rank.rank)
-app.command("calibrate")(calibrate.calibrate)
-app.command("serve")(serve.serve)
-app.command("simulate")(simulate.simulate)
-app.command("doctor")(doctor.doctor)
-app.add_typer(annotate.app, name="annotate")
-app.add_typer(plot.app, name="plot")
-app.add_typer(config.app, name="config")
-app.add_typer(vectors.app, name="vectors")
-app.add_typer(mine.app, name="mine")
-app.add_typer(corpus.app, name="corpus")
+# Commands appear in `linker --help` in this order. Their files import nothing heavy at module level: torch and the like
+# are imported within the functions, so that `linker --help` stays fast.
+_RANK, _LABEL, _TRAIN, _MEASURE, _TOOLS = "Rank", "Label", "Train", "Measure", "Tools"
+
+app.command("rank", cls=SeveralValues, rich_help_panel=_RANK)(rank.rank)
+app.add_typer(corpus.app, name="corpus", rich_help_panel=_RANK)
+app.add_typer(annotate.app, name="annotate", rich_help_panel=_LABEL)
+app.command("serve", rich_help_panel=_LABEL)(serve.serve)
+app.command("simulate", rich_help_panel=_LABEL)(simulate.simulate)
+app.command("train", rich_help_panel=_TRAIN)(train.train)
+app.command("distil", rich_help_panel=_TRAIN)(distil.distil)
+app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
+app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)
+app.command("benchmark", rich_help_panel=_MEASURE)(benchmark.benchmark)
+app.command("calibrate", rich_help_panel=_MEASURE)(calibrate.calibrate)
+app.add_typer(plot.app, name="plot", rich_help_panel=_MEASURE)
+app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)
+app.command("doctor", rich_help_panel=_TOOLS)(doctor.doctor)
+# Commands of papers: `COMMAND` and `app` of linker/contrib/PAPER/cli.py, found by name.
+for _file in sorted(Path(contrib.__path__[0]).glob("*/cli.py")):
+    _paper = import_module(f"linker.contrib.{_file.parent.name}.cli")
+    app.add_typer(_paper.app, name=_paper.COMMAND, rich_help_panel=_TOOLS)
 
 
 def _version(wanted: bool) -> None:
@@ -75,10 +83,10 @@ def linker(
 def main() -> None:
     """Run the command line.
 
-    Exit codes: 0; 2 for wrong input or usage, told on stderr; 130 after Ctrl-C; 1 with a traceback for a
-    defect of linker itself.
+    Exit codes: 0; 2 for invalid input or usage, with a message on standard error; 130 after Ctrl-C; 1 with a
+    traceback for a defect of linker.
     """
-    # Posts hold emojis, and results are files like any other: UTF-8, whatever the locale.
+    # Posts contain emojis: results are UTF-8 in every locale.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     try:
@@ -95,7 +103,7 @@ def main() -> None:
             raise
         # What is still in the buffer would fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno == errno.EPIPE:  # whoever read our results has enough: `| head`
+        if error.errno == errno.EPIPE:  # the reader of the results has closed the pipe: `| head`
             sys.exit(1)
         print(
             f"error: {error.filename or 'the results'}: cannot be written ({error.strerror})", file=sys.stderr

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from linker.common.errors import DataError, Faults, LinkerError
+from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
     from linker.config import LoadedConfig
@@ -71,7 +72,7 @@ def check_files(
 
 
 @contextmanager
-def with_option() -> Iterator[None]:
+def naming_columns() -> Iterator[None]:
     """End a complaint about missing columns with the command line that would name them."""
     from linker.data.io.columns import MissingColumnsError
 
@@ -97,6 +98,40 @@ def corrected(arguments: list[str], remedy: dict[str, str | None]) -> str:
     return shlex.join(["linker", *kept])
 
 
+_MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25 or tfidf"
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False),
+]
+ModelOrBest = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.")]
+CorpusModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Model that encoded the corpus, if its folder was moved.",
+        show_default="as when the corpus was built",
+    ),
+]
+CorpusFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Folder of the corpus.", show_default=False)
+]
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL",
+        help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25 or tfidf.",
+        show_default=False,
+    ),
+]
+LinkedArticles = Annotated[
+    Path, typer.Option("--articles", help="Articles to rank posts for (JSON Lines, CSV, TSV, Parquet).")
+]
+LinkedPosts = Annotated[
+    Path,
+    typer.Option(
+        "--posts", help="Posts with the ids of their articles in a column `article_id` or `article_ids`."
+    ),
+]
 ConfigFile = Annotated[Path, typer.Argument(help="The Jsonnet config file.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
@@ -127,7 +162,8 @@ Packages = Annotated[
     list[str] | None,
     typer.Option(
         "--include-package",
-        help="Import this Python package for its registered components; repeatable.",
+        metavar="NAME",
+        help="Import the components of a Python package; repeatable.",
         show_default=False,
     ),
 ]
@@ -136,7 +172,8 @@ PostColumnNames = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
-        help="Map a column of the posts to a linker field, such as text=body; repeatable.",
+        metavar="KEY=COL",
+        help="Name a column of the posts, such as text=body; repeatable.",
         show_default=False,
     ),
 ]
@@ -144,7 +181,9 @@ OnError = Annotated[
     Literal["strict", "skip"],
     typer.Option(
         "--on-error",
-        help="On invalid lines: stop before any work (strict), or set them aside and continue (skip).",
+        metavar="HOW",
+        help="Stop at invalid lines (strict, default) or set them aside (skip).",
+        show_default=False,
     ),
 ]
 TextColumns = Annotated[
@@ -178,7 +217,9 @@ PassagesOption = Annotated[
     Literal["whole", "best", "mean"],
     typer.Option(
         "--passages",
-        help="Score whole articles, or split them into passages and take the best or mean passage score.",
+        metavar="HOW",
+        help="Score articles whole (default), by best or by mean passage.",
+        show_default=False,
     ),
 ]
 EngineName = Annotated[

@@ -47,6 +47,10 @@ def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list
         DataError: a file cannot be read; something of another type; posts without a text; two with the same id; or
             no post. Up to five faults are named at once, and all are counted.
     """
+    if isinstance(given, list) and given and all(isinstance(post, Post) for post in given):
+        posts: list[Post] = given
+        if len({post.id for post in posts}) == len(posts):
+            return posts
     known = post_columns(columns)
     if isinstance(given, Path):
         return read_posts(str(given), known)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from linker.calibration.thresholds import Threshold, Thresholds
+
 _FIRST = (*FIRST_COLUMNS, "copies")
 _WORDS = ("article_words", "post_words")
 
@@ -36,6 +38,8 @@ class Ranking(Sequence[RankedPost]):
         model: how files and displays call what ranked them.
         frame: the data frame that the posts were read from.
         ids: the ids of its rows, in order.
+        thresholds: estimates for every threshold, if there were labels or a calibration.
+        threshold: the estimates for the threshold that was applied, if there were labels or a calibration.
     """
 
     def __init__(
@@ -45,8 +49,11 @@ class Ranking(Sequence[RankedPost]):
         model: str = "model",
         frame: Frame | None = None,
         ids: Sequence[str] = (),
+        thresholds: Thresholds | None = None,
+        threshold: Threshold | None = None,
     ) -> None:
         self._posts, self.articles, self.model = posts, articles, model
+        self.thresholds, self.threshold = thresholds, threshold
         self._frame, self._ids = frame, ids
 
     def __len__(self) -> int:
@@ -60,7 +67,15 @@ class Ranking(Sequence[RankedPost]):
 
     def __getitem__(self, index: int | slice) -> RankedPost | Ranking:
         if isinstance(index, slice):
-            return Ranking(self._posts[index], self.articles, self.model, self._frame, self._ids)
+            return Ranking(
+                self._posts[index],
+                self.articles,
+                self.model,
+                self._frame,
+                self._ids,
+                self.thresholds,
+                self.threshold,
+            )
         return self._posts[index]
 
     def __iter__(self) -> Iterator[RankedPost]:

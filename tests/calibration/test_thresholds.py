@@ -293,7 +293,7 @@ def test_from_python() -> None:
     wanted = thresholds.for_recall(0.5)
     assert sum(ranked.score >= wanted.score for ranked in ranking) == wanted.kept
     calibration = calibrate(model.score(toy.articles, toy.posts), toy.relevance())
-    by_dev = model.thresholds(article, toy.posts, calibration)
+    by_dev = model.thresholds(article, toy.posts, calibration=calibration)
     assert 0 < by_dev.at(ranking[0].score).recall.value < 1
     with pytest.raises(DataError, match="--passages whole"):
-        model.thresholds(article, toy.posts, calibration, passages="best")
+        model.thresholds(article, toy.posts, calibration=calibration, passages="best")

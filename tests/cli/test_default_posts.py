@@ -187,7 +187,8 @@ def test_several_candidates_are_listed_and_none_is_taken(folder: Path) -> None:
     a_corpus(folder / "one")
     a_corpus(folder / "two")
     with pytest.raises(
-        LinkerError, match=r"2 corpora in this folder(.|\n)*--corpus one\n(.|\n)*--corpus two"
+        LinkerError,
+        match=r"2 corpora in this folder(.|\n)*linker corpus search one --article a.html\n(.|\n)*search two ",
     ):
         find_posts(["a.html"])
 

@@ -136,7 +136,7 @@ def test_articles_that_are_one_passage_score_as_they_are(how: str) -> None:
 
 def test_explanations_are_of_whole_articles() -> None:
     article, posts = two_themes()
-    with pytest.raises(LinkerError, match="explanations tell of whole articles"):
+    with pytest.raises(LinkerError, match="explanations cover whole articles"):
         linker.load("bm25").rank(article, posts, explain=True, passages="best")
 
 
@@ -183,6 +183,6 @@ def test_what_does_not_go_together_is_told(
 ) -> None:
     rank = ("rank", "--article", "a.json", "--posts", "p.jsonl", "--passages", "mean", "--explain")
     assert run(monkeypatch, *rank) == 2
-    assert "explanations tell of whole articles" in capsys.readouterr().err
-    assert run(monkeypatch, "evaluate", "bm25", "--similarity", "p.jsonl", "--passages", "mean") == 2
-    assert "--passages does not go with" in capsys.readouterr().err
+    assert "explanations cover whole articles" in capsys.readouterr().err
+    assert run(monkeypatch, "benchmark", "bm25", "--similarity", "p.jsonl", "--passages", "mean") == 2
+    assert "No such option: --passages" in capsys.readouterr().err

@@ -68,7 +68,7 @@ def start(
     """Create a session: a folder with the articles, the posts and all labels."""
     from linker.annotation.session.session import RULE, STRATEGY, Session
     from linker.annotation.session.storage import check_new
-    from linker.cli.options import check_files, post_columns, with_option
+    from linker.cli.options import check_files, naming_columns, post_columns
     from linker.data.io.records import read_posts
     from linker.models.resolve import resolve_model
 
@@ -82,7 +82,7 @@ def start(
     ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
     told = _guidelines(guidelines)
     articles = read_articles(article, force, faults)
-    with with_option():
+    with naming_columns():
         candidates = read_posts(posts, columns, on_error, str(errors_dir))
     if model is None:
         _say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")

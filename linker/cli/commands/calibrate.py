@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from linker.cli.options import ErrorsDir, OnError, Packages, PassagesOption, include_packages
-from linker.cli.thresholds import identity, print_thresholds, say
+from linker.cli.ranking import print_thresholds, say
 from linker.common.errors import DataError, LinkerError
 from linker.models.pretrained import BEST
 
@@ -75,7 +75,7 @@ def calibrate(
         scores,
         linked.relevance(),
         model=found.name,
-        fingerprint=identity(found),
+        fingerprint=found.fingerprint,
         passages=passages,
     )
     calibration.write(out)

@@ -16,8 +16,8 @@ from linker.cli.options import (
     Packages,
     PostColumnNames,
     include_packages,
+    naming_columns,
     post_columns,
-    with_option,
 )
 from linker.common.errors import LinkerError
 from linker.models.pretrained import BEST
@@ -87,7 +87,7 @@ def serve(
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = server.checked_token(token, server.is_loopback(listener))
         port = listener.getsockname()[1]
-        with with_option():
+        with naming_columns():
             candidates = read_posts(posts, columns, on_error, str(errors_dir)) if posts else []
         app = create_app(
             [opened.enter_context(Session.open(folder)) for folder in sessions or []],

@@ -114,7 +114,7 @@ def simulate(
     from linker.annotation.simulation.study import Plan, study
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
     from linker.cli.commands.annotate_start import _component
-    from linker.cli.options import post_columns, with_option
+    from linker.cli.options import naming_columns, post_columns
     from linker.cli.tables import print_study
     from linker.common.console import progress_bar, stderr
     from linker.common.errors import LinkerError
@@ -139,7 +139,7 @@ def simulate(
     columns, found = post_columns(column), resolve_model(model)
     if out is not None:
         check_outputs(out, [articles, *posts])
-    with with_option():
+    with naming_columns():
         planned = _planned(read_articles(str(articles)), read_posts(posts, columns), relevant, task)
     tasks = _tasks(planned, found.load())
     if not tasks:

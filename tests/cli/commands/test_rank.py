@@ -145,10 +145,6 @@ def test_near_duplicates_are_shown_once(run: Run, tmp_path: Path) -> None:
     assert [(r["id"], r["copies"]) for r in records] == [("a3", 0), ("a1", 0), ("a2", 0), ("c", 0), ("b", 0)]
     rows = list(csv.DictReader(io.StringIO(run(*bm25, "csv", "--lang", "en")[1])))
     assert [(row["id"], row["copies"]) for row in rows] == [("a3", "1"), ("c", "0")]
-    assert [row["rank"] for row in csv.DictReader(io.StringIO(run(*bm25, "csv", "--offset", "1")[1]))] == [
-        "2",
-        "3",
-    ]
     assert len(run(*bm25, "trec")[1].splitlines()) == 5, "a run holds all posts, to be evaluated"
 
 
@@ -175,7 +171,7 @@ CONDITIONS = [
         (("--since", "2031-05-15"), ["e2"], "left out 1 of 4 posts: without a time (--since, --until)"),
         (("--until", "2031-05-14T10:00:00Z"), [], "no post meets the conditions"),
         (("--since", "2031-05-14T10:00:00Z", "--until", "2031-05-16"), ["e1", "d1"], "without a time"),
-        (("--since", "2031-05-14", "--lang", "en", "--offset", "1"), ["e2"], "without a time"),
+        (("--since", "2031-05-14", "--lang", "en", "--top", "1"), ["e1"], "without a time"),
     ],
 )
 def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, told) -> None:
@@ -194,7 +190,10 @@ def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, to
     [
         (("--lang", "en"), "--lang en: no post has a language"),
         (("--since", "2031"), "--since: "),
-        (("--where", "likes > 2"), "--where likes > 2: SQL conditions need a corpus"),
+        (
+            ("--corpus", "tweets"),
+            "--corpus: moved to a command of its own; use `linker corpus search tweets`",
+        ),
     ],
 )
 def test_conditions_that_cannot_be_asked(run: Run, options, told) -> None:
@@ -253,12 +252,10 @@ def test_bad_lines_stop_or_are_set_aside(run: Run, tmp_path: Path) -> None:
     code, out, err = run(*BASIC, "--format", "csv")
     assert (code, out) == (2, "")
     assert "posts.jsonl, line 6" in err
-    code, out, err = run(
-        *BASIC, "--format", "csv", "--on-error", "skip", "--errors-dir", str(tmp_path / "side")
-    )
+    code, out, err = run(*BASIC, "--format", "csv", "--on-error", "skip")
     assert (code, len(list(csv.reader(io.StringIO(out))))) == (0, 5)
     assert "1 of 6 lines set aside" in err
-    assert (tmp_path / "side/posts.jsonl.errors.jsonl").exists()
+    assert (tmp_path / "posts.jsonl.errors.jsonl").exists()
 
 
 def test_explain_marks_the_words(run: Run) -> None:
@@ -293,7 +290,7 @@ def test_a_model_that_cannot_explain_says_so(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mute.jsonnet").write_text("{ type: 'silent' }")
     code, out, err = run(*BASIC, "--model", "mute.jsonnet", "--explain", "--include-package", "silent")
     assert code == 0
-    assert "mute cannot tell which words carried a score" in err
+    assert "mute cannot explain its scores" in err
     assert "*" not in out
 
 
