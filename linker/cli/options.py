@@ -189,7 +189,9 @@ OnError = Annotated[
 TextColumns = Annotated[
     list[str] | None,
     typer.Option(
-        "--column", help="Column to read text from; repeatable (default: title, text).", show_default=False
+        "--text-column",
+        help="Column to read text from; repeatable.",
+        show_default="title, text",
     ),
 ]
 # Bad lines show while the texts are read, which is part of the work.

@@ -188,7 +188,7 @@ def test_several_candidates_are_listed_and_none_is_taken(folder: Path) -> None:
     a_corpus(folder / "two")
     with pytest.raises(
         LinkerError,
-        match=r"2 corpora in this folder(.|\n)*linker corpus search one --article a.html\n(.|\n)*search two ",
+        match=r"2 corpora in this folder(.|\n)*search one --article a.html\n(.|\n)*search two ",
     ):
         find_posts(["a.html"])
 

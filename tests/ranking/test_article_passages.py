@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linker
-from linker.calibration.score_files import read_scores
 from linker.cli.main import main
 from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
 from linker.models.passages import ByPassages, by_article, passages_of, sentences, split_articles
 from linker.ranking.ranker import Ranker
 from tests.conftest import toy_posts
+from tests.helpers.score_files import read_scores
 
 
 def article_of(text: str, title: str = "") -> Article:

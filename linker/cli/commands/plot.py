@@ -68,26 +68,6 @@ AnyPosts = Annotated[
 
 
 @app.command()
-def attention(
-    out: Out,
-    tokens: Annotated[
-        list[int], typer.Option("--tokens", min=1, help="Length of a text in tokens; repeatable.")
-    ] = [5, 25],  # noqa: B006  (typer copies it)
-    alpha: Annotated[
-        float, typer.Option("--alpha", help="Entmax alpha, above 1; 1.5 is 1.5-entmax, 2 is sparsemax.")
-    ] = 2.0,
-    seed: Seed = 13,
-    data: Data = None,
-) -> None:
-    """Plot attention weights in short and long texts: softmax against sparsemax."""
-    _check(out, data)
-    from linker.plots.attention import attention_weights, figure
-
-    numbers = attention_weights(tokens, alpha, seed)
-    _write(figure(numbers), out, numbers, data)
-
-
-@app.command()
 def alphas(model: ModelFolder, out: Out, data: Data = None, include_package: Packages = None) -> None:
     """Plot the entmax alpha that each attention head learned, for ring and star attention."""
     _check(out, data)

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from ir_measures import AP
 
-from linker.calibration.score_files import read_scores
 from linker.models.archive import save_model
 from linker.models.lexical import TfidfModel
+from tests.helpers.score_files import read_scores
 
 TOPICS = [
     "bridge cracks council",
@@ -216,7 +216,7 @@ def test_ids_with_white_space_are_refused_in_trec_files_only(folder: Path) -> No
         path = folder / name
         path.write_text(path.read_text().replace('"a1"', '"a 1"'))
     result = linker(folder, "bm25", "--run", "x.run")
-    refused(result, "article id 'a 1' holds white space")
+    refused(result, "article id 'a 1' contains white space")
     assert "scoring" not in result.stderr
     assert not (folder / "x.run").exists()
     assert linker(folder, "bm25", "--scores", "x.npz").returncode == 0

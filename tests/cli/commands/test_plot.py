@@ -62,7 +62,6 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 LINKED = ("--articles", "articles.jsonl", "--posts", "posts.jsonl")
 FIGURES = {
-    "attention": ("--tokens", "4"),
     "alphas": ("--model", "model"),
     "tsne": ("--model", "model", *LINKED, "--count", "3"),
     "retrieved": ("ranking.csv", "--threshold", "0.5"),
@@ -140,7 +139,6 @@ def test_the_page_needs_no_matplotlib(run: Run, tmp_path: Path, monkeypatch: pyt
         (("retrieved", "ranking.csv", "--out", "f.svg", "--data", "ranking.csv"), "would overwrite an input"),
         (("reliability", "--model", "bm25", *LINKED, "--split", "dev", "--out", "f.svg"), "--split dev"),
         (("tsne", "--model", "bm25", *LINKED, "--out", "f.svg"), "bm25: scores without vectors"),
-        (("attention", "--alpha", "1", "--out", "f.svg"), "alpha is 1"),
         (("recall", "study", "--task", "fire", "--out", "f.svg"), "has no task 'fire'; there are: flood"),
         (
             ("words", "--article", "articles.jsonl", "--model", "model", "--out", "w.html"),
@@ -169,7 +167,7 @@ def test_without_matplotlib_one_line_says_what_to_install(tmp_path: Path) -> Non
         "sys.meta_path.insert(0, Blocked())\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "linker.cli.main", "plot", "attention", "--out", "f.svg"],
+        [sys.executable, "-m", "linker.cli.main", "plot", "alphas", "--model", "m", "--out", "f.svg"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": f"{blocked}{os.pathsep}{Path(__file__).parents[3]}"},
         capture_output=True,

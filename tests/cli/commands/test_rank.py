@@ -19,10 +19,10 @@ import pytest
 
 from linker.cli.main import main
 from linker.data.types import Article, Post
-from linker.evaluation.trec import read_run
 from linker.models.archive import save_model
 from linker.models.lexical import TfidfModel
 from linker.ranking.ranker import load
+from tests.helpers.score_files import read_run
 
 ARTICLE = "Bridge closed after cracks\n\nThe council closed the old bridge because of cracks in its northern pier.\n"
 POSTS = [
