@@ -182,7 +182,7 @@ def test_text_in_place_of_a_file() -> None:
 )
 def test_a_missing_file_is_no_text(name: str) -> None:
     with pytest.raises(
-        DataError, match=r"there is no such file; for a web page, .*https://.*; for text, "
+        DataError, match=r"file not found; for a web page, .*https://.*; for text, "
     ) as caught:
         load_articles(name)
     assert str(caught.value).startswith(f"{name}: ")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from linker.cli.articles import Articles, Force, read_articles
+from linker.cli.articles import Articles, Force, load_and_report
 from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
 from linker.common.errors import Faults, LinkerError
 from linker.models.pretrained import BEST
@@ -81,7 +81,7 @@ def start(
     resolve_model(model or BEST)
     ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
     told = _guidelines(guidelines)
-    articles = read_articles(article, force, faults)
+    articles = load_and_report(article, force, faults)
     with naming_columns():
         candidates = read_posts(posts, columns, on_error, str(errors_dir))
     if model is None:

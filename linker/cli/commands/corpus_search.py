@@ -9,7 +9,7 @@ import typer
 
 from linker.cli import ranking as shared
 from linker.cli import status
-from linker.cli.articles import Articles, Force, read_articles
+from linker.cli.articles import Articles, Force, load_and_report
 from linker.cli.options import (
     Address,
     CorpusFolder,
@@ -113,7 +113,7 @@ def search_corpus(
     corpus.check(request, fusion, approximate)
     if approximate:
         _report_index(corpus)
-    articles = read_articles(sources, force, faults)
+    articles = load_and_report(sources, force, faults)
     if note:
         shared.say(note)
     for sentence in corpus.left_out(request.filter) if request.filter else []:

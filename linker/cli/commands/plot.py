@@ -247,7 +247,7 @@ def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
         check_writable(data, given)
     for path in given:
         if not path.is_file():
-            raise LinkerError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+            raise LinkerError(f"{path}: {'is a folder' if path.is_dir() else 'file not found'}")
 
 
 def _folder_only(model: str) -> None:

@@ -8,7 +8,7 @@ import typer
 
 from linker.cli import ranking as shared
 from linker.cli import status
-from linker.cli.articles import Articles, Force, read_articles
+from linker.cli.articles import Articles, Force, load_and_report
 from linker.cli.commands.corpus_search import search_corpus
 from linker.cli.default_posts import find_posts
 from linker.cli.options import (
@@ -76,7 +76,7 @@ def rank(
         with faults:
             found = find_posts(article, model, corpora=not column)
         if found is None:
-            read_articles(article, force, faults)  # raises: articles and posts are reported together
+            load_and_report(article, force, faults)  # raises: articles and posts are reported together
         elif found.corpus is not None:
             search_corpus(found.corpus, article, model, request, format_, out, force, note=found.line)
             return
@@ -91,7 +91,7 @@ def rank(
 
     reference = resolve_model(model or BEST)
     request.check_model(reference.fingerprint) if calibration else None
-    articles = read_articles(article, force, faults)
+    articles = load_and_report(article, force, faults)
     if found is not None:
         shared.say(found.line)
     status.step("reading the posts")  # before the model is loaded: most mistakes are in files

@@ -134,7 +134,7 @@ def test_the_page_needs_no_matplotlib(run: Run, tmp_path: Path, monkeypatch: pyt
         (("alphas", "--model", "bm25", "--out", "f.svg"), "bm25: counts shared words"),
         (("retrieved", "--out", "f.svg"), "give RANKING"),
         (("retrieved", "ranking.csv", "--model", "bm25", "--out", "f.svg"), "not both"),
-        (("retrieved", "nowhere.csv", "--out", "f.svg"), "nowhere.csv: there is no such file"),
+        (("retrieved", "nowhere.csv", "--out", "f.svg"), "nowhere.csv: file not found"),
         (("retrieved", "ranking.csv", "--out", "f.svg", "--data", "f.svg"), "is the figure itself"),
         (("retrieved", "ranking.csv", "--out", "f.svg", "--data", "ranking.csv"), "would overwrite an input"),
         (("reliability", "--model", "bm25", *LINKED, "--split", "dev", "--out", "f.svg"), "--split dev"),

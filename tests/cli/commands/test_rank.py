@@ -313,7 +313,7 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--article", "none.html", "--posts", "posts.jsonl"), "none.html: there is no such file"),
+        (("--article", "none.html", "--posts", "posts.jsonl"), "none.html: file not found"),
         (("--article", "article.txt", "--posts", "none.csv"), "none.csv: there is no such file"),
         (("--article", "article.txt", "--posts", "runs"), "runs: no file to read in this folder"),
         (("--article", "-", "--posts", "-"), "standard input can be read once only"),
