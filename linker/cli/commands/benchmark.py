@@ -56,12 +56,12 @@ def benchmark(
     from linker.models.resolve import resolve_models
 
     include_packages(include_package)
-    if not (reranking or similarity):
-        raise LinkerError("no benchmark given; give --reranking or --similarity")
     if similarity and grade is None and label is None:
         raise LinkerError("--similarity: give the column of the grades (--grade) or of the labels (--label)")
     if not similarity and (grade is not None or label is not None):
         raise LinkerError("--grade, --label: columns of text pairs; give --similarity")
+    if not (reranking or similarity):
+        raise LinkerError("no benchmark given; give --reranking or --similarity")
     print_benchmarks(
         measure_benchmarks(
             resolve_models(models),

@@ -242,7 +242,7 @@ def test_on_the_command_line(built, tmp_path, run):
     for fusion in ("none", "zscore"):
         code, out, told = run(*asked, "--approximate", "--fusion", fusion)
         assert code == 0, told
-        assert "for 2 articles, when the index was made" in told
+        assert "for 2 articles, as measured when it was built" in told
         expected = corpus.rank(article, 5, fusion=fusion, approximate=True)
         got = [json.loads(line) for line in out.splitlines()]
         assert [(line["id"], line["score"]) for line in got] == [(one.post.id, one.score) for one in expected]
