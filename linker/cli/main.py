@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import io
 import os
 import sys
-from importlib import import_module
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from linker import contrib
 from linker.cli import status
 from linker.cli.commands import (
     annotate,
@@ -59,10 +57,12 @@ app.command("calibrate", rich_help_panel=_MEASURE)(calibrate.calibrate)
 app.add_typer(plot.app, name="plot", rich_help_panel=_MEASURE)
 app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)
 app.command("doctor", rich_help_panel=_TOOLS)(doctor.doctor)
-# Commands of papers: `COMMAND` and `app` of linker/contrib/PAPER/cli.py, found by name.
-for _file in sorted(Path(contrib.__path__[0]).glob("*/cli.py")):
-    _paper = import_module(f"linker.contrib.{_file.parent.name}.cli")
-    app.add_typer(_paper.app, name=_paper.COMMAND, rich_help_panel=_TOOLS)
+#: Commands of `linker.contrib`, as `module:typer`: the core knows them by name only.
+CONTRIB = {"mine": "linker.contrib.twitter4sse.cli:app"}
+for _name, _target in CONTRIB.items():
+    _module, _, _attribute = _target.partition(":")
+    _commands = getattr(importlib.import_module(_module), _attribute)
+    app.add_typer(_commands, name=_name, rich_help_panel=_TOOLS)
 
 
 def _version(wanted: bool) -> None:

@@ -141,14 +141,17 @@ def request_of(
     Raises:
         LinkerError: if a file cannot be read or options do not fit together.
     """
-    from linker.annotation.formats.relevance import read_relevance
     from linker.ranking.output import USUAL_TOP
     from linker.ranking.request import RankRequest
 
     labels, calibration = evidence
     if labels is not None and calibration is not None:
         raise LinkerError("--labels and --calibration: give one; labels of the posts themselves are better")
-    learned = None
+    relevant = learned = None
+    if labels is not None:
+        from linker.annotation.formats.relevance import read_relevance
+
+        relevant = read_relevance(labels)
     if calibration is not None:
         from linker.calibration.calibration import Calibration
 
@@ -157,7 +160,7 @@ def request_of(
         USUAL_TOP.get(format_) if top is None else top,
         offset,
         *cut,
-        None if labels is None else read_relevance(labels),
+        relevant,
         learned,
         explain,
         passages,

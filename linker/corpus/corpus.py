@@ -10,7 +10,7 @@ import numpy as np
 
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
-from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.corpus.engines.engine import Engine
@@ -352,7 +352,7 @@ class _Search:
         if places is not None:
             labeled = labeled[np.isin(labeled, places)]
         found = dict(zip(corpus._ids(labeled), scores[labeled].tolist()))
-        return LabelledThresholds.by_scores(passing, found, labels)
+        return LabeledThresholds.by_scores(passing, found, labels)
 
     def _scored(self) -> Scored:
         corpus, places = self._corpus, self._places

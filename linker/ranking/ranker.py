@@ -202,7 +202,12 @@ class Ranker:
         self, articles: Sequence[Article], posts: Sequence[Post], request: RankRequest
     ) -> ScoredPosts:
         """Score posts by the mean over the articles; each article is scored independently of the others."""
-        if request.calibration is not None and self._reference is not None:
+        # Calibrations made in Python may have no fingerprint.
+        if (
+            self._reference is not None
+            and request.calibration is not None
+            and request.calibration.fingerprint
+        ):
             request.check_model(self._reference.fingerprint)
         of_each = self._finite(reading(self.model, request.passages).score_alone(articles, posts))
         scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
-from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.data.near_duplicates import linked_groups, signatures
 from linker.models.order import rank_posts
 from linker.ranking.ranked_post import RankedPost
@@ -88,7 +88,7 @@ class ScoredPosts:
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, scores)
         labels: Mapping[str, bool] = request.labels or {}
-        return LabelledThresholds.of(scores, [self._posts[int(i)].id for i in at], labels)
+        return LabeledThresholds.of(scores, [self._posts[int(i)].id for i in at], labels)
 
     def _passing(self, filter: Filter | None) -> np.ndarray | None:
         return None if filter is None else filter.passing(self._posts)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from linker.contrib.twitter4sse.cleaning import TweetFilter
     from linker.contrib.twitter4sse.report import Report
 
-COMMAND = "mine"
 app = typer.Typer(
     help="Extract training pairs and benchmarks from archives of tweet objects.", no_args_is_help=True
 )

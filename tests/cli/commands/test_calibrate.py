@@ -120,8 +120,8 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
         (("--labels", "posts.jsonl"), "posts.jsonl: no labels in this file"),
         (("--labels", "labels.tsv"), "labels are CSV or JSON Lines"),
         (("--labels", "others.csv"), "do the ids match?"),
-        (("--labels", "same.csv"), "2 of 2 labelled posts are relevant"),
-        (("--calibration", "posts.jsonl"), "posts.jsonl: is no calibration"),
+        (("--labels", "same.csv"), "2 of 2 labeled posts are relevant"),
+        (("--calibration", "posts.jsonl"), "posts.jsonl: not a calibration file"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_message(run: Run, arguments: tuple[str, ...], words: str) -> None:
