@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Literal
 import typer
 
 from linker.cli import status
+from linker.cli.status import say
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
@@ -203,8 +204,3 @@ def print_thresholds(file: IO[str], rows: Sequence[Threshold], kept: str = "post
     for row in rows:
         numbers = f"{row.score:>12} {row.kept:>14,}"
         print(f"{numbers}   {row.precision!s:<26}{row.recall}", file=file)
-
-
-def say(message: str) -> None:
-    """Print a message on standard error."""
-    print(message, file=sys.stderr)

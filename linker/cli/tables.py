@@ -1,4 +1,4 @@
-"""The results of simulations as tables for people."""
+"""Print the results of evaluations, benchmarks and simulations as tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ABSENT = "–"
 
 
 def print_comparison(comparison: Comparison, baseline: str) -> None:
-    """Print the metrics of all models in percent, and how far the others are from the baseline."""
+    """Print the metrics of all models in percent, and the differences from the baseline."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE
@@ -37,7 +37,7 @@ def print_comparison(comparison: Comparison, baseline: str) -> None:
 
 
 def print_benchmarks(benchmarks: Sequence[Benchmark]) -> None:
-    """Print every benchmark's figures in percent, a column a model."""
+    """Print the figures of every benchmark in percent, one column per model."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE
@@ -49,7 +49,7 @@ def print_benchmarks(benchmarks: Sequence[Benchmark]) -> None:
         table.add_section()
         table.add_row(Text(f"{benchmark.name} ({benchmark.size})", style="italic"))
         for metric in next(iter(benchmark.models.values())):
-            table.add_row(metric, *(_percent(own.get(metric)) for own in benchmark.models.values()))
+            table.add_row(metric, *(_percent(figures.get(metric)) for figures in benchmark.models.values()))
     console.print(table)
 
 
@@ -118,7 +118,7 @@ _WIDE, _FEW = 200, 20
 
 
 def print_study(study: Study, tasks: Sequence[Task], plan: Plan) -> None:
-    """Print what each strategy and rule cost and found."""
+    """Print cost and recall of each strategy and rule."""
     from linker.annotation.simulation.study import summary
 
     console = Console(highlight=False)

@@ -91,7 +91,7 @@ class Ranking(Sequence[RankedPost]):
 
     @property
     def query(self) -> str:
-        """Return the query id for TREC files: the article's id; for several, the first, `+` and the number of others."""
+        """Return the query id for TREC files: the article's id; for several, the first `+` the number of others."""
         if not self.articles:
             return "query"
         return self.articles[0].id + (f"+{len(self.articles) - 1}" if len(self.articles) > 1 else "")

@@ -228,7 +228,7 @@ def test_an_open_pipe_that_nobody_writes_to_is_given_up(
     write = piped(monkeypatch, None)
     monkeypatch.setattr(default_posts, "PATIENCE", 0.1)
     with pytest.raises(
-        LinkerError, match=r"nothing came within 0\.1 seconds;(.|\n)*--posts FILE(.|\n)*--posts - "
+        LinkerError, match=r"no bytes within 0\.1 seconds;(.|\n)*--posts FILE(.|\n)*--posts - "
     ):
         find_posts(["a.html"])
     assert capsys.readouterr().err == "waiting for posts on standard input\n"

@@ -115,9 +115,9 @@ def search_corpus(
         _report_index(corpus)
     articles = load_and_report(sources, force, faults)
     if note:
-        shared.say(note)
+        status.say(note)
     for sentence in corpus.left_out(request.filter) if request.filter else []:
-        shared.say(sentence)
+        status.say(sentence)
     status.step("searching the corpus")
     shared.show(corpus.answer(articles, request, fusion, approximate), request, out, format_)
 
@@ -126,10 +126,10 @@ def _report_index(corpus: Corpus) -> None:
     from linker.corpus.indexes.approximate import WANTED
 
     facts = corpus.index.facts
-    shared.say(
+    status.say(
         f"approximate search: of the {WANTED} best posts the index finds {facts.told}, as measured when it was built"
     )
     if added := len(corpus) - facts.rows:
-        shared.say(
+        status.say(
             f"{added:,} posts were added since and are searched exactly; `linker corpus index` adds them to the index"
         )

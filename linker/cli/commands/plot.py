@@ -1,4 +1,4 @@
-"""`linker plot`: figures of models, rankings and labelling jobs."""
+"""`linker plot`: figures of models, rankings, calibrations and simulations."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Ranking = Annotated[
         show_default=False,
     ),
 ]
-ScoreColumn = Annotated[str, typer.Option("--score", help="Column of RANKING that holds the scores.")]
+ScoreColumn = Annotated[str, typer.Option("--score", help="Column of RANKING with the scores.")]
 LabelColumn = Annotated[
     str | None,
     typer.Option(
         "--label",
-        help="Column of RANKING that holds the relevance labels.",
+        help="Column of RANKING with the relevance labels.",
         show_default="label, value or relevant",
     ),
 ]
@@ -170,7 +170,9 @@ def reliability(
 
     if calibration is not None:
         if ranking or model or articles or posts or split:
-            raise LinkerError("--calibration: has its own numbers; leave out RANKING, the model and its data")
+            raise LinkerError(
+                "--calibration: plotted by itself; leave out RANKING and the model with its data"
+            )
         from linker.calibration.calibration import Calibration
 
         numbers = of_calibration(Calibration.read(calibration))
@@ -227,7 +229,7 @@ def words(
     found = resolve_model(model)
     read = load_articles(article)
     if len(read) > 1:
-        raise LinkerError(f"{article}: holds {len(read):,} articles; give a file with one")
+        raise LinkerError(f"{article}: contains {len(read):,} articles; give a file with one")
     numbers = words_of(found.load(), read[0], found.file_name)
     write_page(numbers, out)
     _write_data(numbers, data)
@@ -235,7 +237,7 @@ def words(
 
 
 def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
-    """What can be wrong with names is found out before any work."""
+    """Check the names of files before any work."""
     from linker.common.files import check_writable
     from linker.plots.style import check_figure
 
@@ -243,7 +245,7 @@ def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
     check_figure(out, given)
     if data is not None:
         if data.resolve() == out.resolve():
-            raise LinkerError(f"--data {data}: is the figure itself; give another name")
+            raise LinkerError(f"--data {data}: same file as the figure; give another name")
         check_writable(data, given)
     for path in given:
         if not path.is_file():
@@ -251,7 +253,7 @@ def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
 
 
 def _folder_only(model: str) -> None:
-    """See that there is such a model; BM25 and TF-IDF have none of what is asked for."""
+    """Check that the model is not a lexical baseline, which has nothing to plot."""
     from linker.models.resolve import BASELINES
 
     if model in BASELINES:

@@ -93,15 +93,15 @@ def rank(
     request.check_model(reference.fingerprint) if calibration else None
     articles = load_and_report(article, force, faults)
     if found is not None:
-        shared.say(found.line)
+        status.say(found.line)
     status.step("reading the posts")  # before the model is loaded: most mistakes are in files
     with naming_columns():
         candidates = read_posts(posts, columns, on_error, ".")
     for note in request.filter.left_out(candidates) if request.filter else []:
-        shared.say(note)
+        status.say(note)
     status.step(f"loading {reference.file_name}")
     if model is None:
-        shared.say(f"no --model given: ranking with `{BEST}`, the bundled model")
+        status.say(f"no --model given: ranking with `{BEST}`, the bundled model")
 
     from linker.ranking.ranker import Ranker
 

@@ -12,6 +12,7 @@ import typer
 
 from linker.cli.options import (
     ErrorsDir,
+    ModelName,
     OnError,
     Packages,
     PostColumnNames,
@@ -20,7 +21,6 @@ from linker.cli.options import (
     post_columns,
 )
 from linker.common.errors import LinkerError
-from linker.models.pretrained import BEST
 
 
 def serve(
@@ -47,14 +47,7 @@ def serve(
             show_default="none on loopback, otherwise a new one",
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            help="Model for trying out rankings: a folder, or one of best, distilled, bm25, tfidf.",
-            show_default=f"the session's own, or {BEST}",
-        ),
-    ] = None,
+    model: ModelName = None,
     posts: Annotated[
         list[str] | None,
         typer.Option(
@@ -68,7 +61,7 @@ def serve(
 ) -> None:
     """Serve the web page for labeling sessions and trying out rankings; Ctrl-C stops it."""
     if not (sessions or model or posts):
-        raise LinkerError("give the folder of a session; or --posts or --model to try rankings only")
+        raise LinkerError("no session given; give its folder, or --posts or --model to try rankings only")
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise LinkerError("the page needs fastapi and uvicorn: pip install 'article-linker[web]'")
     include_packages(include_package)
@@ -79,7 +72,7 @@ def serve(
     from linker.web.app import create_app
 
     if len({folder.resolve() for folder in sessions or []}) < len(sessions or []):
-        raise LinkerError("a session is given twice; give each once")
+        raise LinkerError("same session given twice; give each once")
     if model is not None:
         resolve_model(model)
     columns = post_columns(column)
@@ -99,7 +92,7 @@ def serve(
         )
 
         def started() -> None:
-            print(f"{server.address(host, port, token)}\nCtrl-C ends it.", flush=True)
+            print(f"{server.address(host, port, token)}\nCtrl-C stops the server.", flush=True)
 
         server.serve(app, listener, started)
-    print("ended; every label is kept", file=sys.stderr)
+    print("stopped; all labels are saved", file=sys.stderr)

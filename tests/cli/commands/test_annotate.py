@@ -116,7 +116,7 @@ def test_nothing_left(run: Run) -> None:
     assert run("next", "job") == (
         0,
         "",
-        "nothing is left to label, or the rest lies before other annotators\n",
+        "no posts left to label, or the rest is assigned to other annotators\n",
     )
 
 
