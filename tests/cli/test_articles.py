@@ -77,7 +77,7 @@ def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
         "a.csv: there is no",
         "b.csv: there is no",
         f"{folder}: is a folder",
-        "none.html: there is no",
+        "none.html: file not found",
         "stub.html: only",
     ]
     for line, start in zip(lines, [*starts, "ftp://x/y: ftp addresses"], strict=True):
