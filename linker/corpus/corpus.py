@@ -1,4 +1,4 @@
-"""`Corpus`: posts encoded once, ranked for any article."""
+"""`Corpus`: posts encoded once that can be ranked for any article."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from linker.ranking.results import Ranking
 
 
 class Corpus:
-    """A corpus that is open for ranking; it sees the posts that were there when it was opened.
+    """An open corpus; it sees the posts that were in it when it was opened.
 
     Args:
         store: the folder.
-        model: what encoded it.
-        name: how messages and files call it.
+        model: the model that encoded it.
+        name: the model's name.
         engine: where posts are scored; None: in this process.
     """
 
@@ -69,12 +69,12 @@ class Corpus:
 
         Args:
             folder: the corpus.
-            model: where this model lies now, if no longer where it lay.
+            model: the model's current location, if it was moved.
             engine: where posts are scored by exact search; None: in this process.
 
         Raises:
-            DataError: there is no such corpus, or it is damaged.
-            ModelError: the model is not there, or another one.
+            DataError: if the corpus is not found or damaged.
+            ModelError: if the model is not found or is another one.
         """
         store = Store.open(Path(folder))
         given = str(model or store.facts.model)
@@ -196,10 +196,10 @@ class Corpus:
             )
 
     def left_out(self, filter: Filter) -> list[str]:
-        """How many posts are left out because they lack a field: one sentence for each field that some lack.
+        """Return a sentence for each field of the filter that some posts lack, with their number.
 
         Raises:
-            DataError: a condition on a field that no post has.
+            DataError: if the filter names a field that no post has.
         """
         return left_out(filter, self._dataset)
 
@@ -210,7 +210,7 @@ class Corpus:
     def scores(
         self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
     ) -> np.ndarray:
-        """The mean score of every post over the articles: float32, one per post in the order of the store."""
+        """Return the mean score of every post over the articles: float32, one per post in the order of the store."""
         with self._engine:
             if self._parts.plain:
                 scores = self._engine.scores(self._vectors, self._query(articles, passages))
@@ -222,24 +222,24 @@ class Corpus:
 
     @property
     def index(self) -> Index:
-        """What approximate search goes by.
+        """Index for approximate search.
 
         Raises:
-            LinkerError: there is none, or it is damaged.
+            LinkerError: if there is none, or it is damaged.
         """
         if self._index is None:
             self._index = Index.open(self.store.folder)
         return self._index
 
     def make_index(self, articles: AnyArticles | None = None) -> Facts:
-        """Make the index for approximate search, or make it anew with the posts added since; measure its recall.
+        """Build or update the index for approximate search, and measure its recall.
 
         Args:
-            articles: to ask for, as for `rank`, besides posts of the corpus; half of each sets how many candidates
-                there must be, half is measured.
+            articles: queries, as for `rank`, besides posts of the corpus; half of them set the number of candidates,
+                the other half measure recall.
 
         Raises:
-            LinkerError: an article that cannot be read, or the folder cannot be written to, or another process does.
+            LinkerError: if an article cannot be read, or the folder cannot be written or is locked by another process.
         """
         given = None if articles is None else self._parts.first.article_vectors(as_articles(articles))
         self._index = None
@@ -260,17 +260,17 @@ class Corpus:
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
         index, query = self.index, self._query(articles, passages)
-        own = with_other_parts(self._parts, articles, passages)
-        fuse = own
+        exact = with_other_parts(self._parts, articles, passages)
+        fuse = exact
         if fusion != "none":
             runs = sample(len(self))
-            some = [own(exact_scores(self._vectors, query, run.start, run.stop), run) for run in runs]
+            some = [exact(exact_scores(self._vectors, query, run.start, run.stop), run) for run in runs]
             fused = self._fused(articles, some)
 
             def fuse(scores: np.ndarray, places: np.ndarray | slice) -> np.ndarray:
-                return fused(own(scores, places), places)
+                return fused(exact(scores, places), places)
 
-        if places is None and index.facts.rows > len(self):  # made by somebody who sees more posts
+        if places is None and index.facts.rows > len(self):  # built with more posts than this corpus sees
             places = np.arange(len(self))
         return Search(index, self._vectors, query, places, fuse).best
 

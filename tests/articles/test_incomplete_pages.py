@@ -238,7 +238,7 @@ def test_a_nearly_empty_page_is_refused_and_forced() -> None:
 
 def test_without_any_text_force_finds_none_either() -> None:
     html = "<html><body><div id='root'></div></body></html>"
-    with pytest.raises(FetchError, match="no article could be found"):
+    with pytest.raises(FetchError, match="no article found"):
         read(html, force=True)
 
 

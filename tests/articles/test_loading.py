@@ -54,7 +54,7 @@ def test_an_empty_extraction_says_what_to_do(site) -> None:
     script = (
         '<html><head><title>News</title></head><body><div id="root"></div><script>go()</script></body></html>'
     )
-    with pytest.raises(FetchError, match=r"/app: no article could be found.*save it as HTML.*\.txt file"):
+    with pytest.raises(FetchError, match=r"/app: no article found.*save it as HTML.*\.txt file"):
         load_articles(site.on("/app", script))
 
 
@@ -129,7 +129,7 @@ def test_json_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("a.json", b"{'a': 1}", "line 1: broken JSON"),
         ("a.jsonl", b'{"title": "T"}\n{"title": 5}\n', "line 2: wrong type"),
         ("a.jsonl", b'{"headline": "T"}\n', "no column"),
-        ("a.html", b"<html><body></body></html>", "no article could be found"),
+        ("a.html", b"<html><body></body></html>", "no article found"),
     ],
 )
 def test_files_that_hold_no_article(tmp_path: Path, name: str, content: bytes, words: str) -> None:
@@ -220,7 +220,7 @@ def test_all_addresses_of_a_list_that_fail_are_named_at_once(site, tmp_path: Pat
     (tmp_path / "urls.txt").write_text("\n".join((gone, good, bad)))
     with pytest.raises(LinkerError, match="2 problems") as caught:
         load_articles(tmp_path / "urls.txt")
-    assert f"{gone}: there is no such page" in str(caught.value)
+    assert f"{gone}: page not found" in str(caught.value)
     assert f"{bad}: the site cannot serve" in str(caught.value)
 
 

@@ -12,7 +12,6 @@ import typer
 
 from linker.cli.options import (
     ErrorsDir,
-    ModelName,
     OnError,
     Packages,
     PostColumnNames,
@@ -21,6 +20,7 @@ from linker.cli.options import (
     post_columns,
 )
 from linker.common.errors import LinkerError
+from linker.models.pretrained import BEST
 
 
 def serve(
@@ -47,7 +47,15 @@ def serve(
             show_default="none on loopback, otherwise a new one",
         ),
     ] = None,
-    model: ModelName = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="MODEL",
+            help="Model for trying out rankings: a folder, a .jsonnet config, best, distilled, bm25 or tfidf.",
+            show_default=f"the session's own, or {BEST}",
+        ),
+    ] = None,
     posts: Annotated[
         list[str] | None,
         typer.Option(

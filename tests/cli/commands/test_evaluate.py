@@ -174,7 +174,7 @@ def test_bad_lines_stop_it_or_are_set_aside(folder: Path) -> None:
 
 def test_several_models_need_several_files(folder: Path) -> None:
     result = linker(folder, "mine", "bm25", "--run", "runs/all.run")
-    refused(result, "one file cannot hold 2 models", "--run 'runs/all-{model}.run'")
+    refused(result, "one file cannot contain 2 models", "--run 'runs/all-{model}.run'")
 
 
 @pytest.mark.parametrize(

@@ -396,7 +396,7 @@ def test_an_address_and_a_file_as_one_query(run: Run, served: str, tmp_path: Pat
     assert failed.returncode == 2
     assert failed.stderr == (
         "fetching the article ...\n"
-        f"error: {served}/gone.html: there is no such page (status 404); check the address\n"
+        f"error: {served}/gone.html: page not found (status 404); check the address\n"
     )
 
 

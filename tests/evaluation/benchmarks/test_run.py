@@ -139,7 +139,7 @@ def test_pairs_are_read_with_empty_labels_for_what_people_could_not_agree_on(tmp
     assert pairs.texts == [('says "hi', "b"), ("c", "d"), ("e", "f")]
     np.testing.assert_array_equal(pairs.grades, [3, 0.5, 5])
     np.testing.assert_array_equal(pairs.labels, [np.nan, 0, 1])
-    assert pairs.size == "3 pairs, 3 graded, 2 labelled"
+    assert pairs.size == "3 pairs, 3 graded, 2 labeled"
     assert np.isnan(read_pairs(file, PairColumns(grade="score")).labels).all()
 
 
@@ -152,7 +152,7 @@ def test_pairs_are_read_with_empty_labels_for_what_people_could_not_agree_on(tmp
         (
             "1\t1\ta\tb",
             {"grade": "votes"},
-            'there is no column "votes"; there are score, label, text1, text2',
+            'column "votes" not found; the columns are score, label, text1, text2',
         ),
     ],
 )
@@ -197,7 +197,7 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
     mined = ["--reranking", "dq.jsonl", "--similarity", "pairs.csv", "--grade", "left", "--label", "same"]
     result = CliRunner().invoke(app, ["benchmark", "tfidf", *mined, "--json", "out.json"])
     assert result.exit_code == 0, result.output
-    for word in ("dq.jsonl (3 queries)", "nDCG", "3 pairs, 3 graded, 2 labelled", "Spearman", "bm25"):
+    for word in ("dq.jsonl (3 queries)", "nDCG", "3 pairs, 3 graded, 2 labeled", "Spearman", "bm25"):
         assert word in result.output
     dq, pairs = json.loads((files / "out.json").read_text())["benchmarks"]
     assert dq["models"]["bm25"]["nDCG"] == 1.0
@@ -217,7 +217,7 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
         ),
         (["--grade", "left"], "--grade, --label: columns of text pairs; give --similarity"),
         (["--reranking", "dq.jsonl", "--label", "same"], "--grade, --label: columns of text pairs"),
-        (["--reranking", "pairs.csv"], "pairs.csv, line 1: no query of a reranking set"),
+        (["--reranking", "pairs.csv"], "pairs.csv, line 1: not a query of a reranking set"),
         (["--reranking", "absent.jsonl"], "absent.jsonl"),
     ],
 )
