@@ -118,13 +118,13 @@ def test_json_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("a.pdf", b"%PDF-1.7 x", "damaged PDF"),
         ("a.html", b"%PDF-1.7 x", "damaged PDF"),
-        ("a.txt", b"", "is empty"),
-        ("a.txt", b"\n \n", "is empty"),
+        ("a.txt", b"", "empty file"),
+        ("a.txt", b"\n \n", "empty file"),
         ("a.txt", b"abc\0def", "not text"),
         ("a.docx", b"PK\x03\x04...", "save it as PDF"),
         ("a.zip", b"PK\x03\x04...", "zip archive"),
         ("a.mhtml", b"From: <x>\r\nContent-Type: multipart/related;\r\n\r\n", "save the page as HTML"),
-        ("a.json", b"[]", "not one article"),
+        ("a.json", b"[]", "no article in this file"),
         ("a.json", b"[1]", "JSON object"),
         ("a.json", b"{'a': 1}", "line 1: broken JSON"),
         ("a.jsonl", b'{"title": "T"}\n{"title": 5}\n', "line 2: wrong type"),
@@ -141,7 +141,7 @@ def test_files_that_hold_no_article(tmp_path: Path, name: str, content: bytes, w
 
 
 def test_sources_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match="file not found"):
         load_articles(tmp_path / "none.html")
     with pytest.raises(DataError, match="no article in this folder"):
         load_articles(tmp_path)
@@ -238,11 +238,11 @@ def test_a_folder_gives_every_article_in_it(
     (tmp_path / "b_files" / "frame.html").write_text(article_html)
     articles = load_articles(tmp_path)
     assert [one.id for one in articles] == ["a.txt", "b.html", "c.pdf", "d.json:1", "d.json:2"]
-    assert " ".join(capsys.readouterr().err.split()).startswith(f"skipped: {tmp_path / 'e.html'}: is empty")
+    assert " ".join(capsys.readouterr().err.split()).startswith(f"skipped: {tmp_path / 'e.html'}: empty file")
 
 
 def test_a_folder_without_a_readable_article(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("")
     (tmp_path / "b.html").write_text("")
-    with pytest.raises(LinkerError, match=r"2 problems:\n  .*a\.html: is empty.*\n  .*b\.html: is empty"):
+    with pytest.raises(LinkerError, match=r"2 problems:\n  .*a\.html: empty file.*\n  .*b\.html: empty file"):
         load_articles(tmp_path)

@@ -114,7 +114,7 @@ def test_how_posts_were_labelled_is_seen_and_told() -> None:
         ("random", "100 of the 2,000 posts on ranks 1 to 2,000"),
         (
             "top",
-            "all of the 100 posts on ranks 1 to 100; none of the 1,900 posts on ranks 101 to 2,000; label some",
+            "all of the 100 posts on ranks 1 to 100; none of the 1,900 posts on ranks 101 to 2,000; label a random sample",
         ),
         ("both", "all of the 5"),
     ):
@@ -246,9 +246,9 @@ def test_files_that_are_no_calibrations_are_told(tmp_path: Path) -> None:
     good = json.loads(path.read_text())
     for broken, words in (
         ({**good, "format": 2}, "newer format"),
-        ({**good, "relevant": good["relevant"][:5]}, "is damaged"),
-        ({**good, "edges": [float("nan")] * len(good["edges"])}, "is damaged"),
-        ({key: value for key, value in good.items() if key != "pairs"}, "is damaged"),
+        ({**good, "relevant": good["relevant"][:5]}, "damaged calibration file"),
+        ({**good, "edges": [float("nan")] * len(good["edges"])}, "damaged calibration file"),
+        ({key: value for key, value in good.items() if key != "pairs"}, "damaged calibration file"),
         ([1, 2], "not a calibration file"),
     ):
         path.write_text(json.dumps(broken))
