@@ -94,9 +94,14 @@ def read_folder(folder: Path, force: bool = False) -> tuple[list[Article], list[
 
 
 def _in_file(source: str, force: bool) -> list[Article]:
-    name = shown_name(source)
     if _has_ending(source, _DOCUMENTS):
-        raise DataError(f"{name}: a word-processor document; save it as PDF or as plain text (.txt)")
+        raise DataError(
+            f"{shown_name(source)}: a word-processor document; save it as PDF or as plain text (.txt)"
+        )
+    has_name = source != STANDARD_INPUT and bool(Path(source).suffix)
+    named_json = has_name and _has_ending(source, _JSON_ENDINGS)
+    named_html = has_name and _has_ending(source, _HTML_ENDINGS)
+    name = shown_name(source)
     with open_bytes(source) as file:
         body = file.read(_MAX_FILE + 1)
     if len(body) > _MAX_FILE:
@@ -105,10 +110,9 @@ def _in_file(source: str, force: bool) -> list[Article]:
     if is_pdf(body):
         return [_in_pdf(body, name, article_id, force)]
     text = _characters(body, name)
-    has_name = source != STANDARD_INPUT and bool(Path(source).suffix)
-    if (has_name and _has_ending(source, _JSON_ENDINGS)) or (not has_name and text.lstrip().startswith("{")):
+    if named_json or (not has_name and text.lstrip().startswith("{")):
         return _in_json(text, name, article_id)
-    if (has_name and _has_ending(source, _HTML_ENDINGS)) or looks_like_html(text):
+    if named_html or looks_like_html(text):
         return [extract_article(Page("", text, "html"), article_id, name, force)]
     if urls := _addresses(text):
         return _at_addresses(urls, force)

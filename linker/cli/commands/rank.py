@@ -90,7 +90,8 @@ def rank(
     from linker.models.resolve import resolve_model
 
     reference = resolve_model(model or BEST)
-    request.check_model(reference.fingerprint) if calibration else None
+    if calibration is not None:
+        request.check_model(reference.fingerprint)
     articles = load_and_report(article, force, faults)
     if found is not None:
         status.say(found.line)
