@@ -49,7 +49,7 @@ def plain(text: str) -> Text:
 
 def progress_line(status: Status) -> str:
     """Return a line about the progress of the session."""
-    return f"{status.labelled:,} labelled · {status.relevant:,} relevant · {left(status)} left"
+    return f"{status.labelled:,} labeled · {status.relevant:,} relevant · {left(status)} left"
 
 
 def left(status: Status) -> str:
@@ -66,7 +66,7 @@ def status_text(session: Session, status: Status) -> str:
     lines = [
         f"{session.name}: {status.posts:,} posts to label"
         + (f", and {copies:,} near-duplicates of them" if copies else ""),
-        f"labelled   {status.labelled:,} ({status.labelled / status.posts:.0%}), {status.relevant:,} relevant, "
+        f"labeled    {status.labelled:,} ({status.labelled / status.posts:.0%}), {status.relevant:,} relevant, "
         f"{status.skipped:,} skipped"
         + (
             f"; with near-duplicates {status.labelled + status.copies_labelled:,}"
@@ -104,9 +104,13 @@ def agreement_text(session: Session, agreement: Agreement) -> str:
     ]
     texts = {post.id: post.text for post in session.pool.posts}
     for one in agreement.disagreements:
-        said = ", ".join(f"{name} {'relevant' if value else 'not'}" for name, value in one.labels.items())
+        labels = ", ".join(f"{name} {'relevant' if value else 'not'}" for name, value in one.labels.items())
         holds = "relevant" if agreement.holds[one.post_id] else "not"
-        lines += ["", printable(f"{one.post_id}: {said}; now {holds}"), f"  {printable(texts[one.post_id])}"]
+        lines += [
+            "",
+            printable(f"{one.post_id}: {labels}; now {holds}"),
+            f"  {printable(texts[one.post_id])}",
+        ]
     return "\n".join(lines)
 
 
@@ -180,7 +184,7 @@ class Keys:
             ) from error
         if not sys.stdin.isatty():
             raise LinkerError(
-                "standard input is no terminal; in scripts use `linker annotate next` and `linker annotate label`"
+                "standard input is not a terminal; in scripts use `linker annotate next` and `linker annotate label`"
             )
         self._termios, self._tty = termios, tty
         self._file = sys.stdin.fileno()
@@ -296,7 +300,9 @@ class Desk:
         self.console.rule(Text(progress_line(status), "dim"), style="dim", align="left")
         if status.decision.stop and not self._stop_told:
             self._stop_told = True
-            self._show(Text(f"You may stop: {status.decision.reason}. q quits; labelling may go on.", "bold"))
+            self._show(
+                Text(f"You may stop: {status.decision.reason}. q quits; you can also continue.", "bold")
+            )
 
     def _show(self, what: str | Text) -> None:
         self.console.print(what, highlight=False, markup=False)

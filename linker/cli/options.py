@@ -155,7 +155,7 @@ VectorsName = Annotated[
     typer.Option(
         "--vectors",
         help="Use the word vectors in this file, or GloVe by name (such as 6B.300d), downloaded if necessary.",
-        show_default="as the config says",
+        show_default="as in the config",
     ),
 ]
 Packages = Annotated[

@@ -184,7 +184,9 @@ def _report(ranking: Ranking, request: RankRequest) -> None:
         say(ranking.thresholds.basis)
         print_thresholds(sys.stderr, ranking.thresholds.table())
     elif request.threshold is not None:
-        say("precision and recall at this threshold are unknown; --labels or --calibration would tell")
+        say(
+            "precision and recall at this threshold are unknown; give --labels or --calibration to estimate them"
+        )
     cut = ranking.threshold
     if cut is not None:
         say(cut.sentence)

@@ -46,7 +46,7 @@ class _StatusLine:
 def begin(text: str) -> None:
     """Show the first status of a command, before slow imports.
 
-    On a terminal the line is replaced by whatever comes next, a status or a message. Elsewhere it stays, and is the
+    On a terminal the next status or message replaces the line. Elsewhere it stays, and is the
     only one: whoever looks into a log sees that the command has started.
     """
     if not _on_terminal():

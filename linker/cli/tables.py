@@ -149,13 +149,13 @@ def print_study(study: Study, tasks: Sequence[Task], plan: Plan) -> None:
 def _note(tasks: Sequence[Task], plan: Plan) -> Text:
     posts, distinct = sum(task.posts for task in tasks), sum(len(task.pool) for task in tasks)
     relevant, other = sum(task.total for task in tasks), sum(task.disagreeing for task in tasks)
-    told = (
+    note = (
         f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {posts:,} posts ({distinct:,} distinct), "
-        f"{relevant:,} relevant; {other:,} of {posts - distinct:,} copies are labelled otherwise than what they copy; "
+        f"{relevant:,} relevant; {other:,} of {posts - distinct:,} copies have another label than their original; "
         f"{plan.seeds} {'run' if plan.seeds == 1 else 'runs'} of each. Labels in percent of the distinct posts; "
         "–: not reached in every run."
     )
-    return Text(told)
+    return Text(note)
 
 
 def _by_task(study: Study, tasks: Sequence[Task], plan: Plan) -> Table:
@@ -163,11 +163,11 @@ def _by_task(study: Study, tasks: Sequence[Task], plan: Plan) -> Table:
 
     table = _table("labels to 95% recall", *plan.strategies)
     for task in tasks:
-        own = [one for one in study.outcomes if one.task == task.name]
+        of_task = [run for run in study.outcomes if run.task == task.name]
         table.add_row(
             Text(task.name),
             *(
-                _one_decimal(share_of_labels([one for one in own if one.strategy == name], 0.95))
+                _one_decimal(share_of_labels([run for run in of_task if run.strategy == name], 0.95))
                 for name in plan.strategies
             ),
         )

@@ -84,7 +84,7 @@ class Corpus:
             if model is not None:
                 raise
             raise ModelError(
-                f"{folder}: the model that encoded it is no longer at {given}; say where it is with --model"
+                f"{folder}: the model that encoded it is no longer at {given}; give its location with --model"
             ) from error
         if fingerprint(found) != store.facts.fingerprint:
             raise ModelError(

@@ -56,7 +56,7 @@ def format_of(path: Path | None, asked: Format | None) -> Format:
     """Return the format: as given, else by the file's ending, else a table.
 
     Raises:
-        LinkerError: the ending tells nothing, or a workbook or Parquet would go to a terminal.
+        LinkerError: if the ending is unknown, or a workbook or Parquet file would go to a terminal.
     """
     if asked is None and path is not None and not _is_no_file(path):
         found = ENDINGS.get(path.suffix.lower())

@@ -73,7 +73,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 def is_content_word(word: str) -> bool:
     """Return whether a word is a content word: not a function word, common to all topics, or a numeral.
 
-    Of languages other than English only numerals and what has no letter are told apart.
+    In other languages than English all words with letters are content words.
     """
     word = word.lower().replace("’", "'")
     return bool(_LETTER.search(word)) and word not in ENGLISH and word not in _COMMON and word[1:] != ""

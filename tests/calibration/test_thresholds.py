@@ -114,7 +114,8 @@ def test_how_posts_were_labelled_is_seen_and_told() -> None:
         ("random", "100 of the 2,000 posts on ranks 1 to 2,000"),
         (
             "top",
-            "all of the 100 posts on ranks 1 to 100; none of the 1,900 posts on ranks 101 to 2,000; label a random sample",
+            "all of the 100 posts on ranks 1 to 100; none of the 1,900 posts on ranks 101 to 2,000; label a "
+            "random sample",
         ),
         ("both", "all of the 5"),
     ):

@@ -124,7 +124,12 @@ def test_articles_may_be_given_in_many_ways(site, tmp_path: Path, article_html: 
 
 @pytest.mark.parametrize(
     ("article", "words"),
-    [("", "empty"), ([], "no article"), ("no/such/file.html", "file not found"), (["gopher://x/y"], "gopher")],
+    [
+        ("", "empty"),
+        ([], "no article"),
+        ("no/such/file.html", "file not found"),
+        (["gopher://x/y"], "gopher"),
+    ],
 )
 def test_articles_that_are_none(article: str | list[str], words: str) -> None:
     with pytest.raises(DataError, match=words):

@@ -104,15 +104,15 @@ def label(
     include_package: Packages = None,
 ) -> None:
     """Label a post; the label is on disk when the command returns."""
-    said: Any = _SHORT.get(value, value)
+    label_value: Any = _SHORT.get(value, value)
     with _open(folder, include_package) as session:
         if resolve:
-            session.resolve(_who(annotator), post, said)
+            session.resolve(_who(annotator), post, label_value)
             if note:
                 session.note(_who(annotator), post, note)
         else:
-            session.label(_who(annotator), post, said, note)
-    print(f"{post}: {said}")
+            session.label(_who(annotator), post, label_value, note)
+    print(f"{post}: {label_value}")
 
 
 @app.command()

@@ -200,7 +200,7 @@ def _rows_of_device(device: dict[str, Any]) -> list[tuple[str, str]]:
     if device["why_plain"]:
         kernels += f": {device['why_plain']}"
     if device["instructions"]:
-        pool = "torch's threads" if device["threads_of_torch"] else "threads of its own"
+        pool = "torch's threads" if device["threads_of_torch"] else "separate threads"
         kernels += f", {device['instructions']}, on {pool}"
     check = device["error"]
     if check is None:

@@ -61,7 +61,7 @@ def read_pairs(
     reader `articles_and_posts`.
 
     Raises:
-        DataError: the file cannot be read, a column is missing, a line has no texts, a grade is no number, or a label
+        DataError: if the file cannot be read, a column or text is missing, a grade is not a number, or a label
             neither 0 nor 1.
     """
     texts: list[tuple[str, str]] = []

@@ -77,7 +77,7 @@ _CUT = "…"
 def write_spreadsheet(file: IO[bytes], ranking: Iterable[RankedPost]) -> None:
     """Write one sheet: a frozen bold header, filters, times in UTC, and texts that are never formulas.
 
-    Texts of more than 32,767 characters are cut, which is said on standard error; whole numbers of more than 15
+    Texts of more than 32,767 characters are cut, with a note on standard error; whole numbers of more than 15
     digits become texts, since Excel would round them.
 
     Raises:
