@@ -49,8 +49,8 @@ def load(path: str | Path = "best") -> Ranker:
     """Load a model that ranks posts: `linker.load("best").rank(article, posts)`.
 
     Args:
-        path: `best` or `distilled`, which are bundled; `bm25` or `tfidf`, which need no training; a model folder written
-            by `linker train`; or a Jsonnet file with the config of a model that needs no training.
+        path: `best` or `distilled`, which are bundled; `bm25` or `tfidf`, which need no training; a model folder that
+            `linker train` wrote; or a Jsonnet file with the config of a model that needs no training.
 
     Raises:
         ModelError: if the model is not found, or its folder is damaged.
