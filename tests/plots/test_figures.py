@@ -144,7 +144,7 @@ def test_a_pair_does_not_teach_the_curve_that_judges_it() -> None:
 
 
 def test_too_few_of_a_kind_and_scores_that_are_none_are_refused() -> None:
-    with pytest.raises(LinkerError, match="4 relevant and 20 other"):
+    with pytest.raises(LinkerError, match="4 relevant and 20 irrelevant"):
         cross_validated_probabilities(np.arange(24.0), np.arange(24) < 4)
     with pytest.raises(LinkerError, match="finite"):
         cross_validated_probabilities(np.array([math.inf] * 20), np.arange(20) < 10)

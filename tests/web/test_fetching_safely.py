@@ -136,7 +136,7 @@ def test_addresses_within_are_refused_in_every_notation(
     client: Client, internet: Internet, host: str
 ) -> None:
     message = refused(client, f"http://{host}:{internet.port}/secret")
-    assert NO_PUBLIC in message or "no host" in message or "not a valid address" in message
+    assert NO_PUBLIC in message or "your connection to the internet" in message or "not a valid address" in message
     assert internet.connections == internet.requests == []
 
 
@@ -240,10 +240,10 @@ def test_the_environments_proxy_is_no_way_inside(
         ({"Content_Type": "text/html"}, b"%PDF-1.7", "PDF"),
         ({"Content_Type": "text/html"}, b"<p>\0\0\0", "binary"),
         ({"Content_Length": str(1 << 50)}, b"x", "larger than"),
-        ({"Content_Encoding": "br"}, b"x", "packed as"),
-        ({"Content_Encoding": "gzip, gzip"}, gzip.compress(gzip.compress(b"x")), "packed as"),
+        ({"Content_Encoding": "br"}, b"x", "compressed as"),
+        ({"Content_Encoding": "gzip, gzip"}, gzip.compress(gzip.compress(b"x")), "compressed as"),
         ({"Content_Encoding": "gzip"}, b"\x1f\x8bnonsense", "damaged"),
-        ({"Content_Encoding": "gzip"}, gzip.compress(PAGE)[:-9], "cut short"),
+        ({"Content_Encoding": "gzip"}, gzip.compress(PAGE)[:-9], "transfer was incomplete"),
     ],
 )
 def test_pages_that_are_none(
