@@ -1,4 +1,4 @@
-"""linker: given a news article and a pile of posts, put the posts that talk about it first.
+"""linker: rank social-media posts by how likely they are to discuss a news article.
 
 import linker
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from linker.corpus.corpus import Corpus
     from linker.data.types import Article, Post
     from linker.ranking.ranked_post import RankedPost
-    from linker.ranking.ranker import Linker
+    from linker.ranking.ranker import Ranker
     from linker.ranking.results import Ranking
 
 __all__ = [
     "Article",
     "Corpus",
-    "Linker",
     "LinkerError",
     "Post",
     "RankedPost",
+    "Ranker",
     "Ranking",
     "__version__",
     "load",
@@ -37,7 +37,7 @@ __all__ = [
 _WHERE = {
     "Article": "linker.data.types",
     "Corpus": "linker.corpus.corpus",
-    "Linker": "linker.ranking.ranker",
+    "Ranker": "linker.ranking.ranker",
     "LinkerError": "linker.common.errors",
     "Post": "linker.data.types",
     "RankedPost": "linker.ranking.ranked_post",
@@ -45,23 +45,23 @@ _WHERE = {
 }
 
 
-def load(path: str | Path = "best") -> Linker:
+def load(path: str | Path = "best") -> Ranker:
     """Load a model that ranks posts: `linker.load("best").rank(article, posts)`.
 
     Args:
-        path: `best` or `distilled`, which come with linker; `bm25` or `tfidf`, which need no training; a model folder,
-            as `linker train` writes it; or a Jsonnet file with the config of a model that needs no training.
+        path: `best` or `distilled`, which are bundled; `bm25` or `tfidf`, which need no training; a model folder that
+            `linker train` wrote; or a Jsonnet file with the config of a model that needs no training.
 
     Raises:
-        ModelError: there is no such model, or its folder is damaged.
-        ConfigError: the config is wrong.
+        ModelError: if the model is not found, or its folder is damaged.
+        ConfigError: if the config is invalid.
     """
-    from linker.ranking.ranker import load as load_linker
+    from linker.ranking.ranker import load as load_ranker
 
-    return load_linker(path)
+    return load_ranker(path)
 
 
-if not TYPE_CHECKING:  # Type checkers would take any name for one that is there.
+if not TYPE_CHECKING:  # Type checkers would accept any name.
 
     def __getattr__(name: str) -> object:
         if name not in _WHERE:

@@ -33,7 +33,7 @@ from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import Article, Post
 from linker.models.model import Model, part_with_vectors
-from linker.ranking.ranker import find_model
+from linker.models.resolve import resolve_model
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -207,7 +207,7 @@ def main() -> None:
         folder.mkdir(parents=True, exist_ok=True)
     sources = [("CrisisLexT6", one) for one in (crises(given.crisislex) if given.crisislex else ())]
     sources += [("TREC", one) for one in list(topics(given.trec) if given.trec else ())[:: given.every]]
-    model = find_model(given.model).load().model
+    model = resolve_model(given.model).load()
     keep_vectors(model, vectors)
     rivals = given.asreview_seeds if given.asreview else 0
     planned = [(strategy, seed) for strategy in STRATEGIES for seed in range(seeds_of(strategy, given.seeds))]

@@ -19,7 +19,7 @@ from benchmarks.annotation.__main__ import crises, topics
 from linker.calibration.calibrate import calibrate
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
-from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
@@ -72,7 +72,7 @@ def with_labels(piles: list[Pile], draws: int) -> Iterable[str]:
                 for _ in range(1 if way == "top" else draws):
                     at = drawn(way, count, len(pile.scores), rng)
                     try:
-                        thresholds = LabelledThresholds(pile.scores, at, pile.relevant[at])
+                        thresholds = LabeledThresholds(pile.scores, at, pile.relevant[at])
                     except DataError:
                         refused += 1
                         continue

@@ -158,7 +158,7 @@ def evaluated(models: dict[str, Path], sets: dict[str, Path], folder: Path) -> d
         for model, place in models.items():
             out = folder / f"{name}-{model}.json"
             if not out.exists():
-                linker("evaluate", place, *what, "--json", out)
+                linker("benchmark", place, *what, "--json", out)
             (result,) = json.loads(out.read_text(encoding="utf-8"))["benchmarks"]
             found[name]["size"] = result["size"]
             found[name]["models"] |= {
@@ -211,8 +211,8 @@ def main() -> None:
         "Made by `python -m benchmarks.papers.twitter4sse --pairs PAIRS --objects OBJECTS --pit PIT --turl TURL"
         f" --sts STS --vectors VECTORS --model MODEL --work WORK --train-pairs {options.train_pairs} --max-tokens"
         f" {options.max_tokens}` (Python {platform.python_version()}, torch {torch.__version__}).\n",
-        "DQ, DR, CR: nDCG of the whole ranking by `linker evaluate --reranking`. r: Pearson, ρ: Spearman of scores and"
-        " grades; AP and best F1 for the pairs labelled the same: `linker evaluate --similarity`.\n",
+        "DQ, DR, CR: nDCG of the whole ranking by `linker benchmark --reranking`. r: Pearson, ρ: Spearman of scores and"
+        " grades; AP and best F1 for the pairs labelled the same: `linker benchmark --similarity`.\n",
         table(found) + "\n",
         *(f"- {name.upper()}: {found[name]['size']}." for name in sets),
         f"- Trained on {min(options.train_pairs, possible):,} of {possible:,} mined pairs, one epoch, batches of 50.\n",

@@ -1,4 +1,4 @@
-"""From a page to its article: title, text, date."""
+"""Extract the article of a page: title, text, date."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _NO_LIMIT = datetime(9999, 12, 31)
 
 
 def extract_article(page: Page, article_id: str, name: str | None = None, force: bool = False) -> Article:
-    """The article on a page.
+    """Extract the article of a page.
 
     Args:
-        page: HTML; a PDF; or plain text, which is taken as it is (see `article_from_text`).
-        article_id: the id of the result.
-        name: what messages call the page; its address by default.
-        force: also take what is too little to be the article.
+        page: HTML, a PDF, or plain text (see `article_from_text`).
+        article_id: id of the article.
+        name: name of the page in messages; its address by default.
+        force: accept text that is too short to be the article.
 
     Raises:
-        StubError: what was found is the teaser of an article, a consent wall, an error page or nearly nothing.
-        FetchError: there is no text on the page.
+        StubError: if the text is the teaser of an article, a consent wall, an error page or nearly empty.
+        FetchError: if the page has no text.
     """
     name = name or page.url
     url = page.url or None
@@ -43,7 +43,7 @@ def extract_article(page: Page, article_id: str, name: str | None = None, force:
     fault = fault_of(page.content, title, text) if not force or not text else None
     save = f"{SAVE_IT}; or put the article's text into a .txt file"
     if not text:
-        problem = fault or "no article could be found on the page"
+        problem = fault or "no article found on the page"
         hint = (
             "put the article's text into a .txt file" if url is None else f"if your browser shows one, {save}"
         )
@@ -55,7 +55,7 @@ def extract_article(page: Page, article_id: str, name: str | None = None, force:
 
 
 def article_from_text(text: str, article_id: str, url: str | None = None) -> Article:
-    """An article from plain text or Markdown: a first line with a blank line behind it is the title."""
+    """Return an article from plain text or Markdown; a first line followed by a blank line is the title."""
     lines = text.strip().splitlines()
     if len(lines) > 2 and not lines[1].strip():
         title = lines[0].strip().removeprefix("# ").strip()
@@ -64,7 +64,7 @@ def article_from_text(text: str, article_id: str, url: str | None = None) -> Art
 
 
 def _extract(html: str, url: str | None) -> tuple[str, str, datetime | None, str | None]:
-    """Title, text, date and canonical address, empty or None where they are missing."""
+    """Return title, text, date and canonical address, empty or None if missing."""
     from trafilatura import bare_extraction
 
     dates = _date_search(datetime.now(timezone.utc) + timedelta(days=1))
@@ -82,9 +82,9 @@ def _extract(html: str, url: str | None) -> tuple[str, str, datetime | None, str
 
 
 def _future_date(html: str, url: str | None) -> str | None:
-    """The date of a page without any that has passed: an embargoed story, or one that is set in the future.
+    """Return the date of a page that has only future dates, such as an embargoed story.
 
-    Only asked second: elsewhere a date that is still to come is that of an event.
+    Only a fallback: on other pages a future date is that of an event.
     """
     from trafilatura import extract_metadata
 
@@ -93,8 +93,8 @@ def _future_date(html: str, url: str | None) -> str | None:
 
 
 def _date_search(latest: datetime) -> dict[str, Any]:
-    """Settings of htmldate: the date of publication, from markup and the address.
+    """Return settings of htmldate: the date of publication, from markup and the address.
 
-    Its extensive search guesses at every number in the text: 4 s instead of 10 ms (decision 140).
+    Its extensive search tries every number in the text: 4 s instead of 10 ms (decision 140).
     """
     return {"original_date": True, "extensive_search": False, "max_date": latest.strftime("%Y-%m-%d")}

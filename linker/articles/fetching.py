@@ -1,4 +1,4 @@
-"""Fetching one page, with limits on time, size, redirects and kind, and a clear word when that fails."""
+"""Fetch a web page, with limits on time, size, redirects and content type."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linker.common.errors import FetchError
 from linker.version import __version__
 
 DEADLINE = 20.0
-"""Seconds for everything, from the name lookup to the last byte."""
+"""Seconds from the name lookup to the last byte."""
 MAX_BYTES = 10 << 20
 MAX_REDIRECTS = 5
 USER_AGENT = f"linker/{__version__} (article-linker; fetches single pages on a reader's request)"
@@ -28,7 +28,7 @@ _HEADERS = {
     "Accept-Encoding": "gzip",
 }
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
-# How servers send PDFs; only what begins as one is taken as such.
+# Content types of PDFs; the content must begin like one as well.
 _PDF_TYPES = ("application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream")
 _REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -40,13 +40,13 @@ def fetch(
 
     Args:
         url: an http or https address.
-        allow_private: also addresses of this machine and its own networks. Only for addresses that come from
-            the person at the keyboard, never for a stranger's.
-        deadline: seconds for everything together.
-        max_bytes: the largest page, unpacked.
+        allow_private: allow addresses of this machine and private networks. Only for addresses that the user
+            typed, never for untrusted ones.
+        deadline: seconds for the whole fetch.
+        max_bytes: maximum size of the page, decompressed.
 
     Raises:
-        FetchError: whatever goes wrong, with the address, the reason and what to do. Certificates are always
+        FetchError: if the page cannot be fetched, with the address, the reason and a remedy. Certificates are always
             checked.
     """
     clock = Deadline(deadline)
@@ -56,7 +56,7 @@ def fetch(
         raise FetchError(f"{url}: {error}") from error
     except (TimeoutError, httpcore.TimeoutException) as error:
         raise FetchError(
-            f"{url}: not there within {deadline:g} seconds; try again later, or {SAVE_IT}"
+            f"{url}: no answer within {deadline:g} seconds; try again later, or {SAVE_IT}"
         ) from error
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
         raise FetchError(f"{url}: {_broken_connection(error)}") from error
@@ -72,7 +72,7 @@ def _fetch(url: str, transport: GuardedTransport, max_bytes: int) -> Page:
         visited: list[httpx.URL] = []
         while True:
             _check_address(here, redirected=bool(visited))
-            # Cookies are kept from hop to hop: some sites redirect in circles whoever does not return them.
+            # Cookies are kept across redirects: some sites redirect in circles without them.
             response = client.send(client.build_request("GET", here), stream=True, follow_redirects=False)
             try:
                 if response.status_code not in _REDIRECTS:
@@ -88,12 +88,12 @@ def _check_address(url: httpx.URL, redirected: bool) -> None:
         what = f"redirects to {url}, which" if redirected else "this"
         raise PageError(f"{what} is not an http or https address")
     if url.port is not None and url.port > 65535:
-        raise PageError(f"not a valid address: there is no port {url.port}")
+        raise PageError(f"invalid address: port {url.port} does not exist")
 
 
 def _next(here: httpx.URL, response: httpx.Response, visited: list[httpx.URL]) -> httpx.URL:
     if "location" not in response.headers:
-        raise PageError(f"redirects (status {response.status_code}) without saying where")
+        raise PageError(f"redirects (status {response.status_code}) without an address")
     target = here.join(response.headers["location"]).copy_with(fragment=None)
     if len(visited) > MAX_REDIRECTS:
         why = "in a circle" if target in visited else f"more than {MAX_REDIRECTS} times"
@@ -106,18 +106,18 @@ def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
     header = response.headers.get("content-type", "")
     type_, charset = header.partition(";")[0].strip().lower(), response.charset_encoding
     if type_ and type_ not in (*_HTML_TYPES, *_PDF_TYPES, "text/plain"):
-        raise PageError(f"is not a web page but {type_[:60]}")
+        raise PageError(f"not a web page but {type_[:60]}")
     body = b"".join(_body(response, max_bytes))
     if is_pdf(body) if type_ in _PDF_TYPES else body.startswith(MAGIC):
         title, text = text_of_pdf(body)
         return Page(str(url), text, "pdf", title)
     if type_ in _PDF_TYPES:
-        raise PageError(f"is not a web page but {type_[:60]}")
+        raise PageError(f"not a web page but {type_[:60]}")
     if not body.strip():
         raise PageError("the page is empty")
     content = decode(body, charset)
     if "\0" in content:
-        raise PageError("is not a web page but binary data")
+        raise PageError("not a web page but binary data")
     html = type_ in _HTML_TYPES or looks_like_html(content)
     return Page(str(url), content, "html" if html else "text")
 
@@ -126,23 +126,23 @@ def _check_status(status: int) -> None:
     if 200 <= status < 300:
         return
     if status in (404, 410):
-        raise PageError(f"there is no such page (status {status}); check the address")
+        raise PageError(f"page not found (status {status}); check the address")
     if status in (401, 402, 403, 407, 451):
         raise PageError(
-            f"the site wants a login or a subscription, or shuts programs out (status {status}); {SAVE_IT}"
+            f"the site requires a login or a subscription, or blocks programs (status {status}); {SAVE_IT}"
         )
     if status == 429:
-        raise PageError(f"the site has had too many requests (status 429); try again later, or {SAVE_IT}")
+        raise PageError(f"too many requests to the site (status 429); try again later, or {SAVE_IT}")
     if status >= 500:
         raise PageError(f"the site cannot serve the page now (status {status}); try again later")
     raise PageError(f"the site answered with status {status}; {SAVE_IT}")
 
 
 def _body(response: httpx.Response, max_bytes: int) -> Iterator[bytes]:
-    """The unpacked body in pieces; it is given up as soon as it exceeds `max_bytes`."""
+    """Yield the decompressed body; fails as soon as it exceeds `max_bytes`."""
     packing = response.headers.get("content-encoding", "").strip().lower()
     if packing not in ("", "identity", "gzip", "x-gzip"):
-        raise PageError(f"the page is packed as {packing[:40]!r}, which was not asked for; {SAVE_IT}")
+        raise PageError(f"the page is compressed as {packing[:40]!r}, which was not requested; {SAVE_IT}")
     size = 0
     length = response.headers.get("content-length", "")
     chunks = response.iter_raw()
@@ -154,13 +154,13 @@ def _body(response: httpx.Response, max_bytes: int) -> Iterator[bytes]:
 
 
 def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Unpacked gzip in pieces of bounded size: a small chunk may hold gigabytes."""
+    """Yield decompressed gzip in chunks of bounded size: a small chunk may contain gigabytes."""
     gzip, begun = zlib.decompressobj(wbits=31), False
     try:
         for chunk in chunks:
             while chunk:
                 if gzip.eof:
-                    # Another packed part may follow; anything else there is passed over, as in browsers.
+                    # Another gzip member may follow; anything else is ignored, as in browsers.
                     if not chunk.startswith(b"\x1f\x8b"):
                         return
                     gzip = zlib.decompressobj(wbits=31)
@@ -169,9 +169,9 @@ def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 chunk = gzip.unused_data if gzip.eof else gzip.unconsumed_tail
         yield gzip.flush()
     except zlib.error as error:
-        raise PageError(f"the page is damaged (its gzip packing: {error}); {SAVE_IT}") from error
+        raise PageError(f"the page is damaged (gzip: {error}); {SAVE_IT}") from error
     if begun and not gzip.eof:
-        raise PageError("the page was cut short on its way; try again")
+        raise PageError("the transfer was incomplete; try again")
 
 
 def _broken_connection(error: BaseException) -> str:
@@ -180,7 +180,7 @@ def _broken_connection(error: BaseException) -> str:
         root = cause
     if isinstance(root, ssl.SSLError):
         reason = getattr(root, "verify_message", "") or root.reason or str(root)
-        return f"no safe connection: the site's certificate or encryption is faulty ({reason}); {SAVE_IT}"
+        return f"no secure connection: the site's certificate or encryption is invalid ({reason}); {SAVE_IT}"
     if isinstance(error, httpcore.ConnectError):
         return f"no connection ({getattr(root, 'strerror', None) or error}); check the address"
     return f"the connection broke off ({error}); try again"

@@ -1,4 +1,4 @@
-"""Pages that hold no whole article: paywalls, consent walls, pages of scripts, error pages."""
+"""Detect pages without a complete article: paywalls, consent walls, script-only pages, error pages."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ METERED = _any(
     r"订阅|訂閱|会員|購読",
 )
 
-# Groups, so that two ways of saying one thing count once.
+# Named groups, so that two phrases with the same meaning count once.
 CONSENT = _named(
     partners=(
         r"our (?:\d+ )?(?:\w+ )?partners",
@@ -156,35 +156,34 @@ ERROR = _any(
 
 
 NEARLY_EMPTY = 20
-"""Words. Fewer are a button, a name or a caption."""
+"""Number of words; shorter texts are a button, a name or a caption."""
 TEASER = 150
-"""Words. A shorter text on a page that asks for a subscription is most likely only the beginning."""
+"""Number of words; a shorter text on a page that asks for a subscription is most likely a teaser."""
 CONSENT_TEXT = 300
-"""Words. Consent walls list purposes and partners at length."""
+"""Number of words; consent walls list purposes and partners at length."""
 NOTICE = 100
-"""Words. Error pages and checks for robots say less."""
+"""Number of words; error pages and robot checks are shorter."""
 
 _LOCKED = re.compile(
     r'"isAccessibleForFree"\s*:\s*"?false|article:content_tier"\s+content="(?:locked|metered)', re.IGNORECASE
 )
-# Chinese, Japanese and Thai put no spaces between words; two characters make about one word.
+# Chinese, Japanese and Thai have no spaces between words; a word has about two characters.
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _NOT_SHOWN = ("script", "style", "template", "nav", "footer", "head", "select", "svg")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
 def word_count(text: str) -> int:
-    """How many words a text has; where a script has no spaces, half its characters."""
+    """Count words; in scripts without spaces, two characters count as one."""
     unspaced = len(_UNSPACED.findall(text))
     return len(_UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
 
 
 def fault_of(html: str, title: str, text: str) -> str | None:
-    """Why the text that was extracted from a page cannot be the whole article; None if nothing speaks against it.
+    """Return why the extracted text cannot be the whole article, as a clause after "page.html: "; None if it can.
 
-    Only what a reader sees counts, besides two declarations for search engines (schema.org `isAccessibleForFree`,
-    `article:content_tier`); menus and footers do not, for most of them offer subscriptions. What is said is a clause
-    that continues "page.html: ".
+    Only visible text counts, besides two declarations for search engines (schema.org `isAccessibleForFree`,
+    `article:content_tier`); menus and footers do not, since most of them offer subscriptions.
 
     Args:
         html: the page.
@@ -203,9 +202,9 @@ def fault_of(html: str, title: str, text: str) -> str | None:
     if words < NOTICE:
         head = _plain(f"{title}\n{text[:400]}") if text else seen[:400]
         if ROBOT_CHECK.search(head):
-            return "the site asks whether a person is reading and shows no article"
+            return "the site checks for robots and shows no article"
         if ERROR.match(_plain(title)) or ERROR.match(_plain(text)) or (not text and ERROR.match(head)):
-            return f"is an error page ({' '.join((title or text).split())[:60]!r}), not an article"
+            return f"an error page ({' '.join((title or text).split())[:60]!r}), not an article"
         if words < 60 and SCRIPTS.search(_plain(text) if words >= NEARLY_EMPTY else seen):
             return "the page needs JavaScript to show its article"
     if not text:
@@ -217,22 +216,22 @@ def fault_of(html: str, title: str, text: str) -> str | None:
     if re.search(r"(?:…|\.\.\.|\[…\])\s*$", text) and METERED.search(seen):
         return f"{found}, they break off, and the page offers a subscription: the rest is missing"
     if words < NEARLY_EMPTY:
-        return f"{found} ({' '.join(text.split())[:60]!r}); that is no article"
+        return f"{found} ({' '.join(text.split())[:60]!r}), too few for an article"
     return None
 
 
 def _matches(pattern: re.Pattern[str], text: str) -> list[str]:
-    """Names of the alternatives that match, each once."""
+    """Return the names of the alternatives that match."""
     return [match.lastgroup or match[0].casefold() for match in pattern.finditer(_plain(text))]
 
 
 def _plain(text: str) -> str:
-    """One space between words, typewriter apostrophes."""
+    """Normalize spaces and apostrophes."""
     return " ".join(text.replace("’", "'").replace("\u00ad", "").split())
 
 
 def _visible(html: str) -> str:
-    """The text of a page that is neither hidden nor part of a menu, a header or a footer."""
+    """Return the visible text of a page without menus, headers and footers."""
     from lxml import etree
 
     parser = etree.HTMLParser(encoding="utf-8", remove_comments=True)
@@ -260,6 +259,6 @@ def _visible(html: str) -> str:
 def _is_left_out(element: Any) -> bool:
     if not isinstance(element.tag, str) or element.tag in _NOT_SHOWN or element.get("hidden") is not None:
         return True
-    if element.tag == "header":  # that of the site, not that of the article
+    if element.tag == "header":  # of the site, not of the article
         return not any(above.tag in ("article", "main") for above in element.iterancestors())
     return bool(_HIDDEN.search(element.get("style") or ""))

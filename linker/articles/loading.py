@@ -1,16 +1,17 @@
-"""Articles from wherever a person has them: an address, a file, a folder, text, standard input."""
+"""Load articles from an address, a file, a folder, text, or standard input."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from linker.articles.extraction import article_from_text, extract_article
+from linker.articles.incomplete_pages import word_count
 from linker.articles.page import Page, PageError, decode, looks_like_html
 from linker.articles.pdf import is_pdf, text_of_pdf
-from linker.articles.sources import DOCUMENTS, articles_in, check_source, has_ending, is_url, kind_of
 from linker.common.console import stderr
 from linker.common.errors import DataError, Faults
 from linker.data.io.columns import ArticleColumns
@@ -19,38 +20,50 @@ from linker.data.io.records import article_of
 from linker.data.io.streams import STANDARD_INPUT, open_bytes, shown_name
 from linker.data.types import Article
 
-__all__ = ["FORMATS", "check_source", "is_url", "load_articles", "read_folder"]
+Kind: TypeAlias = Literal["standard input", "address", "file", "folder", "text"]
 
-FORMATS = "HTML, PDF, plain text or Markdown, JSON with the fields title and text, or a list of addresses"
+# Endings of files that can contain articles, also compressed.
+_ENDINGS = (".html", ".htm", ".xhtml", ".txt", ".md", ".json", ".jsonl", ".ndjson", ".pdf")
+_PACKED = (".gz", ".bz2", ".xz", ".zst")
+# Documents that have to be saved in another format first.
+_DOCUMENTS = (".docx", ".doc", ".odt", ".rtf", ".pages")
+# Other endings of file names, as opposed to a text of few words.
+_OTHER_ENDINGS = (*_DOCUMENTS, ".mhtml", ".mht", ".csv", ".tsv", ".xlsx", ".parquet")
+_LONGEST_NAME = 255
+_FEW_WORDS = 8
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
+_HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:[/?#]\S*)?", re.IGNORECASE)
+_FORMATS = "HTML, PDF, plain text or Markdown, JSON with the fields title and text, or a list of addresses"
 _JSON_ENDINGS = (".json", ".jsonl", ".ndjson")
 _HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _MAX_FILE = 64 << 20
 
 
 def load_articles(source: str | Path, force: bool = False) -> list[Article]:
-    """The article at an address or in text, or the articles in a file, in a folder or on standard input (`-`).
+    """Load the article at an address or in a text, or the articles in a file, a folder or standard input (`-`).
 
     A file is HTML (a saved page), PDF, plain text or Markdown, JSON (an object with `title` and `text`, a list of
-    such objects, or one per line), or text whose every line is the address of a page. Its name and its content tell
-    which. It may be packed (.gz). Of a folder, all files directly in it are read whose names end like articles; those
-    that cannot be read are reported on standard error.
+    such objects, or one per line), or a list of web addresses, one per line; its name and content decide which. It may
+    be compressed (.gz). In a folder, all files directly in it with the ending of an article are read; those that cannot
+    be read are reported on standard error.
 
     The id is the address or the file's name unless JSON gives one, `text` for text, and `stdin` for standard input.
 
-    For sources that the person at the keyboard names: any file is read, any address is fetched.
+    Only for sources that the user names: any file is read, any address is fetched.
 
     Args:
         source: an address, a path, text of more than one word, or `-`.
-        force: also take pages with too little text to be the article (see `linker.articles.incomplete_pages`).
+        force: accept pages with too little text to be the article (see `linker.articles.incomplete_pages`).
 
     Raises:
-        StubError: the page is the teaser of an article, a consent wall, an error page or nearly empty.
-        FetchError: the page cannot be fetched, or there is no article on it.
-        DataError: the file cannot be read, or holds no article.
+        StubError: if the page is the teaser of an article, a consent wall, an error page or nearly empty.
+        FetchError: if the page cannot be fetched, or has no article.
+        DataError: if the file cannot be read or has no article.
     """
-    kind = kind_of(str(source))
+    kind = source_kind(str(source))
     if kind == "address":
-        # Only now: an HTTP client takes longer to import than the rest of this package.
+        # Imported late: an HTTP client takes longer to import than the rest of this package.
         from linker.articles.fetching import fetch
 
         return [extract_article(fetch(str(source), allow_private=True), str(source), force=force)]
@@ -66,13 +79,13 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
 
 
 def read_folder(folder: Path, force: bool = False) -> tuple[list[Article], list[str]]:
-    """The articles in the files of a folder, and why others of its files cannot be read.
+    """Read the articles in a folder, and return them with the reasons why other files cannot be read.
 
     Raises:
-        LinkerError: not one can be read.
+        LinkerError: if no file can be read.
     """
     articles, faults = [], Faults()
-    for path in articles_in(folder):
+    for path in _articles_in(folder):
         with faults:
             articles += _in_file(str(path), force)
     if not articles:
@@ -81,9 +94,14 @@ def read_folder(folder: Path, force: bool = False) -> tuple[list[Article], list[
 
 
 def _in_file(source: str, force: bool) -> list[Article]:
+    if _has_ending(source, _DOCUMENTS):
+        raise DataError(
+            f"{shown_name(source)}: a word-processor document; save it as PDF or as plain text (.txt)"
+        )
+    has_name = source != STANDARD_INPUT and bool(Path(source).suffix)
+    named_json = has_name and _has_ending(source, _JSON_ENDINGS)
+    named_html = has_name and _has_ending(source, _HTML_ENDINGS)
     name = shown_name(source)
-    if has_ending(source, DOCUMENTS):
-        raise DataError(f"{name}: is a word processor's document; save it as PDF or as plain text (.txt)")
     with open_bytes(source) as file:
         body = file.read(_MAX_FILE + 1)
     if len(body) > _MAX_FILE:
@@ -92,10 +110,9 @@ def _in_file(source: str, force: bool) -> list[Article]:
     if is_pdf(body):
         return [_in_pdf(body, name, article_id, force)]
     text = _characters(body, name)
-    has_name = source != STANDARD_INPUT and bool(Path(source).suffix)
-    if (has_name and has_ending(source, _JSON_ENDINGS)) or (not has_name and text.lstrip().startswith("{")):
+    if named_json or (not has_name and text.lstrip().startswith("{")):
         return _in_json(text, name, article_id)
-    if (has_name and has_ending(source, _HTML_ENDINGS)) or looks_like_html(text):
+    if named_html or looks_like_html(text):
         return [extract_article(Page("", text, "html"), article_id, name, force)]
     if urls := _addresses(text):
         return _at_addresses(urls, force)
@@ -111,17 +128,17 @@ def _in_pdf(body: bytes, name: str, article_id: str, force: bool) -> Article:
 
 
 def _addresses(text: str) -> list[str]:
-    """The words of a text, each once, if every one is an address."""
+    """Return the distinct words of a text if every one is an address, else an empty list."""
     words = dict.fromkeys(text.split())
     try:
         return list(words) if all(is_url(word) for word in words) else []
-    except DataError:  # of another kind than http: a text that begins with one
+    except DataError:  # not http: a text that begins with another kind of address
         return []
 
 
 def _at_addresses(urls: list[str], force: bool) -> list[Article]:
     articles, faults = [], Faults()
-    # Only now: an HTTP client takes longer to import than the rest of this package.
+    # Imported late: an HTTP client takes longer to import than the rest of this package.
     from linker.articles.fetching import fetch
 
     for url in urls:
@@ -133,17 +150,17 @@ def _at_addresses(urls: list[str], force: bool) -> list[Article]:
 
 def _characters(body: bytes, name: str) -> str:
     if not body.strip():
-        raise DataError(f"{name}: is empty; an article is {FORMATS}")
+        raise DataError(f"{name}: empty file; an article is {_FORMATS}")
     if re.search(rb"^Content-Type: multipart/related", body[:2000], re.MULTILINE | re.IGNORECASE):
-        raise DataError(f"{name}: is a web archive (MHTML); save the page as HTML instead")
+        raise DataError(f"{name}: a web archive (MHTML); save the page as HTML instead")
     text = decode(body)
     if "\0" in text:
-        raise DataError(f"{name}: is not text; an article is {FORMATS}")
+        raise DataError(f"{name}: not text; an article is {_FORMATS}")
     return text
 
 
 def _in_json(text: str, name: str, article_id: str) -> list[Article]:
-    """Articles of JSON or JSON lines; ids that are missing are made from the file's name."""
+    """Read articles from JSON or JSON Lines; missing ids are derived from the file name."""
     try:
         whole = json.loads(text)
         places = [(name, value) for value in whole] if isinstance(whole, list) else [(name, whole)]
@@ -151,7 +168,7 @@ def _in_json(text: str, name: str, article_id: str) -> list[Article]:
         lines = [(f"{name}, line {n}", line) for n, line in enumerate(text.split("\n"), 1) if line.strip()]
         places = [(where, _json(line, where)) for where, line in lines]
     if not places:
-        raise DataError(f"{name}: not one article is in it")
+        raise DataError(f"{name}: no article in this file")
     several = len(places) > 1
     return [
         _article(value, where, f"{article_id}:{n}" if several else article_id)
@@ -173,3 +190,101 @@ def _article(value: Any, where: str, article_id: str) -> Article:
         return article_of({"id": article_id, **value}, ArticleColumns())
     except LineError as error:
         raise DataError(f"{where}: {error}") from error
+
+
+def source_kind(source: str) -> Kind:
+    """Return what a source is. A source that is neither a path nor an address is text if it has several words or is too
+    long for a file name.
+
+    Raises:
+        DataError: if it is none of these: a missing file, an unsupported address, or empty.
+    """
+    if source == STANDARD_INPUT:
+        return "standard input"
+    if is_url(source):
+        return "address"
+    if not source.strip():
+        raise DataError("the article is empty; give an address, a file, a folder or the text itself")
+    if not _is_too_long(source):
+        if os.path.isdir(source):
+            return "folder"
+        if os.path.exists(source):
+            return "file"
+    if _is_text(source):
+        return "text"
+    raise DataError(f"{source}: file not found; {_remedy(source)}")
+
+
+def is_url(source: str) -> bool:
+    """Return whether a source is a single web address.
+
+    Raises:
+        DataError: if it is an address other than http and https.
+    """
+    if len(source.split()) != 1:
+        return False
+    if _URL.match(source):
+        return True
+    if match := _OTHER_SCHEME.match(source):
+        raise DataError(
+            f"{source}: {match[1]} addresses cannot be fetched; give an http or https address or a file"
+        )
+    return False
+
+
+def check_source(source: str | Path) -> None:
+    """Check that a source exists, before any work begins; addresses are not fetched.
+
+    Raises:
+        DataError: if it is a missing file, a folder without articles, or an unsupported address.
+    """
+    if source_kind(str(source)) == "folder":
+        _articles_in(Path(source))
+
+
+def _articles_in(folder: Path) -> list[Path]:
+    """Return the article files directly in a folder, sorted, without hidden files, READMEs, licenses and `posts`.
+
+    Raises:
+        DataError: if there is none, or the folder cannot be read.
+    """
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.is_file())
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be read ({error.strerror})") from error
+    found = [path for path in paths if _has_ending(path.name, _ENDINGS) and not _is_other(path.name)]
+    if not found:
+        raise DataError(f"{folder}: no article in this folder (expected *{', *'.join(_ENDINGS)})")
+    return found
+
+
+def _has_ending(name: str, endings: tuple[str, ...]) -> bool:
+    """Return whether a file name has one of these endings, compressed or not."""
+    name = name.lower()
+    for packed in _PACKED:
+        name = name.removesuffix(packed)
+    return name.endswith(endings)
+
+
+def _is_other(name: str) -> bool:
+    return name.startswith(".") or name.lower().startswith(("readme", "license", "licence", "posts."))
+
+
+def _is_too_long(source: str) -> bool:
+    return "\n" in source or any(len(part.encode()) > _LONGEST_NAME for part in source.split("/"))
+
+
+def _is_text(source: str) -> bool:
+    if _is_too_long(source):
+        return True
+    words = len(source.split())
+    if words <= _FEW_WORDS and _has_ending(source.strip(), (*_ENDINGS, *_OTHER_ENDINGS)):
+        return False  # "my page.html" names a file that does not exist
+    return words > 1 or word_count(source) > _FEW_WORDS
+
+
+def _remedy(source: str) -> str:
+    is_name = "/" not in source and _has_ending(source, (*_ENDINGS, *_OTHER_ENDINGS))
+    is_host = _HOST.fullmatch(source) and not is_name
+    page = f"give https://{source}" if is_host else "give its whole address (https://...)"
+    return f"for a web page, {page}; for text, give more than one word, in quotes"

@@ -1,4 +1,4 @@
-"""A page that may hold an article. Light: what fetches pages is in `fetching`, and needs an HTTP client."""
+"""Pages and their character encodings. Imports no HTTP client; see `fetching`."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _FALLBACK = "cp1252"
 
 
 def decode(body: bytes, declared: str | None = None) -> str:
-    """The characters of `body`; what cannot be decoded becomes U+FFFD.
+    """Decode a page; invalid bytes become U+FFFD.
 
-    A byte order mark wins. Then bytes that are valid UTF-8 are UTF-8, whatever is declared: other charsets
-    hardly ever produce that by chance, and pages that declare the wrong one are common. Then comes the
-    declared charset (`declared` is the HTTP header's, next a meta tag's), at last Windows-1252, as in browsers.
+    In this order: a byte order mark; UTF-8, if the bytes are valid UTF-8 (other charsets hardly ever are by chance, and
+    wrong declarations are common); the declared charset (`declared` is the HTTP header's, then a meta tag's);
+    Windows-1252, as in browsers.
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
@@ -33,7 +33,7 @@ def decode(body: bytes, declared: str | None = None) -> str:
     head = body[:_HEAD]
     tags = [match[1].decode("ascii") for pattern in (_META, _XML) if (match := pattern.search(head))]
     names = [_known(name) for name in (declared, *tags) if name]
-    # Charsets whose text can be valid UTF-8 are believed before it; only a header can announce UTF-16.
+    # Charsets whose text can be valid UTF-8 come before it; only a header can declare UTF-16.
     early = [name for name in names if name.startswith(("iso2022", "hz"))]
     early += [name for name in names[: 1 if declared else 0] if name.startswith(("utf-16", "utf-32"))]
     for name in (*early, "utf-8", *names):
@@ -45,14 +45,14 @@ def decode(body: bytes, declared: str | None = None) -> str:
 
 
 def _known(name: str) -> str:
-    """Python's name of a charset; empty, which no decoder has, if it is unknown or no charset of text."""
+    """Return Python's name of a charset; empty, which no decoder has, if it is unknown or not a text encoding."""
     try:
         info = codecs.lookup(name)
     except (LookupError, ValueError):
         return ""
     if not getattr(info, "_is_text_encoding", True):
         return ""
-    # Browsers read what calls itself Latin-1 or ASCII as Windows-1252, and so do its writers.
+    # Browsers decode declared Latin-1 and ASCII as Windows-1252.
     return _FALLBACK if info.name in ("iso8859-1", "ascii") else info.name
 
 
@@ -64,7 +64,7 @@ _LOOKS_LIKE_HTML = re.compile(
 
 
 class PageError(Exception):
-    """The reason why a page cannot be had; the caller puts its address in front."""
+    """Reason why a page cannot be read; the caller prepends its address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,10 @@ class Page:
     """A fetched page.
 
     Attributes:
-        url: its final address.
-        content: its characters; of a PDF, its text.
-        kind: what the characters are.
-        title: that of a PDF, from its metadata; empty otherwise.
+        url: final address.
+        content: decoded content; of a PDF, its text.
+        kind: type of the content.
+        title: title from the metadata of a PDF; empty otherwise.
     """
 
     url: str
@@ -85,5 +85,5 @@ class Page:
 
 
 def looks_like_html(text: str) -> bool:
-    """Does a text begin as an HTML page does?"""
+    """Return whether a text begins like an HTML page."""
     return _LOOKS_LIKE_HTML.match(text[:4096]) is not None

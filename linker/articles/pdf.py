@@ -1,4 +1,4 @@
-"""The text of a PDF."""
+"""Extract the text of a PDF."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COPY = "copy the article's text into a .txt file and give that"
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])(?:\u00ad|-)[ \t]*\n(?=[a-zß-öø-ÿ])")
 # Browsers print the address and the page number at the foot of each page.
 _PRINTED_ADDRESS = re.compile(r"(?:https?|file)://\S+(?:\s+\d+/\d+)?")
-# Programs name the file or themselves where the title belongs.
+# Programs write the file name or their own name in place of a title.
 _NO_TITLE = re.compile(
     r"\(?(?:untitled|anonymous|unspecified)\b|microsoft word|.*\.(?:docx?|indd|qxp|pdf|html?|tex|odt)$",
     re.IGNORECASE,
@@ -30,27 +30,27 @@ _NO_TITLE = re.compile(
 
 
 class PdfText(NamedTuple):
-    """What was found in a PDF; `title` is empty where its metadata name none."""
+    """Title and text of a PDF; `title` is empty if the metadata has none."""
 
     title: str
     text: str
 
 
 def is_pdf(body: bytes) -> bool:
-    """Does a file begin as PDFs do? Readers accept up to 1,024 bytes before the mark."""
+    """Return whether a file begins like a PDF; readers accept up to 1,024 bytes before the signature."""
     return MAGIC in body[:1024]
 
 
 def text_of_pdf(body: bytes) -> PdfText:
-    """The text of a PDF in reading order, without lines that repeat on its pages; words split at line ends are joined.
+    """Extract text in reading order, without lines that repeat on the pages; words split at line ends are joined.
 
     Raises:
-        PageError: it is damaged, needs a password, has more than `MAX_PAGES` pages, takes too long or holds no text.
+        PageError: if it is damaged, needs a password, has more than `MAX_PAGES` pages, takes too long or has no text.
     """
     from pypdf import PdfReader
     from pypdf.errors import DependencyError, PyPdfError
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of every blemish that it reads past
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns about every recoverable fault
     try:
         reader = PdfReader(io.BytesIO(body))
         if reader.is_encrypted and not reader.decrypt(""):
@@ -80,11 +80,11 @@ def text_of_pdf(body: bytes) -> PdfText:
         AttributeError,
         ArithmeticError,
     ) as error:
-        # pypdf lets many kinds of errors through where a file is damaged.
+        # pypdf raises many kinds of errors for damaged files.
         raise PageError(
             f"is a damaged PDF ({_shown(error)}); save or download it again, or {_COPY}"
         ) from error
-    # Where every line repeats, none of them is a running line.
+    # If all lines repeat, none of them is a running header.
     text = _joined(_without_running_lines(pages)) or _joined([line for page in pages for line in page])
     if not text:
         raise PageError(
@@ -97,7 +97,7 @@ def text_of_pdf(body: bytes) -> PdfText:
 
 
 def _pages(reader: PdfReader) -> list[list[str]]:
-    """The lines of each page, without blank ones at top and bottom."""
+    """Return the lines of each page, without blank ones at the top and bottom."""
     end = time.monotonic() + MAX_SECONDS
     pages = []
     for page in reader.pages:
@@ -119,7 +119,7 @@ def _title(reader: PdfReader) -> str:
 
 
 def _without_running_lines(pages: list[list[str]]) -> list[str]:
-    """All lines but those at the top or bottom of most pages that differ in digits at most."""
+    """Return the lines without running headers and footers: on most pages, up to digits."""
 
     def ends(page: list[str]) -> set[str]:
         return {_bare(line) for line in (*page[:2], *page[-2:])}

@@ -1,4 +1,4 @@
-"""Connections that keep to a deadline and, where wanted, to the public internet."""
+"""HTTP connections with a deadline that can be restricted to the public internet."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ import httpx
 from linker.articles.page import PageError
 
 _ONE_ADDRESS = 6.0
-"""Seconds after which the next address of a host is tried (a broken IPv6 route must not eat the deadline)."""
+"""Seconds before the next address of a host is tried (a broken IPv6 route must not use up the deadline)."""
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# Not in every Python's tables: NAT64 within a network (RFC 8215), the old way to 6to4 relays (RFC 7526), and protocol
-# assignments (RFC 6890), where one cloud keeps its machines' keys.
+# Missing in some Python versions: local NAT64 (RFC 8215), deprecated 6to4 relays (RFC 7526), and protocol
+# assignments (RFC 6890), where one cloud provider serves credentials.
 _NEVER = (
     ipaddress.IPv6Network("64:ff9b:1::/48"),
     ipaddress.IPv4Network("192.88.99.0/24"),
@@ -31,17 +31,17 @@ _NEVER = (
 
 
 class Deadline:
-    """A moment by which everything must be done."""
+    """A point in time by which the work must be done."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         self._end = time.monotonic() + seconds
 
     def left(self, most: float = float("inf")) -> float:
-        """Seconds that are left, at most `most`.
+        """Return the remaining seconds, at most `most`.
 
         Raises:
-            TimeoutError: none are.
+            TimeoutError: if there are none.
         """
         left = self._end - time.monotonic()
         if left <= 0:
@@ -50,7 +50,7 @@ class Deadline:
 
 
 def is_public(address: str) -> bool:
-    """Does an IP address belong to the public internet, whatever notation or tunnel it comes in?"""
+    """Return whether an IP address is on the public internet, in any notation or tunnel."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo or (None, None))[1]
@@ -66,13 +66,13 @@ def is_public(address: str) -> bool:
 
 
 class GuardedTransport(httpx.BaseTransport):
-    """Carries requests for httpx over connections that are opened anew for every fetch.
+    """httpx transport with new connections for every fetch.
 
     Args:
-        deadline: no name lookup, handshake, read or write lasts beyond it.
-        allow_private: also connect to loopback, private and link-local addresses, and through the proxy that
-            the environment names. If false, a host with any such address is refused, and the connection goes
-            to the very address that was checked: a second answer of the name server changes nothing.
+        deadline: limit for name lookups, handshakes, reads and writes.
+        allow_private: also connect to loopback, private and link-local addresses, and through the proxy of the
+            environment. If false, hosts with such an address are refused, and the connection goes to the address
+            that was checked: a second answer of the name server has no effect (DNS rebinding).
     """
 
     def __init__(self, deadline: Deadline, allow_private: bool) -> None:
@@ -82,7 +82,7 @@ class GuardedTransport(httpx.BaseTransport):
         self._pools: dict[str | None, httpcore.ConnectionPool] = {}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the response's body is read as it is iterated over."""
+        """Send a request; the body of the response is read during iteration."""
         url = request.url
         response = self._pool(url).handle_request(
             httpcore.Request(
@@ -115,7 +115,7 @@ class GuardedTransport(httpx.BaseTransport):
 
 
 class _Body(httpx.SyncByteStream):
-    """A body of httpcore as httpx wants it."""
+    """Body of an httpcore response for httpx."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -124,12 +124,12 @@ class _Body(httpx.SyncByteStream):
         yield from self._stream
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._stream.close()
 
 
 class _GuardedBackend(httpcore.NetworkBackend):
-    """Resolves, checks and connects; the timeouts that httpcore passes are replaced by the deadline."""
+    """Network backend that resolves, checks and connects; the deadline replaces the timeouts of httpcore."""
 
     def __init__(self, deadline: Deadline, allow_private: bool) -> None:
         self._deadline = deadline
@@ -147,9 +147,7 @@ class _GuardedBackend(httpcore.NetworkBackend):
         addresses = _resolve(host, port, self._deadline)
         private = [address for address in addresses if not is_public(address)]
         if private and not self._allow_private:
-            raise PageError(
-                f"{host} is {private[0]}, which is not an address of the public internet: refused"
-            )
+            raise PageError(f"{host} is {private[0]}, not an address of the public internet: refused")
         for address in addresses[:-1]:
             try:
                 return self._connect(address, port, socket_options, _ONE_ADDRESS)
@@ -215,5 +213,5 @@ def _resolve(host: str, port: int, deadline: Deadline) -> list[str]:
     except queue.Empty:
         raise TimeoutError from None
     if isinstance(answer, Exception) or not answer:
-        raise PageError(f"there is no host {host}; check the address and your connection to the internet")
+        raise PageError(f"host {host} not found; check the address and your connection to the internet")
     return answer

@@ -1,4 +1,4 @@
-"""Making a calibration from a labelled dev set."""
+"""Calibrate a model on a labeled dev set."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def calibrate(
     fingerprint: str = "",
     passages: str = "whole",
 ) -> Calibration:
-    """A calibration from all pairs of a dev set.
+    """Return a calibration from all pairs of a dev set.
 
     Args:
         scores: float, articles × posts, finite.
         relevance: bool, articles × posts.
-        model: how messages call what scored.
-        fingerprint: tells it from other models.
-        passages: how it read the articles.
+        model: the model's name.
+        fingerprint: the model's fingerprint.
+        passages: how articles were scored.
 
     Raises:
-        LinkerError: scores that are not finite; too few articles with relevant posts, or pairs of a kind.
+        LinkerError: if scores are not finite, or there are too few articles with relevant posts or too few pairs.
     """
     scores, relevance = np.asarray(scores, dtype=np.float32), np.asarray(relevance, dtype=bool)
     if not np.isfinite(scores).all():
@@ -70,14 +70,14 @@ def calibrate(
 
 
 def _quantiles(scores: np.ndarray) -> np.ndarray:
-    """Scores that divide these into equal parts; there are some in the upper end, where few are."""
+    """Return quantiles of the scores, denser at the upper end."""
     ends = 1 - np.geomspace(max(1 / scores.size, 1e-6), 1 / _BINS, _BINS // 5)
     places = np.concatenate([np.arange(_BINS) / _BINS, ends])
     return np.asarray(np.quantile(scores, places, method="closest_observation"), dtype=np.float32)
 
 
 def _counts(scores: np.ndarray, edges: np.ndarray, chosen: np.ndarray | None) -> np.ndarray:
-    """How many of each article's pairs are in each bin: articles × bins."""
+    """Count the pairs of each article in each bin: articles × bins."""
     counts = np.empty((len(scores), len(edges) + 1))
     for row, of_article in enumerate(scores):
         inside = of_article if chosen is None else of_article[chosen[row]]
@@ -86,9 +86,9 @@ def _counts(scores: np.ndarray, edges: np.ndarray, chosen: np.ndarray | None) ->
 
 
 def _samples(linked: np.ndarray) -> np.ndarray:
-    """How often each article is in the dev set (once) and in each bootstrap sample: samples × articles.
+    """Return how often each article is in the dev set (first row: once) and in each bootstrap sample.
 
-    Articles with relevant posts and those without are drawn apart, so that no sample is without relevant posts.
+    Articles with and without relevant posts are sampled separately, so that every sample has relevant posts.
     """
     rng = np.random.default_rng(_SEED)
     weights = np.ones((_SAMPLES + 1, len(linked)))

@@ -1,4 +1,4 @@
-"""Thresholds on a pile without labels, from a calibration on other articles and posts."""
+"""Estimate thresholds on unlabeled posts, by a calibration on other articles and posts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ _SEED = 13
 
 
 class CalibratedThresholds(Thresholds):
-    """Thresholds on a pile without labels, from a calibration by other articles.
+    """Thresholds on unlabeled posts, by a calibration on other articles and posts.
 
-    The share of relevant posts in the pile is estimated from its scores, given that its relevant posts score as in the
-    dev set and its others do, too. Nobody can tell without labels whether they do; posts that were found by keywords
-    mostly do not. The intervals are of what holds on average for as many other articles.
+    The share of relevant posts is estimated from their scores, under the assumption that relevant and irrelevant posts
+    score as in the dev set. Without labels this cannot be checked, and it mostly fails for posts found by keywords. The
+    intervals are of averages over as many other articles.
 
     Args:
-        calibration: what scores mean.
-        scores: of all posts of the pile.
+        calibration: the calibration.
+        scores: scores of all posts.
 
     Raises:
-        LinkerError: no scores.
+        LinkerError: if there are no scores.
     """
 
     def __init__(self, calibration: Calibration, scores: np.ndarray) -> None:
@@ -42,30 +42,32 @@ class CalibratedThresholds(Thresholds):
         share = Share.elsewhere(self._priors)
         self.basis = (
             f"by a calibration on {calibration.articles:,} articles and {calibration.posts:,} posts, of whose pairs "
-            f"{100 * calibration.prior:.2g} % were relevant; by the scores it guesses that {share} of these posts are. "
-            "That holds on average, for articles and posts like those: of posts gathered by keywords far too many pass "
-            "for relevant. Labels of some of these very posts tell (--labels)"
+            f"{100 * calibration.prior:.2g} % were relevant; by the scores, {share} of these posts are. That is an "
+            "average for articles and posts like those; of posts found by keywords it takes far too many for relevant. "
+            "Labels of some of these posts are more reliable (--labels)"
         )
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """By a rising curve through the dev set, with the pile's own share of relevant posts."""
+        """Return probabilities by the dev set's rising curve, with the estimated share of relevant posts."""
         edges = self._calibration.edges.astype(np.float32)
         return np.asarray(
             self._probabilities[np.searchsorted(edges, np.asarray(scores, np.float32), side="right")]
         )
 
     def _shares(self, kept: int, score: float) -> tuple[Share, Share]:
-        recall, fall = (_at(self._calibration.edges, one, score) for one in (self._recalls, self._falls))
+        recall, fall = (
+            _at(self._calibration.edges, shares, score) for shares in (self._recalls, self._falls)
+        )
         hits, misses = self._priors * recall, (1 - self._priors) * fall
         precision = np.divide(hits, hits + misses, out=np.ones_like(hits), where=hits + misses > 0)
-        # Even a known share of the kept posts is relevant by chance.
+        # Binomial sampling error of the kept posts.
         chance = np.random.default_rng(_SEED).binomial(kept, np.clip(precision, 0, 1)) / kept - precision
         chance[0] = 0
         return Share.elsewhere(np.clip(precision + chance, 0, 1)), Share.elsewhere(recall)
 
 
 def _at(edges: np.ndarray, above: np.ndarray, score: float) -> np.ndarray:
-    """The share of pairs with a score or a higher one, one per sample: between edges in proportion."""
+    """Return the share of pairs with this score or a higher one, per sample, interpolated between edges."""
     score = float(np.float32(score))
     place = int(np.searchsorted(edges, score, side="left"))
     if place >= len(edges):

@@ -1,4 +1,4 @@
-"""From scores to probabilities, and whether they can be taken at their word."""
+"""Map scores to probabilities, and measure how reliable these are."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class Bin:
     """Pairs with probabilities in [low, high), and up to `high` in the last bin.
 
     Attributes:
-        low: see above.
-        high: see above.
-        count: how many pairs; at least one.
-        predicted: the mean of their probabilities.
-        observed: the share of them that is relevant.
-        observed_low: the lower end of the 95 % Wilson interval of `observed`.
-        observed_high: the upper end.
+        low: lower edge.
+        high: upper edge.
+        count: number of pairs, 1 or more.
+        predicted: mean probability.
+        observed: share of relevant pairs.
+        observed_low: lower end of the 95 % Wilson interval of `observed`.
+        observed_high: upper end.
     """
 
     low: float
@@ -45,21 +45,21 @@ def cross_validated_probabilities(
     seed: int = 13,
     groups: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The probability of each pair to be relevant, by a curve that was fitted without it.
+    """Return the probability of relevance of each pair, by a curve fitted without this pair.
 
     Args:
         scores: float, one per pair, finite.
         relevant: bool, one per pair.
-        method: `platt`: a logistic curve (Platt 1999, with his smoothed targets); `isotonic`: any rising curve.
-        folds: of the stratified cross-validation.
-        seed: decides who is in which fold.
-        groups: a number for each pair; pairs with the same one stay together, in folds that are not stratified then.
+        method: `platt`: a logistic curve (Platt 1999, with his smoothed targets); `isotonic`: isotonic regression.
+        folds: number of folds of the stratified cross-validation.
+        seed: random seed of the folds.
+        groups: group of each pair; groups are not divided, and folds are then not stratified.
 
     Returns:
         float64, one per pair, in [0, 1].
 
     Raises:
-        LinkerError: scores that are not finite, or a kind of which there are fewer than folds.
+        LinkerError: if scores are not finite, or there are fewer relevant or irrelevant pairs than folds.
     """
     from sklearn.model_selection import PredefinedSplit, StratifiedKFold
 
@@ -69,26 +69,26 @@ def cross_validated_probabilities(
     fewest = min(int(relevant.sum()), int((~relevant).sum()))
     if fewest < folds:
         raise LinkerError(
-            f"{int(relevant.sum())} relevant and {int((~relevant).sum())} other pairs: {folds} folds need "
-            "as many of each at least"
+            f"{int(relevant.sum())} relevant and {int((~relevant).sum())} irrelevant pairs: {folds} folds need "
+            f"at least {folds} of each"
         )
     fit = platt if method == "platt" else isotonic
     probabilities = np.empty(len(scores))
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     if groups is not None:
-        _, own = np.unique(groups, return_inverse=True)
-        splitter = PredefinedSplit(np.random.default_rng(seed).permutation(own.max() + 1)[own] % folds)
+        _, group = np.unique(groups, return_inverse=True)
+        splitter = PredefinedSplit(np.random.default_rng(seed).permutation(group.max() + 1)[group] % folds)
     for train, held_out in splitter.split(scores, relevant):
         probabilities[held_out] = fit(scores[train], relevant[train])(scores[held_out])
     return probabilities
 
 
 def platt(scores: np.ndarray, relevant: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """The logistic curve from scores to probabilities, fitted to both kinds of pairs (Platt 1999)."""
+    """Fit a logistic curve from scores to probabilities (Platt 1999)."""
     from sklearn.linear_model import LogisticRegression
 
     positives, negatives = int(relevant.sum()), int((~relevant).sum())
-    # Never quite 1 or 0, so that kinds that do not overlap give no infinitely steep curve.
+    # Never quite 1 or 0, so that separable scores do not give an infinitely steep curve.
     targets = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     middle, spread = scores.mean(), scores.std() or 1.0
     column = ((scores - middle) / spread)[:, None]
@@ -103,9 +103,9 @@ def platt(scores: np.ndarray, relevant: np.ndarray) -> Callable[[np.ndarray], np
 def isotonic(
     scores: np.ndarray, relevant: np.ndarray, weights: np.ndarray | None = None
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """The rising curve from scores to probabilities that is nearest to both kinds of pairs.
+    """Fit a rising curve from scores to probabilities by isotonic regression.
 
-    `relevant` may also hold shares, of as many pairs as `weights` says.
+    `relevant` may also contain shares, of as many pairs as `weights` gives.
     """
     from sklearn.isotonic import IsotonicRegression
 
@@ -115,14 +115,14 @@ def isotonic(
 
 
 def prior_by_em(ratios: np.ndarray, counts: np.ndarray, start: float = 0.1) -> np.ndarray:
-    """The share of relevant posts among others than those a curve was fitted to (Saerens et al. 2002).
+    """Estimate the share of relevant posts in new data by expectation maximization (Saerens et al. 2002).
 
-    It holds if relevant posts score alike in both, and the others do, too: if only their share differs.
+    Assumes that relevant posts score as in the data that the curve was fitted to, and so do irrelevant ones.
 
     Args:
-        ratios: how much likelier each score is for a relevant post than for another one, fits × bins.
-        counts: how many of the posts have it, fits × bins.
-        start: the first guess.
+        ratios: likelihood ratio of relevant to irrelevant posts: fits × bins.
+        counts: number of new posts: fits × bins.
+        start: initial share.
 
     Returns:
         The share by each fit, between 0 and 1.
@@ -140,7 +140,7 @@ def prior_by_em(ratios: np.ndarray, counts: np.ndarray, start: float = 0.1) -> n
 
 
 def reliability_bins(probabilities: np.ndarray, relevant: np.ndarray, bins: int = 10) -> list[Bin]:
-    """The pairs in so many bins of equal width; empty ones are left out."""
+    """Return the pairs in equal-width bins, without empty bins."""
     edges = np.linspace(0, 1, bins + 1)
     places = np.minimum(np.searchsorted(edges, probabilities, side="right") - 1, bins - 1)
     found = []
@@ -162,17 +162,17 @@ def reliability_bins(probabilities: np.ndarray, relevant: np.ndarray, bins: int 
 
 
 def calibration_error(bins: list[Bin]) -> float:
-    """Expected calibration error: the mean of |predicted − observed| over all pairs, by their bins."""
-    return sum(one.count * abs(one.predicted - one.observed) for one in bins) / sum(one.count for one in bins)
+    """Return the expected calibration error: the mean of |predicted − observed|, bins weighted by their pairs."""
+    return sum(b.count * abs(b.predicted - b.observed) for b in bins) / sum(b.count for b in bins)
 
 
 def brier_score(probabilities: np.ndarray, relevant: np.ndarray) -> float:
-    """The mean squared difference between probability and truth; 0 is perfect."""
+    """Return the Brier score: the mean squared difference between probability and truth; 0 is perfect."""
     return float(np.mean((probabilities - np.asarray(relevant, dtype=float)) ** 2))
 
 
 def wilson_interval(hits: int, count: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """The interval of a share (Wilson 1927), of 95 % by default."""
+    """Return the Wilson interval of a share (Wilson 1927), 95 % by default."""
     share, square = hits / count, z * z / count
     middle = share + square / 2
     reach = z * math.sqrt(share * (1 - share) / count + square / (4 * count))

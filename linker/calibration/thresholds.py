@@ -1,4 +1,4 @@
-"""What a threshold on scores keeps and finds, as far as labels tell."""
+"""Estimates of the precision and recall of thresholds on scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INTERVAL = (0.025, 0.975)
 
 @dataclass(frozen=True)
 class Share:
-    """An estimate with its 95 % interval; all between 0 and 1."""
+    """An estimated share with its 95 % interval; all between 0 and 1."""
 
     value: float
     low: float
@@ -27,16 +27,16 @@ class Share:
 
     @classmethod
     def of(cls, value: float, lows: np.ndarray, highs: np.ndarray | None = None) -> Share:
-        """An estimate and what was drawn for its bounds; an estimate outside the interval is moved into it."""
+        """Return an estimate with the interval of its samples; an estimate outside of it is moved into it."""
         low = float(np.quantile(lows, _INTERVAL[0]))
         high = float(np.quantile(lows if highs is None else highs, _INTERVAL[1]))
         return cls(min(max(value, low), high), low, high)
 
     @classmethod
     def elsewhere(cls, samples: np.ndarray) -> Share:
-        """An estimate (the first) and bootstrap samples of it, as an interval for as many other articles.
+        """Return an estimate (the first sample) with an interval for as many other articles.
 
-        These vary as much as those that were measured, so the samples' deviations are added up by twos.
+        Other articles vary as much as the measured ones, so deviations of bootstrap samples are added in pairs.
         """
         drawn = samples[1:] + np.roll(samples[1:], 1) - samples[0]
         return cls.of(float(samples[0]), np.clip(drawn, 0, 1))
@@ -44,13 +44,13 @@ class Share:
 
 @dataclass(frozen=True)
 class Threshold:
-    """What a threshold does.
+    """A threshold and its estimates.
 
     Attributes:
         score: posts with this score or a higher one are kept.
-        kept: how many of the pile's posts these are.
-        precision: the share of the kept posts that are relevant.
-        recall: the share of the relevant posts that are kept.
+        kept: number of posts that are kept.
+        precision: share of the kept posts that are relevant.
+        recall: share of the relevant posts that are kept.
     """
 
     score: float
@@ -60,7 +60,7 @@ class Threshold:
 
     @property
     def sentence(self) -> str:
-        """The whole of it for people."""
+        """Return a sentence about the threshold."""
         p, r = self.precision, self.recall
         if not self.kept:
             return f"score >= {self.score} keeps no post"
@@ -72,16 +72,16 @@ class Threshold:
 
 
 class Thresholds:
-    """Thresholds on the scores of one pile of posts. Base of those by labels and those by a calibration.
+    """Base of thresholds on the scores of posts, estimated by labels or by a calibration.
 
     Args:
-        scores: of all posts of the pile.
-        basis: what the estimates rest on, a sentence or more.
+        scores: scores of all posts.
+        basis: what the estimates are based on, a sentence or more.
     """
 
     def __init__(self, scores: np.ndarray, basis: str) -> None:
         if not len(scores):
-            raise LinkerError("no post was given: there is nothing to put a threshold on")
+            raise LinkerError("no posts: thresholds need at least one")
         self._descending = -np.sort(-np.asarray(scores, dtype=np.float32))
         self.basis = basis
 
@@ -89,65 +89,104 @@ class Thresholds:
         return len(self._descending)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """The probability of posts with these scores to be relevant: float64."""
+        """Return the probability of relevance of posts with these scores: float64."""
         raise NotImplementedError
 
     def _shares(self, kept: int, score: float) -> tuple[Share, Share]:
-        """Precision and recall of so many best posts, at least one; they have this score and higher ones."""
+        """Return precision and recall of the best `kept` posts, 1 or more, down to this score."""
         raise NotImplementedError
 
     def at(self, score: float) -> Threshold:
-        """What a threshold does that keeps posts with this score and higher ones."""
+        """Return the estimates for the threshold at this score."""
         kept = int(np.searchsorted(-self._descending, -np.float32(score), side="right"))
         shares = self._shares(kept, score) if kept else (Share(0, 0, 1), Share(0, 0, 0))
         return Threshold(score, kept, *shares)
 
     def table(self) -> list[Threshold]:
-        """Thresholds that keep 10, 20, 50, 100, … posts, and all of them."""
+        """Return the thresholds that keep 10, 20, 50, 100, … posts, and all of them."""
         counts = [step * 10**power for power in range(9) for step in (1, 2, 5)]
         wanted = [count for count in counts if 10 <= count < len(self)] + [len(self)]
         return [self.at(score) for score in self._scores_at(np.array(wanted))]
 
-    def for_precision(self, wish: float) -> Threshold:
-        """The lowest threshold that is estimated to have at least this precision.
+    def choose(
+        self, threshold: float | None, precision: float | None, recall: float | None
+    ) -> Threshold | None:
+        """Return the threshold that was asked for, by its score or by a target; None if none was asked for.
 
         Raises:
-            LinkerError: none is.
+            LinkerError: if no threshold is estimated to reach the target.
         """
-        return self._first(wish, "precision", lambda one: one.precision, self._candidates[::-1])
+        if precision is not None:
+            return self.for_precision(precision)
+        if recall is not None:
+            return self.for_recall(recall)
+        return None if threshold is None else self.at(threshold)
 
-    def for_recall(self, wish: float) -> Threshold:
-        """The highest threshold that is estimated to have at least this recall.
+    def for_precision(self, target: float) -> Threshold:
+        """Return the lowest threshold with at least this estimated precision.
 
         Raises:
-            LinkerError: none is.
+            LinkerError: if there is none.
         """
-        return self._first(wish, "recall", lambda one: one.recall, self._candidates)
+        return self._first(target, "precision", lambda found: found.precision, self._candidates[::-1])
+
+    def for_recall(self, target: float) -> Threshold:
+        """Return the highest threshold with at least this estimated recall.
+
+        Raises:
+            LinkerError: if there is none.
+        """
+        return self._first(target, "recall", lambda found: found.recall, self._candidates)
 
     def _first(
-        self, wish: float, name: str, share: Callable[[Threshold], Share], candidates: list[Threshold]
+        self, target: float, name: str, share: Callable[[Threshold], Share], candidates: list[Threshold]
     ) -> Threshold:
-        if not 0 < wish <= 1:
-            raise LinkerError(f"a {name} of {wish}: give a number above 0 and up to 1")
-        for one in candidates:
-            if share(one).value >= wish - 1e-9:
-                return one
-        best = max(candidates, key=lambda one: share(one).value)
+        if not 0 < target <= 1:
+            raise LinkerError(f"a {name} of {target}: give a number above 0 and up to 1")
+        for candidate in candidates:
+            if share(candidate).value >= target - 1e-9:
+                return candidate
+        best = max(candidates, key=lambda candidate: share(candidate).value)
         raise LinkerError(
-            f"no threshold is estimated to reach a {name} of {_percent(wish)} %; the best is {best.sentence}"
+            f"no threshold is estimated to reach a {name} of {_percent(target)} %; the best is {best.sentence}"
         )
 
     @cached_property
     def _candidates(self) -> list[Threshold]:
-        """Thresholds from the highest to the lowest, more of them where few posts are kept."""
+        """Return thresholds from the highest to the lowest, denser where few posts are kept."""
         ranks = np.concatenate(
             [np.geomspace(1, len(self), _CUTS // 2), np.linspace(1, len(self), _CUTS // 2)]
         )
         return [self.at(score) for score in self._scores_at(np.unique(ranks.astype(np.int64)))]
 
     def _scores_at(self, ranks: np.ndarray) -> list[float]:
-        """The distinct scores at these ranks, the highest first, as ranked posts have them."""
+        """Return the distinct scores at these ranks, the highest first, as in `RankedPost.score`."""
         return [float(str(score)) for score in np.unique(self._descending[ranks - 1])[::-1]]
+
+
+def check_targets(
+    threshold: float | None, precision: float | None, recall: float | None, has_evidence: bool
+) -> None:
+    """Check that at most one of threshold, precision and recall is given, and that a target can be estimated.
+
+    Raises:
+        LinkerError: if several are given, a target is out of range, or there are no labels and no calibration.
+    """
+    targets = {"--precision": precision, "--recall": recall}
+    options = {**targets, "--threshold": threshold}
+    given = [name for name, value in options.items() if value is not None]
+    if len(given) > 1:
+        raise LinkerError(f"{' and '.join(given)}: both set the threshold; give only one")
+    for name, value in targets.items():
+        if value is None:
+            continue
+        if not 0 < value <= 1:
+            raise LinkerError(f"{name} {value}: give a share above 0 and up to 1, such as 0.8")
+        if not has_evidence:
+            raise LinkerError(
+                f"{name}: no relevance labels to estimate it from; give labels of some of these posts (--labels) or a "
+                "calibration (--calibration)"
+            )
 
 
 def _percent(share: float) -> str:

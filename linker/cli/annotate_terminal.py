@@ -1,4 +1,4 @@
-"""Labelling in the terminal: a post, a key, the next post."""
+"""Label posts in the terminal with single keys."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COLUMNS = 60
 
 
 def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
-    """A post, what is known of it above."""
+    """Return a post with its details above."""
     post = suggestion.post
     facts = [f"post {post.id}", f"score {suggestion.score:.4f}"]
     if suggestion.copies:
@@ -43,17 +43,17 @@ def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
 
 
 def plain(text: str) -> Text:
-    """Lines of somebody's text, without what would steer the terminal."""
+    """Return the lines of untrusted text without terminal escape sequences."""
     return Text("\n".join(printable(line) for line in text.splitlines()))
 
 
 def progress_line(status: Status) -> str:
-    """How far the session is, in a line."""
-    return f"{status.labelled:,} labelled · {status.relevant:,} relevant · {left(status)} left"
+    """Return a line about the progress of the session."""
+    return f"{status.labelled:,} labeled · {status.relevant:,} relevant · {left(status)} left"
 
 
 def left(status: Status) -> str:
-    """The estimate of relevant posts left, in a few words."""
+    """Return the estimate of relevant posts left, in a few words."""
     estimate = status.estimate
     if estimate.low == estimate.high:
         return f"{estimate.low:,}"
@@ -61,12 +61,12 @@ def left(status: Status) -> str:
 
 
 def status_text(session: Session, status: Status) -> str:
-    """How far a session is, with the curve of the finds."""
+    """Return the progress of a session with its recall curve."""
     copies = len(session.posts) - status.posts
     lines = [
         f"{session.name}: {status.posts:,} posts to label"
         + (f", and {copies:,} near-duplicates of them" if copies else ""),
-        f"labelled   {status.labelled:,} ({status.labelled / status.posts:.0%}), {status.relevant:,} relevant, "
+        f"labeled    {status.labelled:,} ({status.labelled / status.posts:.0%}), {status.relevant:,} relevant, "
         f"{status.skipped:,} skipped"
         + (
             f"; with near-duplicates {status.labelled + status.copies_labelled:,}"
@@ -90,7 +90,7 @@ def status_text(session: Session, status: Status) -> str:
 
 
 def agreement_text(session: Session, agreement: Agreement) -> str:
-    """How far annotators agree, and every post on which they do not."""
+    """Return the inter-annotator agreement and every disagreement."""
     if not agreement.posts:
         return "no post has the labels of two annotators; start a session with --overlap for that"
     lines = [
@@ -104,14 +104,18 @@ def agreement_text(session: Session, agreement: Agreement) -> str:
     ]
     texts = {post.id: post.text for post in session.pool.posts}
     for one in agreement.disagreements:
-        said = ", ".join(f"{name} {'relevant' if value else 'not'}" for name, value in one.labels.items())
+        labels = ", ".join(f"{name} {'relevant' if value else 'not'}" for name, value in one.labels.items())
         holds = "relevant" if agreement.holds[one.post_id] else "not"
-        lines += ["", printable(f"{one.post_id}: {said}; now {holds}"), f"  {printable(texts[one.post_id])}"]
+        lines += [
+            "",
+            printable(f"{one.post_id}: {labels}; now {holds}"),
+            f"  {printable(texts[one.post_id])}",
+        ]
     return "\n".join(lines)
 
 
 def agreement_record(agreement: Agreement) -> dict[str, Any]:
-    """The same as JSON values; what is not defined is null."""
+    """Return the agreement as JSON values; undefined values are null."""
     return {
         "posts": agreement.posts,
         "alpha": _number(agreement.alpha),
@@ -134,7 +138,7 @@ def _number(value: float) -> float | None:
 
 
 def curve_picture(curve: Sequence[int]) -> list[str]:
-    """Relevant posts found, from the first label to the last, as lines of text; none before the first find."""
+    """Plot the recall curve as lines of text; empty before the first relevant post."""
     if not curve or not curve[-1]:
         return []
     columns = min(_COLUMNS, len(curve))
@@ -180,16 +184,16 @@ class Keys:
             ) from error
         if not sys.stdin.isatty():
             raise LinkerError(
-                "standard input is no terminal; in scripts use `linker annotate next` and `linker annotate label`"
+                "standard input is not a terminal; in scripts use `linker annotate next` and `linker annotate label`"
             )
         self._termios, self._tty = termios, tty
         self._file = sys.stdin.fileno()
         self._before = termios.tcgetattr(self._file)
 
     def __enter__(self) -> Keys:
-        # Without throwing away what was typed in the meantime.
+        # TCSADRAIN keeps what was typed in the meantime.
         self._tty.setcbreak(self._file, self._termios.TCSADRAIN)
-        # A Ctrl-C that comes just before a read begins would be noticed at the next key only; this ends the waiting.
+        # A Ctrl-C just before a read would be noticed only at the next key; this wakes the read.
         self._signals, self._told = os.pipe()
         os.set_blocking(self._told, False)
         self._told_before = signal.set_wakeup_fd(self._told)
@@ -204,7 +208,7 @@ class Keys:
         self._termios.tcsetattr(self._file, self._termios.TCSADRAIN, self._before)
 
     def read(self) -> str:
-        """The next key, in lower case; empty at the end of input. Arrow keys and their like give a blank."""
+        """Return the next key in lower case; empty at the end of input; a blank for arrow keys and the like."""
         while self._file not in (ready := select.select([self._file, self._signals], [], [])[0]):
             # The exception of a Ctrl-C is lost where it strikes amid what Python tidies up; its number still comes
             # here. Other signals, as of the window's new size, end nothing.
@@ -219,11 +223,11 @@ class Keys:
         return key.decode("ascii", "replace").lower()
 
     def _follows(self) -> bool:
-        """Does more of the same key come, at once?"""
+        """Return whether the same key sends more bytes at once."""
         return bool(select.select([self._file], [], [], 0.05)[0])
 
     def line(self, prompt: str) -> str | None:
-        """A line, typed as usual; None at the end of input."""
+        """Return a typed line; None at the end of input."""
         self.__exit__(None, None, None)
         try:
             return input(prompt)
@@ -247,7 +251,7 @@ class Desk:
         self._stop_told = False
 
     def work(self, keys: Keys) -> None:
-        """Show posts and take keys until there are no more posts, or the annotator has enough."""
+        """Show posts and take keys until there are no more posts or the annotator quits."""
         if self.session.guidelines:
             self._show(plain(self.session.guidelines))
         self._show(Text(_HELP, "dim"))
@@ -261,7 +265,7 @@ class Desk:
         self._show("nothing is left for you to label")
 
     def _take(self, keys: Keys, suggestion: Suggestion) -> bool | None:
-        """Do what a key says. False: quit; None: the same post stays."""
+        """Handle a key. Returns False to quit and None to stay at the same post."""
         key = keys.read()
         if key in VALUE_KEYS:
             self.session.label(self.annotator, suggestion.post.id, VALUE_KEYS[key])
@@ -296,7 +300,9 @@ class Desk:
         self.console.rule(Text(progress_line(status), "dim"), style="dim", align="left")
         if status.decision.stop and not self._stop_told:
             self._stop_told = True
-            self._show(Text(f"You may stop: {status.decision.reason}. q quits; labelling may go on.", "bold"))
+            self._show(
+                Text(f"You may stop: {status.decision.reason}. q quits; you can also continue.", "bold")
+            )
 
     def _show(self, what: str | Text) -> None:
         self.console.print(what, highlight=False, markup=False)

@@ -1,4 +1,4 @@
-"""Articles as command lines name them: their option, reading them, and a line on each."""
+"""The articles of a command line: their option, loading them, and a line about each."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ Articles = Annotated[
     list[str],
     typer.Option(
         "--article",
-        help="The article: address, file (HTML, PDF, text, JSON, or a list of addresses), folder, text in quotes, "
-        "or - for standard input. Several may follow (stories/*.html); they make one query.",
+        metavar="SOURCE",
+        help="Article: address, file (HTML, PDF, text, JSON), folder, quoted text, or - for standard input; several "
+        "(stories/*.html) are one query.",
         show_default=False,
     ),
 ]
@@ -29,7 +30,8 @@ Force = Annotated[
     bool,
     typer.Option(
         "--force",
-        help="Use an article even if its page holds too little text (paywall, error page, nearly empty).",
+        metavar="",
+        help="Accept a page with too little text (paywall, error page).",
     ),
 ]
 
@@ -37,25 +39,24 @@ _LINES = 10
 _LONGEST_TITLE = 120
 
 
-def read_articles(sources: list[str], force: bool = False, faults: Faults | None = None) -> list[Article]:
-    """Read the articles and print a line on each to standard error: title, words, date, source.
+def load_and_report(sources: list[str], force: bool = False, faults: Faults | None = None) -> list[Article]:
+    """Load articles and print a line about each to standard error: title, words, date, source.
 
     Args:
         sources: addresses, paths, texts and `-`.
-        force: also take pages with too little text to be the article.
-        faults: what was found wrong before; reported together with what is wrong here.
+        force: accept pages with too little text to be the article.
+        faults: faults found before; reported together with those found here.
 
     Raises:
-        LinkerError: something is wrong.
+        LinkerError: if there are faults.
     """
-    from linker.articles.loading import load_articles, read_folder
-    from linker.articles.sources import kind_of
+    from linker.articles.loading import load_articles, read_folder, source_kind
 
     faults = faults or Faults()
     lines, read = [], []
     for source in dict.fromkeys(sources):
         with faults, _naming_force():
-            if (kind := kind_of(source)) == "folder":
+            if (kind := source_kind(source)) == "folder":
                 found, problems = read_folder(Path(source), force)
                 skipped = f", {len(problems)} could not be read" if problems else ""
                 lines += [f"{source}: {len(found):,} article{'s'[: len(found) != 1]} in this folder{skipped}"]
@@ -69,11 +70,11 @@ def read_articles(sources: list[str], force: bool = False, faults: Faults | None
     faults.raise_if_any()
     for line in lines:
         print(line, file=sys.stderr)
-    return _with_own_ids(read)
+    return _with_distinct_ids(read)
 
 
 def _line(article: Article, kind: str, source: str) -> str:
-    """Title or beginning, words, date and source; nothing in it moves the cursor of a terminal."""
+    """Describe an article in one line without control characters."""
     from linker.articles.incomplete_pages import word_count
 
     title = " ".join((article.title or article.text).split())
@@ -90,8 +91,8 @@ def _line(article: Article, kind: str, source: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in line)
 
 
-def _with_own_ids(articles: list[Article]) -> list[Article]:
-    """The articles, a second one of the same id renamed to `id-2`."""
+def _with_distinct_ids(articles: list[Article]) -> list[Article]:
+    """Return the articles with distinct ids: the second one of an id becomes `id-2`."""
     seen: dict[str, int] = {}
     out = []
     for one in articles:
@@ -102,7 +103,7 @@ def _with_own_ids(articles: list[Article]) -> list[Article]:
 
 @contextmanager
 def _naming_force() -> Iterator[None]:
-    """Name the option that insists on an article in the message on one that holds too little."""
+    """Name --force in the message about an article with too little text."""
     try:
         yield
     except StubError as error:

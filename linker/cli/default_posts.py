@@ -1,4 +1,4 @@
-"""Posts for `linker rank` where none were named: a corpus or a file in the current folder, or standard input."""
+"""Find posts for `linker rank` without `--posts`: a corpus or file in the current folder, or standard input."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from typing import cast
 from linker.common.errors import LinkerError
 
 PATIENCE = 10.0
-"""Seconds to wait for the first byte on standard input that nobody asked to read."""
+"""Seconds to wait for the first byte on standard input if `--posts -` was not given."""
 
 _FOLDERS = (".", "data")
+_CORPUS, _FILES = "corpus", "files"
 _SHOWN = 5
 _LONGEST_COMMAND = 120
 
 
 @dataclass(frozen=True)
 class FoundPosts:
-    """Where posts were found.
+    """Posts that were found.
 
     Attributes:
-        line: one line that says which were taken.
+        line: a message about the choice.
         corpus: the folder of a corpus.
         files: files of posts, or `-` for standard input; empty if there is a corpus.
     """
@@ -39,33 +40,33 @@ class FoundPosts:
 
 
 def find_posts(articles: list[str], model: str | None = None, corpora: bool = True) -> FoundPosts:
-    """Find the posts that a command ranks if neither --posts nor --corpus was given.
+    """Find the posts that a command ranks if --posts was not given.
 
     The first of these that exists: a corpus (the current folder or a folder in it), a file called `posts` with an
     ending that linker reads (`posts.jsonl`, `posts.csv.gz`, ...), such a file in the folder `data`, standard input if
     something is piped into it.
 
     Args:
-        articles: what was given as --article; standard input is not read twice.
-        model: what was given as --model; a corpus that another model encoded is the last resort.
-        corpora: whether a corpus will do.
+        articles: values of --article; standard input is not read twice.
+        model: value of --model; corpora that another model encoded come last.
+        corpora: whether to look for corpora.
 
     Raises:
-        LinkerError: there are several of a kind, or none of all; the message lists what to type.
+        LinkerError: if there are several candidates of a kind, or none; the message lists what to type.
     """
     found = _corpora() if corpora else []
-    fitting = [one for one in found if model is None or _encoded_by(model, one)]
-    tiers = [
-        ("--corpus", fitting),
-        *(("--posts", _files(folder)) for folder in _FOLDERS),
-        ("--corpus", [one for one in found if one not in fitting]),
+    fitting = [folder for folder in found if model is None or _encoded_by(model, folder)]
+    tiers: list[tuple[str, list[str]]] = [
+        (_CORPUS, fitting),
+        *((_FILES, _files(folder)) for folder in _FOLDERS),
+        (_CORPUS, [folder for folder in found if folder not in fitting]),
     ]
-    for number, (option, tier) in enumerate(tiers):
+    for number, (kind, tier) in enumerate(tiers):
         if len(tier) > 1:
-            raise LinkerError(_several(articles, option, tier))
+            raise LinkerError(_several(articles, kind, tier))
         if tier:
-            others = [f"{name} {shlex.quote(one)}" for name, later in tiers[number + 1 :] for one in later]
-            return _found(option, tier[0], others)
+            later = [(kind, path) for kind, paths in tiers[number + 1 :] for path in paths]
+            return _found(kind, tier[0], later)
     if "-" not in articles and _is_piped():
         _wait_for_input(articles)
         return FoundPosts("reading posts from standard input", files=["-"])
@@ -78,7 +79,7 @@ def _corpora() -> list[str]:
 
 
 def _is_corpus(folder: Path) -> bool:
-    """Are there posts beside the note? A file called corpus.json alone may be anything."""
+    """Return whether a folder is a corpus: corpus.json alone may be any file."""
     from linker.corpus.storage.checksums import FACTS, POSTS
 
     return (folder / FACTS).is_file() and (folder / POSTS).is_dir()
@@ -92,7 +93,7 @@ def _encoded_by(model: str, corpus: str) -> bool:
         encoder = json.loads(Path(corpus, FACTS).read_text(encoding="utf-8"))["model"]
         return os.path.realpath(encoder) == os.path.realpath(FOLDERS.get(model, model))
     except (OSError, ValueError, KeyError, TypeError):
-        return False  # damaged; opening it says so
+        return False  # damaged: opening it raises an error
 
 
 def _files(folder: str) -> list[str]:
@@ -106,29 +107,35 @@ def _files(folder: str) -> list[str]:
 
 
 def _stem(name: str) -> str:
-    """A file's name without its ending and that of its packing."""
+    """Return a file name without its ending and that of its compression."""
     stem, _, ending = name.lower().rpartition(".")
     return stem.rpartition(".")[0] if ending in ("gz", "bz2", "xz", "zst") else stem
 
 
 def _entries(folder: Path) -> list[Path]:
     try:
-        return [one for one in folder.iterdir() if not one.name.startswith(".")]
+        return [path for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError:
         return []
 
 
-def _found(option: str, path: str, others: list[str]) -> FoundPosts:
-    corpus = option == "--corpus"
+def _found(kind: str, path: str, later: list[tuple[str, str]]) -> FoundPosts:
+    corpus = kind == _CORPUS
     what = "this folder, a corpus" if path == "." else f"{path}, a corpus in this folder" if corpus else path
-    others = [*others[:1], *(["--posts - for standard input"] if _bytes_waiting() else [])]
-    line = f"posts: {what} (none were named; for others give {' or '.join(others or ['--posts FILE'])})"
+    others = [
+        f"use `linker corpus search {shlex.quote(other)}`"
+        if of == _CORPUS
+        else f"give --posts {shlex.quote(other)}"
+        for of, other in later[:1]
+    ]
+    others += ["give --posts - for standard input"] if _bytes_waiting() else []
+    line = f"posts: {what} (none were named; for others {' or '.join(others or ['give --posts FILE'])})"
     return FoundPosts(line, Path(path) if corpus else None, [] if corpus else [path])
 
 
-def _several(articles: list[str], option: str, tier: list[str]) -> str:
-    what = "corpora" if option == "--corpus" else "files of posts"
-    commands = [_command(articles, f"{option} {shlex.quote(one)}") for one in tier]
+def _several(articles: list[str], kind: str, tier: list[str]) -> str:
+    what = "corpora" if kind == _CORPUS else "files of posts"
+    commands = [_command(articles, shlex.quote(path), kind) for path in tier]
     return "\n  ".join([f"{len(tier)} {what} in this folder; type one of", *commands])
 
 
@@ -137,8 +144,8 @@ def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
 
     names = [one.name for one in _entries(Path(".")) if format_of_name(one.name) and one.is_file()]
     files = sorted(name for name in names if not _is_article(name, articles) and not name.endswith(".txt"))
-    commands = [_command(articles, f"--posts {shlex.quote(name)}") for name in files[:_SHOWN]]
-    commands = commands or [_command(articles, "--posts FILE")]
+    commands = [_command(articles, shlex.quote(name)) for name in files[:_SHOWN]]
+    commands = commands or [_command(articles, "FILE")]
     hint = f"FILE has one post per row or line ({', '.join(ENDINGS)}); a folder of such files will do, too"
     return "\n  ".join(
         [
@@ -154,13 +161,18 @@ def _is_article(name: str, articles: list[str]) -> bool:
     return any(Path(one).name == name for one in articles if len(one) < 1000)
 
 
-def _command(articles: list[str], rest: str) -> str:
+def _command(articles: list[str], posts: str, kind: str = _FILES) -> str:
     given = shlex.join(articles)
-    return f"linker rank --article {given if len(given) < _LONGEST_COMMAND and given else '...'} {rest}"
+    article = f"--article {given if len(given) < _LONGEST_COMMAND and given else '...'}"
+    return (
+        f"linker corpus search {posts} {article}"
+        if kind == _CORPUS
+        else f"linker rank {article} --posts {posts}"
+    )
 
 
 def _is_piped() -> bool:
-    """Is standard input a pipe, a socket or a file? Terminals and devices such as /dev/null hold no posts."""
+    """Return whether standard input is a pipe, a socket or a file, as opposed to a terminal or /dev/null."""
     mode = _mode()
     if mode is None or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISREG(mode)):
         return False
@@ -170,12 +182,16 @@ def _is_piped() -> bool:
 def _mode() -> int | None:
     try:
         return os.fstat(sys.stdin.fileno()).st_mode
-    except (AttributeError, OSError, ValueError):  # closed, or replaced by something that is no file
+    except (
+        AttributeError,
+        OSError,
+        ValueError,
+    ):  # closed, or replaced by something without a file descriptor
         return None
 
 
 def _bytes_waiting() -> bool:
-    """Has something been piped in already?"""
+    """Return whether standard input has bytes already."""
     mode = _mode()
     if mode is None:
         return False
@@ -188,14 +204,14 @@ def _wait_for_input(articles: list[str]) -> None:
     """Wait for the first byte.
 
     Raises:
-        LinkerError: standard input is empty, or nothing comes: many programs leave a pipe open that nobody writes to.
+        LinkerError: if standard input is empty, or nothing arrives: many programs leave an unused pipe open.
     """
     if not _is_ready(0.5):
         print("waiting for posts on standard input", file=sys.stderr)
         if not _is_ready(PATIENCE):
-            wait = _command(articles, "--posts -    (waits for as long as it takes)")
+            wait = _command(articles, "-    (waits for as long as it takes)")
             raise LinkerError(
-                f"standard input: nothing came within {PATIENCE:g} seconds; type\n  "
+                f"standard input: no bytes within {PATIENCE:g} seconds; type\n  "
                 f"{_command(articles, '--posts FILE')}\n  {wait}"
             )
     if not _peek():
@@ -203,12 +219,12 @@ def _wait_for_input(articles: list[str]) -> None:
 
 
 def _is_ready(seconds: float) -> bool:
-    """Are there bytes, or has the other side closed the pipe?"""
-    if sys.platform == "win32":  # select knows sockets only there
+    """Return whether there are bytes, or the other side has closed the pipe."""
+    if sys.platform == "win32":  # select supports only sockets there
         return True
     return bool(select.select([sys.stdin], [], [], seconds)[0])
 
 
 def _peek() -> bytes:
-    """The next bytes without taking them."""
+    """Return the next bytes without consuming them."""
     return cast(io.BufferedReader, sys.stdin.buffer).peek(1)

@@ -9,7 +9,7 @@ from pathlib import Path
 def fetch_named(
     name: str, cache: str | None = None, url: str | None = None, sha256: str | None = None
 ) -> Path:
-    """Download the vectors of a name unless they are in the cache, with a progress bar on standard error.
+    """Download named vectors unless they are cached, with a progress bar on standard error.
 
     Args:
         name: see `fetch_vectors`.
@@ -34,7 +34,7 @@ def fetch_named(
 
 
 def fetch_missing(name: str | None, caches: Iterable[str | None], say: Callable[[str], None]) -> None:
-    """Download what `--vectors` names, unless it is a file or already there.
+    """Download the vectors of `--vectors`, unless they are a file or cached.
 
     Args:
         name: a file or the name of published vectors; None: nothing is asked for.
@@ -42,7 +42,7 @@ def fetch_missing(name: str | None, caches: Iterable[str | None], say: Callable[
         say: called with a line before each download.
 
     Raises:
-        DataError: there is no such file or name, or it cannot be downloaded.
+        DataError: if neither a file nor a name is found, or the download fails.
     """
     from linker.training.data_options import must_fetch
 

@@ -14,6 +14,7 @@ import typer
 from linker.cli import status
 from linker.cli.commands import (
     annotate,
+    benchmark,
     calibrate,
     config,
     corpus,
@@ -36,32 +37,34 @@ from linker.version import __version__
 app = typer.Typer(
     help="Rank social-media posts by whether they discuss a given news article.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
-# Every subcommand is added here. Their files import nothing heavy at module level: torch and its like are
-# imported within the functions, so that `linker --help` stays fast.
-app.command("train")(train.train)
-app.command("distil")(distil.distil)
-app.command("evaluate")(evaluate.evaluate)
-app.command("rank", cls=SeveralValues)(rank.rank)
-app.command("calibrate")(calibrate.calibrate)
-app.command("serve")(serve.serve)
-app.command("simulate")(simulate.simulate)
-app.command("doctor")(doctor.doctor)
-app.command("new")(new.new)
-app.add_typer(annotate.app, name="annotate")
-app.add_typer(plot.app, name="plot")
-app.add_typer(config.app, name="config")
-app.add_typer(vectors.app, name="vectors")
-app.add_typer(corpus.app, name="corpus")
+# Commands appear in `linker --help` in this order. Their files import nothing heavy at module level: torch and the like
+# are imported within the functions, so that `linker --help` stays fast.
+_RANK, _LABEL, _TRAIN, _MEASURE, _TOOLS = "Rank", "Label", "Train", "Measure", "Tools"
 
+app.command("rank", cls=SeveralValues, rich_help_panel=_RANK)(rank.rank)
+app.add_typer(corpus.app, name="corpus", rich_help_panel=_RANK)
+app.add_typer(annotate.app, name="annotate", rich_help_panel=_LABEL)
+app.command("serve", rich_help_panel=_LABEL)(serve.serve)
+app.command("simulate", rich_help_panel=_LABEL)(simulate.simulate)
+app.command("train", rich_help_panel=_TRAIN)(train.train)
+app.command("distil", rich_help_panel=_TRAIN)(distil.distil)
+app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
+app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)
+app.command("benchmark", rich_help_panel=_MEASURE)(benchmark.benchmark)
+app.command("calibrate", rich_help_panel=_MEASURE)(calibrate.calibrate)
+app.add_typer(plot.app, name="plot", rich_help_panel=_MEASURE)
+app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)
+app.command("doctor", rich_help_panel=_TOOLS)(doctor.doctor)
+app.command("new", rich_help_panel=_TOOLS)(new.new)
 #: Commands of `linker.contrib`, as `module:typer`: the core knows them by name only.
 CONTRIB = {"mine": "linker.contrib.mine:app"}
 for _name, _target in CONTRIB.items():
     _module, _, _attribute = _target.partition(":")
-    app.add_typer(getattr(importlib.import_module(_module), _attribute), name=_name)
+    _commands = getattr(importlib.import_module(_module), _attribute)
+    app.add_typer(_commands, name=_name, rich_help_panel=_TOOLS)
 
 
 def _version(wanted: bool) -> None:
@@ -82,10 +85,10 @@ def linker(
 def main() -> None:
     """Run the command line.
 
-    Exit codes: 0; 2 for wrong input or usage, told on stderr; 130 after Ctrl-C; 1 with a traceback for a
-    defect of linker itself.
+    Exit codes: 0; 2 for invalid input or usage, with a message on standard error; 130 after Ctrl-C; 1 with a
+    traceback for a defect of linker.
     """
-    # Posts hold emojis, and results are files like any other: UTF-8, whatever the locale.
+    # Posts contain emojis: results are UTF-8 in every locale.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     try:
@@ -102,7 +105,7 @@ def main() -> None:
             raise
         # What is still in the buffer would fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if error.errno == errno.EPIPE:  # whoever read our results has enough: `| head`
+        if error.errno == errno.EPIPE:  # the reader of the results has closed the pipe: `| head`
             sys.exit(1)
         print(
             f"error: {error.filename or 'the results'}: cannot be written ({error.strerror})", file=sys.stderr

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what they do."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from linker.common.errors import DataError, Faults, LinkerError
+from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
     from linker.config import LoadedConfig
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def post_columns(given: list[str] | None) -> PostColumns:
-    """`text=body` as the columns of the posts; `id=` says that there is none.
+    """Parse `--column` options: `text=body`; `id=` for no id column.
 
     Raises:
-        LinkerError: not of that form.
-        ConfigError: there is no such column of ours.
+        LinkerError: if an option has another form.
+        ConfigError: if linker has no such column.
     """
     from linker.config import build
     from linker.data.io.columns import PostColumns
@@ -42,16 +43,16 @@ def post_columns(given: list[str] | None) -> PostColumns:
 def check_files(
     articles: list[str], posts: list[str], out: Path | None, faults: Faults | None = None
 ) -> None:
-    """Find out before any work whether posts are there and the output can be written; articles are not looked at.
+    """Check before any work that posts exist and the output can be written; articles are not checked.
 
     Args:
-        articles: what the output must not overwrite, and what may take standard input.
+        articles: article sources, which the output must not overwrite.
         posts: files, folders, patterns, addresses, `-`.
         out: the file to write.
-        faults: collects what is wrong, to be reported with other faults; None: report it here.
+        faults: collects faults, to be reported with others; None: report them here.
 
     Raises:
-        LinkerError: something is wrong.
+        LinkerError: if there are faults.
     """
     from linker.common.files import check_writable
     from linker.data.io.paths import check_inputs
@@ -60,9 +61,9 @@ def check_files(
     if (articles + posts).count("-") > 1:
         with found:
             raise LinkerError("-: standard input can be read once only; give files for the others")
-    for one in dict.fromkeys(posts):
+    for source in dict.fromkeys(posts):
         with found:
-            files += check_inputs([one])
+            files += check_inputs([source])
     if out is not None:
         with found:
             check_writable(out, articles + files)
@@ -71,8 +72,8 @@ def check_files(
 
 
 @contextmanager
-def with_option() -> Iterator[None]:
-    """End a complaint about missing columns with the command line that would name them."""
+def naming_columns() -> Iterator[None]:
+    """Add the command line that names the columns to an error about missing columns."""
     from linker.data.io.columns import MissingColumnsError
 
     try:
@@ -82,7 +83,7 @@ def with_option() -> Iterator[None]:
 
 
 def corrected(arguments: list[str], remedy: dict[str, str | None]) -> str:
-    """A command line of linker that names the columns: our name → theirs, `NAME` to be filled in where it is None."""
+    """Return a command line with `--column` options: linker's name → the file's; None: NAME, to be filled in."""
     kept: list[str] = []
     given = iter(arguments)
     for argument in given:
@@ -97,6 +98,40 @@ def corrected(arguments: list[str], remedy: dict[str, str | None]) -> str:
     return shlex.join(["linker", *kept])
 
 
+_MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25 or tfidf"
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False),
+]
+ModelOrBest = Annotated[str, typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.")]
+CorpusModel = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        help="Model that encoded the corpus, if its folder was moved.",
+        show_default="as when the corpus was built",
+    ),
+]
+CorpusFolder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Folder of the corpus.", show_default=False)
+]
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="MODEL",
+        help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25 or tfidf.",
+        show_default=False,
+    ),
+]
+LinkedArticles = Annotated[
+    Path, typer.Option("--articles", help="Articles to rank posts for (JSON Lines, CSV, TSV, Parquet).")
+]
+LinkedPosts = Annotated[
+    Path,
+    typer.Option(
+        "--posts", help="Posts with the ids of their articles in a column `article_id` or `article_ids`."
+    ),
+]
 ConfigFile = Annotated[Path, typer.Argument(help="The Jsonnet config file.", show_default=False)]
 Overrides = Annotated[
     list[str] | None,
@@ -120,14 +155,15 @@ VectorsName = Annotated[
     typer.Option(
         "--vectors",
         help="Use the word vectors in this file, or GloVe by name (such as 6B.300d), downloaded if necessary.",
-        show_default="as the config says",
+        show_default="as in the config",
     ),
 ]
 Packages = Annotated[
     list[str] | None,
     typer.Option(
         "--include-package",
-        help="Import this Python package for its registered components; repeatable.",
+        metavar="NAME",
+        help="Import the components of a Python package; repeatable.",
         show_default=False,
     ),
 ]
@@ -136,7 +172,8 @@ PostColumnNames = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
-        help="Map a column of the posts to a linker field, such as text=body; repeatable.",
+        metavar="KEY=COL",
+        help="Name a column of the posts, such as text=body; repeatable.",
         show_default=False,
     ),
 ]
@@ -144,16 +181,20 @@ OnError = Annotated[
     Literal["strict", "skip"],
     typer.Option(
         "--on-error",
-        help="On invalid lines: stop before any work (strict), or set them aside and continue (skip).",
+        metavar="HOW",
+        help="Stop at invalid lines (strict, default) or set them aside (skip).",
+        show_default=False,
     ),
 ]
 TextColumns = Annotated[
     list[str] | None,
     typer.Option(
-        "--column", help="Column to read text from; repeatable (default: title, text).", show_default=False
+        "--text-column",
+        help="Column to read text from; repeatable.",
+        show_default="title, text",
     ),
 ]
-# Bad lines show while the texts are read, which is part of the work.
+# Texts are read during the work, so invalid lines are found late.
 OnBadText = Annotated[
     Literal["strict", "skip"],
     typer.Option(
@@ -178,7 +219,9 @@ PassagesOption = Annotated[
     Literal["whole", "best", "mean"],
     typer.Option(
         "--passages",
-        help="Score whole articles, or split them into passages and take the best or mean passage score.",
+        metavar="HOW",
+        help="Score articles whole (default), by best or by mean passage.",
+        show_default=False,
     ),
 ]
 EngineName = Annotated[
@@ -199,14 +242,14 @@ ErrorsDir = Annotated[
 
 
 def engine_of(name: Literal["local", "ray"], address: str | None) -> Engine:
-    """What `--engine` and `--address` ask for.
+    """Return the engine of `--engine` and `--address`.
 
     Raises:
-        LinkerError: an address without a cluster.
+        LinkerError: if there is an address without a cluster.
     """
     if name == "local":
         if address is not None:
-            raise LinkerError("--address: is that of a Ray cluster; give --engine ray as well")
+            raise LinkerError("--address: only for Ray clusters; add --engine ray")
         from linker.corpus.engines.engine import Engine
 
         return Engine()
@@ -221,7 +264,7 @@ def read_config(
     """Include the packages and evaluate the config.
 
     Raises:
-        ConfigError: a package, the file, an override or an `--ext-var` is wrong.
+        ConfigError: if a package, the file, an override or an `--ext-var` is invalid.
     """
     from linker.common.errors import ConfigError
     from linker.config import load_config
@@ -237,10 +280,10 @@ def read_config(
 
 
 def include_packages(names: list[str] | None) -> None:
-    """Let configs and model folders name the components of these packages.
+    """Import packages, so that configs and model folders can name their components.
 
     Raises:
-        ConfigError: there is no such package.
+        ConfigError: if a package is not found.
     """
     from linker.config import include_package
 

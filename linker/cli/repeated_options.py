@@ -1,4 +1,4 @@
-"""Options that take several values at once, such as those that a shell makes of `--article stories/*.html`."""
+"""Options with several values, such as a shell's expansion of `--article stories/*.html`."""
 
 from __future__ import annotations
 
@@ -11,57 +11,61 @@ _SEVERAL = ("--article", "--posts")
 
 
 class SeveralValues(TyperCommand):
-    """A command whose `--article` and `--posts` may be followed by more than one value.
+    """A command whose `--article` and `--posts` take several values.
 
-    `--article a.html b.html` means `--article a.html --article b.html`; the next option ends the list. The command's
-    own arguments, such as the folder of `linker annotate start`, may stand anywhere else, or at the end of a list.
+    `--article a.html b.html` means `--article a.html --article b.html`; the next option ends the list. The
+    command's arguments, such as the folder of `linker annotate start`, may be anywhere else, or at the end of a list.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Give each value its own option, then parse as usual."""
+        """Repeat the option before each value, then parse as usual."""
         params = self.get_params(ctx)
         takes = {
-            name: 0 if getattr(one, "is_flag", False) or getattr(one, "count", False) else one.nargs
-            for one in params
-            if one.param_type_name == "option"
-            for name in (*one.opts, *one.secondary_opts)
+            name: 0 if getattr(option, "is_flag", False) or getattr(option, "count", False) else option.nargs
+            for option in params
+            if option.param_type_name == "option"
+            for name in (*option.opts, *option.secondary_opts)
         }
-        arguments = sum(one.nargs for one in params if one.param_type_name == "argument" and one.required)
+        arguments = sum(
+            argument.nargs
+            for argument in params
+            if argument.param_type_name == "argument" and argument.required
+        )
         return super().parse_args(ctx, spread(args, takes, arguments))
 
 
 def spread(args: Sequence[str], takes: dict[str, int], arguments: int) -> list[str]:
-    """Repeat the options of lists before each of their values.
+    """Repeat list options before each of their values.
 
     Args:
-        args: what was typed.
-        takes: how many values each option takes; 0 for flags.
-        arguments: how many arguments without an option the command needs.
+        args: the command line.
+        takes: number of values of each option; 0 for flags.
+        arguments: number of required arguments.
     """
     typed, listed = list(args), []
     out: list[str] = []
     position = positional = 0
     while position < len(typed):
-        one = typed[position]
+        word = typed[position]
         position += 1
-        out.append(one)
-        if one == "--":
+        out.append(word)
+        if word == "--":
             positional += len(typed) - position
             out += typed[position:]
             break
-        if not _is_option(one):
+        if not _is_option(word):
             positional += 1
             continue
-        count = takes.get(one, 0)
+        count = takes.get(word, 0)
         out += typed[position : position + count]
         position += count
-        name = one.partition("=")[0]
+        name = word.partition("=")[0]
         if name in _SEVERAL and name in takes:
             while position < len(typed) and not _is_option(typed[position]):
                 listed.append(len(out))
                 out += [name, typed[position]]
                 position += 1
-    # What a command needs besides was typed at the end of a list.
+    # Missing arguments were typed at the end of a list.
     missing = min(max(arguments - positional, 0), len(listed))
     for place in listed[len(listed) - missing :][::-1]:
         del out[place]

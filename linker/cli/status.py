@@ -1,4 +1,4 @@
-"""A line on standard error that says what a command is busy with. Imports nothing that takes time."""
+"""Messages and the status line on standard error. Imports nothing slow."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ERASE = "\r\x1b[2K"
 
 
 class _StatusLine:
-    """Standard error with a status in its last line, which gives way to whatever else is written."""
+    """Standard error with a status in its last line, which other output replaces."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -23,19 +23,19 @@ class _StatusLine:
         self._shown = True
 
     def erase(self) -> None:
-        """Take the status away."""
+        """Erase the status."""
         if self._shown:
             self._shown = False
             self.stream.write(_ERASE)
             self.stream.flush()
 
     def write(self, text: str) -> int:
-        """Write as the stream does, in place of the status."""
+        """Write to the stream, in place of the status."""
         self.erase()
         return self.stream.write(text)
 
     def writelines(self, lines: list[str]) -> None:
-        """Write as the stream does, in place of the status."""
+        """Write to the stream, in place of the status."""
         self.erase()
         self.stream.writelines(lines)
 
@@ -44,9 +44,9 @@ class _StatusLine:
 
 
 def begin(text: str) -> None:
-    """Show the first status of a command, before what takes time is imported.
+    """Show the first status of a command, before slow imports.
 
-    On a terminal the line is replaced by whatever comes next, a status or a message. Elsewhere it stays, and is the
+    On a terminal the next status or message replaces the line. Elsewhere it stays, and is the
     only one: whoever looks into a log sees that the command has started.
     """
     if not _on_terminal():
@@ -58,23 +58,28 @@ def begin(text: str) -> None:
 
 
 def step(text: str) -> None:
-    """Show what is done next; nothing where no status was begun or standard error is not a terminal."""
+    """Show the next step; does nothing before `begin` or without a terminal."""
     if isinstance(sys.stderr, _StatusLine):
         sys.stderr.show(f"{text} ...")
 
 
 def end() -> None:
-    """Take the status away, before results are written and when a command ends."""
+    """Erase the status, before results are written and when a command ends."""
     if isinstance(sys.stderr, _StatusLine):
         sys.stderr.erase()
         sys.stderr = sys.stderr.stream
 
 
 def reading_articles(sources: list[str]) -> str:
-    """What is done first with the articles of a command line."""
+    """Return the status for loading the articles of a command line."""
     if len(sources) != 1:
         return f"reading {len(sources)} articles"
     return f"{'fetching' if '://' in sources[0] else 'reading'} the article"
+
+
+def say(message: str) -> None:
+    """Print a message on standard error."""
+    print(message, file=sys.stderr)
 
 
 def _on_terminal() -> bool:

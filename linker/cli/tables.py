@@ -1,4 +1,4 @@
-"""The results of simulations as tables for people."""
+"""Print the results of evaluations, benchmarks and simulations as tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ABSENT = "–"
 
 
 def print_comparison(comparison: Comparison, baseline: str) -> None:
-    """Print the metrics of all models in percent, and how far the others are from the baseline."""
+    """Print the metrics of all models in percent, and the differences from the baseline."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE
@@ -37,7 +37,7 @@ def print_comparison(comparison: Comparison, baseline: str) -> None:
 
 
 def print_benchmarks(benchmarks: Sequence[Benchmark]) -> None:
-    """Print every benchmark's figures in percent, a column a model."""
+    """Print the figures of every benchmark in percent, one column per model."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE
@@ -49,7 +49,7 @@ def print_benchmarks(benchmarks: Sequence[Benchmark]) -> None:
         table.add_section()
         table.add_row(Text(f"{benchmark.name} ({benchmark.size})", style="italic"))
         for metric in next(iter(benchmark.models.values())):
-            table.add_row(metric, *(_percent(own.get(metric)) for own in benchmark.models.values()))
+            table.add_row(metric, *(_percent(figures.get(metric)) for figures in benchmark.models.values()))
     console.print(table)
 
 
@@ -118,7 +118,7 @@ _WIDE, _FEW = 200, 20
 
 
 def print_study(study: Study, tasks: Sequence[Task], plan: Plan) -> None:
-    """Print what each strategy and rule cost and found."""
+    """Print cost and recall of each strategy and rule."""
     from linker.annotation.simulation.study import summary
 
     console = Console(highlight=False)
@@ -149,13 +149,13 @@ def print_study(study: Study, tasks: Sequence[Task], plan: Plan) -> None:
 def _note(tasks: Sequence[Task], plan: Plan) -> Text:
     posts, distinct = sum(task.posts for task in tasks), sum(len(task.pool) for task in tasks)
     relevant, other = sum(task.total for task in tasks), sum(task.disagreeing for task in tasks)
-    told = (
+    note = (
         f"{len(tasks)} {'task' if len(tasks) == 1 else 'tasks'}, {posts:,} posts ({distinct:,} distinct), "
-        f"{relevant:,} relevant; {other:,} of {posts - distinct:,} copies are labelled otherwise than what they copy; "
+        f"{relevant:,} relevant; {other:,} of {posts - distinct:,} copies have another label than their original; "
         f"{plan.seeds} {'run' if plan.seeds == 1 else 'runs'} of each. Labels in percent of the distinct posts; "
         "–: not reached in every run."
     )
-    return Text(told)
+    return Text(note)
 
 
 def _by_task(study: Study, tasks: Sequence[Task], plan: Plan) -> Table:
@@ -163,11 +163,11 @@ def _by_task(study: Study, tasks: Sequence[Task], plan: Plan) -> Table:
 
     table = _table("labels to 95% recall", *plan.strategies)
     for task in tasks:
-        own = [one for one in study.outcomes if one.task == task.name]
+        of_task = [run for run in study.outcomes if run.task == task.name]
         table.add_row(
             Text(task.name),
             *(
-                _one_decimal(share_of_labels([one for one in own if one.strategy == name], 0.95))
+                _one_decimal(share_of_labels([run for run in of_task if run.strategy == name], 0.95))
                 for name in plan.strategies
             ),
         )

@@ -29,7 +29,7 @@ from linker.data.near_duplicates import signatures
 from linker.data.types import Post
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
-from linker.ranking.ranker import find_model
+from linker.models.resolve import resolve_model
 
 # What a kill costs at most: these posts are encoded again.
 POSTS_AT_ONCE = 25_000
@@ -225,8 +225,8 @@ def build_corpus(
     """
     check_local(folder)
     check_inputs(posts)
-    found = find_model(model)
-    print_ = fingerprint(found.contender)
+    found = resolve_model(model)
+    print_ = fingerprint(found)
     store = None
     if (folder / FACTS).is_file():
         store = Store.open(folder)
@@ -234,7 +234,7 @@ def build_corpus(
             raise LinkerError(
                 f"{folder}: is a corpus that another model encoded ({store.facts.model}); give another folder"
             )
-    whole = found.load().model
+    whole = found.load()
     try:
         loaded = check_parts(whole)
     except ModelError as error:
@@ -243,7 +243,7 @@ def build_corpus(
         vectors = loaded.post_vectors([])
         assert vectors is not None
         shipped = {str(path): name for name, path in FOLDERS.items()}
-        given = found.contender.given
+        given = found.given
         place = shipped.get(given) or str(Path(given).resolve())
         facts = Facts(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
         store = Store.create(folder, facts)

@@ -1,4 +1,4 @@
-"""`Corpus`: posts encoded once, ranked for any article."""
+"""`Corpus`: posts encoded once that can be ranked for any article."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Literal
 
 import numpy as np
 
+from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
-from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.calibration.thresholds import Thresholds
-from linker.common.errors import DataError, ModelError
+from linker.common.errors import DataError, LinkerError, ModelError
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.approximate import Facts, Index, Search
@@ -30,20 +31,21 @@ from linker.corpus.storage.store import Store
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from linker.models.passages import Passages
+from linker.models.resolve import resolve_model
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
-from linker.ranking.ranker import AnyArticles, as_articles, check_explaining, find_model
+from linker.ranking.inputs import AnyArticles, as_articles
+from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
-from linker.ranking.scores import thresholds_of
 
 
 class Corpus:
-    """A corpus that is open for ranking; it sees the posts that were there when it was opened.
+    """An open corpus; it sees the posts that were in it when it was opened.
 
     Args:
         store: the folder.
-        model: what encoded it.
-        name: how messages and files call it.
+        model: the model that encoded it.
+        name: the model's name.
         engine: where posts are scored; None: in this process.
     """
 
@@ -52,7 +54,7 @@ class Corpus:
         self._engine = engine or Engine()
         dataset = store.dataset()
         if dataset is None:
-            raise DataError(f"{store.folder}: holds no posts yet; go on with `linker corpus add`")
+            raise DataError(f"{store.folder}: holds no posts yet; add some with `linker corpus add`")
         self._dataset = dataset
         self._vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
         self._parts = Parts(store.folder, dataset, model, self._vectors)
@@ -67,29 +69,29 @@ class Corpus:
 
         Args:
             folder: the corpus.
-            model: where this model lies now, if no longer where it lay.
+            model: the model's current location, if it was moved.
             engine: where posts are scored by exact search; None: in this process.
 
         Raises:
-            DataError: there is no such corpus, or it is damaged.
-            ModelError: the model is not there, or another one.
+            DataError: if the corpus is not found or damaged.
+            ModelError: if the model is not found or is another one.
         """
         store = Store.open(Path(folder))
         given = str(model or store.facts.model)
         try:
-            found = find_model(given)
+            found = resolve_model(given)
         except ModelError as error:
             if model is not None:
                 raise
             raise ModelError(
-                f"{folder}: the model that encoded it is no longer at {given}; say where it is with --model"
+                f"{folder}: the model that encoded it is no longer at {given}; give its location with --model"
             ) from error
-        if fingerprint(found.contender) != store.facts.fingerprint:
+        if fingerprint(found) != store.facts.fingerprint:
             raise ModelError(
                 f"{given}: is not the model that encoded {folder}; vectors of two models cannot be compared. "
                 "Give the right one, or build the corpus again"
             )
-        return cls(store, found.load().model, found.contender.file_name, engine)
+        return cls(store, found.load(), found.file_name, engine)
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -100,113 +102,104 @@ class Corpus:
         top: int | None = 20,
         offset: int = 0,
         threshold: float | None = None,
-        filter: Filter | None = None,
+        precision: float | None = None,
+        recall: float | None = None,
+        labels: Mapping[str, bool] | None = None,
+        calibration: Calibration | None = None,
         explain: bool = False,
-        copies: bool = False,
         passages: Passages = "whole",
+        filter: Filter | None = None,
+        copies: bool = False,
         fusion: Fusion = "none",
         approximate: bool = False,
     ) -> Ranking:
-        """The posts, best first; equal scores in descending order of ids.
+        """Rank the posts of the corpus, best first; equal scores in descending order of ids.
 
-        Of near-duplicates the best is given, with how many others there are.
+        Up to 4,096 posts are read at once; a longer ranking is read as it is gone through.
 
         Args:
-            article: as for `Linker.rank`.
-            top: how many to return; None: all.
-            offset: how many of the best to leave out before.
-            threshold: leave out posts with a lower score.
-            filter: which posts to look at.
-            explain: fill `explanation`, as far as the model can tell.
-            copies: give near-duplicates one by one, not only the best of each group and how many there are.
-            passages: as for `Linker.rank`.
-            fusion: `none`: the model's own scores, as without a corpus. `zscore`: BM25 scores added, both
-                standardized, see `Fused`; passages are of no account to words.
-            approximate: search with the index that `linker corpus index` makes; see `index`.
+            article: as for `Ranker.rank`, and so are all arguments that are not described here.
+            top: number of posts to return; None: all.
+            offset: see `Ranker.rank`.
+            threshold: see `Ranker.rank`.
+            precision: see `Ranker.rank`.
+            recall: see `Ranker.rank`.
+            labels: see `Ranker.rank`.
+            calibration: see `Ranker.rank`; calibrations are of the model's own scores, without fusion.
+            explain: see `Ranker.rank`.
+            passages: see `Ranker.rank`.
+            filter: see `Ranker.rank`; may also have an SQL condition.
+            copies: see `Ranker.rank`.
+            fusion: `none`: the model's own scores, as without a corpus; `zscore`: plus BM25 scores, both standardized,
+                see `Fused`; BM25 always reads whole articles.
+            approximate: search with the index that `linker corpus index` builds; see `index`.
 
         Raises:
-            LinkerError: an article that cannot be fetched or read, a filter that cannot be understood, or no index.
+            LinkerError: as `Ranker.rank`; or if the SQL condition is invalid or there is no index.
         """
-        queries = as_articles(article)
-        ranked = self.ranking(
-            queries, top, offset, threshold, filter, explain, copies, passages, fusion, approximate
+        request = RankRequest(
+            top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies
         )
-        return Ranking(list(ranked), queries, self.name)
+        return self.answer(as_articles(article), request, fusion, approximate)
 
-    def ranking(
+    def answer(
         self,
-        article: AnyArticles,
-        top: int | None = 20,
-        offset: int = 0,
-        threshold: float | None = None,
-        filter: Filter | None = None,
-        explain: bool = False,
-        copies: bool = False,
-        passages: Passages = "whole",
+        articles: Sequence[Article],
+        request: RankRequest,
         fusion: Fusion = "none",
         approximate: bool = False,
-    ) -> StoredRanking:
-        """`rank`, of which posts are read only when they are looked at: for more than memory holds."""
-        check_explaining(explain, passages)
-        queries = as_articles(article)
-        places = places_of(filter, self._dataset) if filter else None
-        wanted = (len(self) if places is None else len(places)) if top is None else top + offset
-        # Approximate search looks at so little that this process does it alone.
-        with Engine() if approximate else self._engine:
-            scored = (self._near if approximate else self._all)(queries, passages, fusion, places)
-            if copies:
-                at, found = best(self._dataset, *scored(wanted), wanted, threshold)
-                more = np.zeros(len(at), dtype=np.int64)
-            else:
-                groups = self._group_of_each()
-                at, found = best_of_groups(self._dataset, groups, scored, wanted, threshold)
-                more = others(groups, at, places)
-        at, found, more = at[offset:], found[offset:], more[offset:]
-
-        pile = CorpusPile(self._parts, queries)
-
-        def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
-            return explanations(self.model, queries, posts, range(len(posts)), pile)
-
-        return StoredRanking(self._dataset, at, found, more, offset + 1, explained if explain else None)
+    ) -> Ranking:
+        """Rank as `rank` does, with its options in one object."""
+        self.check(request, fusion, approximate)
+        return rank_scored(_Search(self, articles, request, fusion, approximate), request)
 
     def thresholds(
         self,
         article: AnyArticles,
-        evidence: Mapping[str, bool] | Calibration,
-        filter: Filter | None = None,
+        labels: Mapping[str, bool] | None = None,
+        calibration: Calibration | None = None,
         passages: Passages = "whole",
+        filter: Filter | None = None,
         fusion: Fusion = "none",
     ) -> Thresholds:
-        """What thresholds on the scores of all posts that pass keep and find; near-duplicates count one by one.
+        """Estimate what thresholds on the scores keep and find; near-duplicates count one by one.
 
         Args:
             article: as for `rank`.
-            evidence: as for `Linker.thresholds`.
-            filter: as for `rank`.
+            labels: relevance of some of the posts by id.
+            calibration: what `linker calibrate` learned, instead of labels.
             passages: as for `rank`.
-            fusion: as for `rank`; a calibration knows the model's own scores, `none`.
+            filter: as for `rank`.
+            fusion: as for `rank`.
 
         Raises:
-            LinkerError: as `rank` and `Linker.thresholds`.
+            LinkerError: as `Ranker.thresholds`.
         """
-        scores = self.scores(as_articles(article), passages, fusion)
-        places = places_of(filter, self._dataset) if filter else None
-        if isinstance(evidence, Calibration):
-            return thresholds_of(scores if places is None else scores[places], [], evidence, passages)
-        ids = ", ".join("'" + i.replace("'", "''") + "'" for i in evidence)
-        labelled = places_of(Filter(where=f"id IN ({ids})"), self._dataset)
-        assert labelled is not None  # there is a condition
-        if places is not None:
-            labelled = labelled[np.isin(labelled, places)]
-        found = dict(zip(self._ids(labelled), scores[labelled].tolist()))
-        return LabelledThresholds.by_scores(scores if places is None else scores[places], found, evidence)
+        request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
+        self.check(request, fusion)
+        return _Search(self, as_articles(article), request, fusion, False).thresholds(request)
+
+    def check(self, request: RankRequest, fusion: Fusion = "none", approximate: bool = False) -> None:
+        """Check options before any work.
+
+        Raises:
+            LinkerError: if they do not fit together, or a calibration was made with another model.
+        """
+        request.check_model(self.store.facts.fingerprint)
+        if request.calibration is not None and fusion != "none":
+            raise LinkerError(
+                "--fusion: a calibration is of the model's own scores; leave out --fusion or --calibration"
+            )
+        if approximate and request.has_evidence:
+            raise LinkerError(
+                "--approximate: leaves posts out that labels and calibrations are about; leave it out"
+            )
 
     def left_out(self, filter: Filter) -> list[str]:
-        """How many posts are left out because they lack a field: one sentence for each field that some lack.
+        """Return a sentence for each field of the filter that some posts lack, with their number.
 
         Raises:
-            DataError: a condition on a field that no post has.
+            DataError: if the filter names a field that no post has.
         """
         return left_out(filter, self._dataset)
 
@@ -217,7 +210,7 @@ class Corpus:
     def scores(
         self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
     ) -> np.ndarray:
-        """The mean score of every post over the articles: float32, one per post in the order of the store."""
+        """Return the mean score of every post over the articles: float32, one per post in the order of the store."""
         with self._engine:
             if self._parts.plain:
                 scores = self._engine.scores(self._vectors, self._query(articles, passages))
@@ -229,24 +222,24 @@ class Corpus:
 
     @property
     def index(self) -> Index:
-        """What approximate search goes by.
+        """Index for approximate search.
 
         Raises:
-            LinkerError: there is none, or it is damaged.
+            LinkerError: if there is none, or it is damaged.
         """
         if self._index is None:
             self._index = Index.open(self.store.folder)
         return self._index
 
     def make_index(self, articles: AnyArticles | None = None) -> Facts:
-        """Make the index for approximate search, or make it anew with the posts added since; measure its recall.
+        """Build or update the index for approximate search, and measure its recall.
 
         Args:
-            articles: to ask for, as for `rank`, besides posts of the corpus; half of each sets how many candidates
-                there must be, half is measured.
+            articles: queries, as for `rank`, besides posts of the corpus; half of them set the number of candidates,
+                the other half measure recall.
 
         Raises:
-            LinkerError: an article that cannot be read, or the folder cannot be written to, or another process does.
+            LinkerError: if an article cannot be read, or the folder cannot be written or is locked by another process.
         """
         given = None if articles is None else self._parts.first.article_vectors(as_articles(articles))
         self._index = None
@@ -267,17 +260,17 @@ class Corpus:
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
         index, query = self.index, self._query(articles, passages)
-        own = with_other_parts(self._parts, articles, passages)
-        fuse = own
+        exact = with_other_parts(self._parts, articles, passages)
+        fuse = exact
         if fusion != "none":
             runs = sample(len(self))
-            some = [own(exact_scores(self._vectors, query, run.start, run.stop), run) for run in runs]
+            some = [exact(exact_scores(self._vectors, query, run.start, run.stop), run) for run in runs]
             fused = self._fused(articles, some)
 
             def fuse(scores: np.ndarray, places: np.ndarray | slice) -> np.ndarray:
-                return fused(own(scores, places), places)
+                return fused(exact(scores, places), places)
 
-        if places is None and index.facts.rows > len(self):  # made by somebody who sees more posts
+        if places is None and index.facts.rows > len(self):  # built with more posts than this corpus sees
             places = np.arange(len(self))
         return Search(index, self._vectors, query, places, fuse).best
 
@@ -296,3 +289,75 @@ class Corpus:
         if self._groups is None:
             self._groups = Groups(self.store.folder).complete(self._dataset)
         return self._groups
+
+
+class _Search:
+    """The posts of a corpus with their scores for one query."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        articles: Sequence[Article],
+        request: RankRequest,
+        fusion: Fusion,
+        approximate: bool,
+    ) -> None:
+        self.name, self.articles = corpus.name, articles
+        self._corpus, self._passages = corpus, request.passages
+        self._fusion, self._approximate = fusion, approximate
+        self._places = places_of(request.filter, corpus._dataset) if request.filter else None
+        self._scores: np.ndarray | None = None
+
+    def best(self, request: RankRequest, threshold: float | None) -> StoredRanking:
+        """Return the posts that meet the request and reach the threshold, best first; read when accessed."""
+        corpus, places = self._corpus, self._places
+        count = len(corpus) if places is None else len(places)
+        wanted = count if request.top is None else request.top + request.offset
+        # Approximate search looks at so few posts that this process does it alone.
+        with Engine() if self._approximate else corpus._engine:
+            scored = self._scored()
+            if request.copies:
+                at, found = best(corpus._dataset, *scored(wanted), wanted, threshold)
+                more = np.zeros(len(at), dtype=np.int64)
+            else:
+                groups = corpus._group_of_each()
+                at, found = best_of_groups(corpus._dataset, groups, scored, wanted, threshold)
+                more = others(groups, at, places)
+        start = request.offset
+        pile = CorpusPile(corpus._parts, self.articles)
+
+        def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
+            return explanations(corpus.model, self.articles, posts, range(len(posts)), pile)
+
+        return StoredRanking(
+            corpus._dataset,
+            at[start:],
+            found[start:],
+            more[start:],
+            start + 1,
+            explained if request.explain else None,
+        )
+
+    def thresholds(self, request: RankRequest) -> Thresholds:
+        """Estimate thresholds on the scores of all posts that pass the filter."""
+        corpus, places = self._corpus, self._places
+        self._scores = scores = corpus.scores(self.articles, self._passages, self._fusion)
+        passing = scores if places is None else scores[places]
+        if request.calibration is not None:
+            return CalibratedThresholds(request.calibration, passing)
+        labels = request.labels or {}
+        ids = ", ".join("'" + i.replace("'", "''") + "'" for i in labels)
+        labeled = places_of(Filter(where=f"id IN ({ids})"), corpus._dataset) if ids else np.arange(0)
+        assert labeled is not None  # there is a condition
+        if places is not None:
+            labeled = labeled[np.isin(labeled, places)]
+        found = dict(zip(corpus._ids(labeled), scores[labeled].tolist()))
+        return LabeledThresholds.by_scores(passing, found, labels)
+
+    def _scored(self) -> Scored:
+        corpus, places = self._corpus, self._places
+        if self._scores is not None:  # computed for the thresholds
+            scores = self._scores if places is None else self._scores[places]
+            return lambda count: (scores, places)
+        search = corpus._near if self._approximate else corpus._all
+        return search(self.articles, self._passages, self._fusion, places)

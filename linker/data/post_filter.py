@@ -59,8 +59,8 @@ class Filter:
         """
         if self.where is not None:
             raise DataError(
-                f"--where {self.where}: SQL conditions need a corpus; build one with `linker corpus build` and rank it "
-                "with --corpus (--lang, --since and --until work with --posts, too)"
+                f"--where {self.where}: SQL conditions need a corpus; build one with `linker corpus build` and use "
+                "`linker corpus search` (--lang, --since and --until work with `linker rank`, too)"
             )
         timeless = sum(post.created_at is None for post in posts) if self.by_time else 0
         mute = sum(language_of(post) is None for post in posts) if self.languages else 0

@@ -1,4 +1,4 @@
-"""Several models on the same articles and posts, side by side."""
+"""Compare models on the same articles and posts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linker.evaluation.significance import (
     bootstrap_weights,
     holm,
     percentile_interval,
-    randomisation_test,
+    randomization_test,
     resample_pair_metrics,
 )
 
@@ -35,26 +35,26 @@ class Difference:
     """`low` and `high`: the 95 % bootstrap interval of the difference."""
     high: float
     p: float
-    """Two-sided; randomisation test for metrics per article, bootstrap for those over all pairs."""
+    """Two-sided; randomization test for metrics per article, bootstrap for those over all pairs."""
     p_holm: float
     """Corrected for the number of models compared."""
 
     @property
     def significant(self) -> bool:
-        """Is luck with the articles an unlikely reason (corrected p below 0.05)?"""
+        """Whether the difference is significant: corrected p below 0.05."""
         return self.p_holm < 0.05
 
 
 class Comparison:
-    """Measures models one after the other and compares them; keeps no scores.
+    """Metrics of several models and the differences between them; keeps no scores.
 
     Args:
         linked: the articles and posts that all models are measured on.
-        seed: of the resampling; the same for all models, so that differences are paired.
-        one_at_a_time: whether the scores are those of articles scored one at a time; tables and files state it.
+        seed: random seed of the resampling; the same for all models, so that differences are paired.
+        one_at_a_time: whether articles were scored independently; tables and files state it.
 
     Raises:
-        LinkerError: no post belongs to any of the articles.
+        LinkerError: if no post belongs to any of the articles.
     """
 
     def __init__(self, linked: LinkedPosts, seed: int = 0, one_at_a_time: bool = False) -> None:
@@ -87,7 +87,7 @@ class Comparison:
         return evaluation
 
     def differences(self, baseline: str) -> list[Difference]:
-        """Every other model against `baseline`, metric by metric, models in the order they were added."""
+        """Return the differences of every other model from `baseline`, in the order the models were added."""
         others = [name for name in self.evaluations if name != baseline]
         rows = [row for name in others for row in self._against(name, baseline)]
         p_values = {(name, metric): p for name, metric, _, _, p in rows}
@@ -104,7 +104,7 @@ class Comparison:
         ours, theirs = self.evaluations[name], self.evaluations[baseline]
         by_article = np.stack([ours.per_article[m] - theirs.per_article[m] for m in ARTICLE_METRICS], axis=1)
         by_article = by_article[self._has_posts]
-        p_values = dict(zip(ARTICLE_METRICS, randomisation_test(by_article, seed=self._seed)))
+        p_values = dict(zip(ARTICLE_METRICS, randomization_test(by_article, seed=self._seed)))
         means = dict(zip(ARTICLE_METRICS, (self._mean_weights @ by_article / len(by_article)).T))
         rows = []
         for metric in ours.metrics:
@@ -118,7 +118,7 @@ class Comparison:
         return rows
 
     def as_json(self, baseline: str) -> dict[str, Any]:
-        """Everything measured, as JSON values; metrics are fractions, undefined values null."""
+        """Return all results as JSON values; metrics are fractions, undefined values null."""
         first = next(iter(self.evaluations.values()))
         return {
             "articles": first.articles,

@@ -21,7 +21,7 @@ ARTICLE_METRICS = tuple(METRICS)
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What was measured, and on how much. All metrics are fractions: 1 is perfect."""
+    """Metrics of one model, and the size of the data. All metrics are fractions: 1 is perfect."""
 
     metrics: dict[str, float]
     """In the order of `PAIR_METRICS` and `ARTICLE_METRICS`; what is not defined on the data is left out."""
@@ -36,10 +36,10 @@ class Evaluation:
 
 
 def evaluate(scores: np.ndarray, linked: LinkedPosts) -> dict[str, float]:
-    """All metrics of `scores` (articles × posts) as fractions by name: `mAP`, `AUC`, `mRP`, `MAP`, ...
+    """Return all metrics of `scores` (articles × posts) as fractions by name: `mAP`, `AUC`, `mRP`, `MAP`, ...
 
     Raises:
-        LinkerError: scores of another shape or not finite, or no post belongs to any of the articles.
+        LinkerError: if scores have another shape or are not finite, or no post belongs to any of the articles.
     """
     article_ids = [article.id for article in linked.articles]
     return measure(scores, linked.relevance(), article_ids, [post.id for post in linked.posts]).metrics

@@ -1,4 +1,4 @@
-"""The files that an evaluation leaves behind."""
+"""Evaluate models and write the results."""
 
 from __future__ import annotations
 
@@ -9,45 +9,43 @@ from pathlib import Path
 
 import numpy as np
 
-from linker.calibration.score_files import write_scores
 from linker.common.console import stderr
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import check_writable
 from linker.data.splitters.splitter import part_of
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison
-from linker.evaluation.trec import check_ids, write_qrels, write_run
+from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scores
 from linker.models.archive import write_json
 from linker.models.passages import Passages, reading
-from linker.models.resolve import Contender
+from linker.models.resolve import ModelReference
 
 
 def evaluate_models(
-    contenders: Sequence[Contender],
+    models: Sequence[ModelReference],
     linked: LinkedPosts,
     outputs: Outputs,
     passages: Passages = "whole",
     one_at_a_time: bool = False,
 ) -> Comparison:
-    """Score, measure and write one model after the other; all are loaded before the first one scores.
+    """Score, measure and write each model; all are loaded before the first one scores.
 
     Args:
-        contenders: the models.
-        linked: what to score.
+        models: the models.
+        linked: articles and posts.
         outputs: the files to write.
-        passages: how all of them read articles.
+        passages: how articles are scored.
         one_at_a_time: score each article by itself, as `linker rank` does, instead of all articles in one call.
 
     Raises:
-        LinkerError: a model that cannot be loaded or gives scores that cannot be ranked, or nothing to
-            evaluate.
+        LinkerError: if a model cannot be loaded or gives invalid scores, or there is nothing to evaluate.
     """
     comparison = Comparison(linked, one_at_a_time=one_at_a_time)
     outputs.check_ids(comparison.article_ids, comparison.post_ids)
-    models = [reading(contender.load(), passages) for contender in contenders]
-    for number, (contender, model) in enumerate(zip(contenders, models)):
+    loaded = [reading(reference.load(), passages) for reference in models]
+    for number, (reference, model) in enumerate(zip(models, loaded)):
         stderr.print(
-            f"{contender.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} articles",
+            f"{reference.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} articles",
             style="dim",
             highlight=False,
             markup=False,
@@ -55,28 +53,28 @@ def evaluate_models(
         )
         score = model.score_alone if one_at_a_time else model.score
         scores = score(linked.articles, linked.posts)
-        comparison.add(contender.name, scores)
-        outputs.write_model(contender, number == 0, scores, comparison)
+        comparison.add(reference.name, scores)
+        outputs.write_model(reference, number == 0, scores, comparison)
     return comparison
 
 
 def only_split(linked: LinkedPosts, split: str) -> LinkedPosts:
-    """The articles and posts whose `split` is the given one, as the splitter `given` makes its parts.
+    """Return the articles and posts of a split.
 
-    An article without a split is a candidate in every part; a post without one has that of its article.
+    An article without a split is a candidate in every split; a post without one has that of its article.
 
     Raises:
-        DataError: there are none.
+        DataError: if there are none.
     """
     of_article = {article.id: article.split for article in linked.articles}
     of_post = [
         post.split or next((of_article[i] for i in post.article_ids if of_article.get(i)), None)
         for post in linked.posts
     ]
-    posts = [post for post, its in zip(linked.posts, of_post) if its == split]
+    posts = [post for post, part in zip(linked.posts, of_post) if part == split]
     articles = [article for article in linked.articles if article.split in (split, None)]
     if not posts or not articles:
-        counts = Counter(its or "none" for its in of_post)
+        counts = Counter(part or "none" for part in of_post)
         found = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
         raise DataError(f"--split {split}: no posts with articles have it; the posts' splits are: {found}")
     return part_of(articles, posts)
@@ -87,10 +85,10 @@ PLACEHOLDER = "{model}"
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is to be written where; None: not at all.
+    """Files to write; None: not written.
 
-    `run` and `scores` hold one model. A name with `{model}` in it stands for one file a model, baselines
-    included; any other is the file of the one model that was given.
+    `run` and `scores` contain one model. A name with `{model}` means one file per model, baselines included; any
+    other is the file of the only given model.
     """
 
     json: Path | None = None
@@ -98,49 +96,48 @@ class Outputs:
     run: Path | None = None
     scores: Path | None = None
 
-    def check(self, contenders: Sequence[Contender], given: int, inputs: Sequence[Path]) -> None:
-        """Find out before any work whether everything can be written.
+    def check(self, models: Sequence[ModelReference], given: int, inputs: Sequence[Path]) -> None:
+        """Check before any work that all files can be written.
 
         Args:
-            contenders: all models, the `given` first ones given by the user.
-            given: how many the user gave.
+            models: all models, those given by the user first.
+            given: number of models given by the user.
             inputs: files that must not be overwritten.
 
         Raises:
-            LinkerError: a file that cannot be written, is named twice, is an input, or would hold several
-                models.
+            LinkerError: if a file cannot be written, is named twice, is an input, or would contain several models.
         """
         for option, pattern in (("--run", self.run), ("--scores", self.scores)):
             if pattern and given > 1 and PLACEHOLDER not in str(pattern):
                 suggestion = pattern.with_name(f"{pattern.stem}-{PLACEHOLDER}{pattern.suffix}")
                 raise LinkerError(
-                    f"{option} {pattern}: one file cannot hold {given} models; write {PLACEHOLDER} where "
-                    f"their names belong, as in {option} '{suggestion}'"
+                    f"{option} {pattern}: one file cannot contain {given} models; write {PLACEHOLDER} in place "
+                    f"of their names, as in {option} '{suggestion}'"
                 )
         taken = {path.resolve(): f"the input {path}" for path in inputs}
-        for path in self._all(contenders, given):
+        for path in self._all(models, given):
             if path.resolve() in taken:
                 raise LinkerError(f"{path}: would overwrite {taken[path.resolve()]}; choose another name")
             taken[path.resolve()] = "another output of this command"
             check_writable(path)
 
     def check_ids(self, article_ids: Sequence[str], post_ids: Sequence[str]) -> None:
-        """Find out before any model scores whether the files can hold the ids.
+        """Check before any model scores that the files can contain the ids.
 
         Raises:
-            LinkerError: TREC files are wanted, and an id is empty or holds white space.
+            LinkerError: if there are TREC files, and an id is empty or contains white space.
         """
         if self.run or self.qrels:
             check_ids(article_ids, post_ids)
 
     def write_model(
-        self, contender: Contender, is_first: bool, scores: np.ndarray, comparison: Comparison
+        self, model: ModelReference, is_first: bool, scores: np.ndarray, comparison: Comparison
     ) -> None:
-        """Write the run and the scores of one model, if they are wanted of it."""
+        """Write the run and the scores of one model, if requested."""
         ids = comparison.article_ids, comparison.post_ids
-        if run := _path(self.run, contender, is_first):
-            write_run(run, scores, *ids, tag=contender.file_name)
-        if file := _path(self.scores, contender, is_first):
+        if run := _path(self.run, model, is_first):
+            write_run(run, scores, *ids, tag=model.file_name)
+        if file := _path(self.scores, model, is_first):
             write_scores(file, scores, *ids)
 
     def write_rest(self, comparison: Comparison, baseline: str) -> None:
@@ -150,17 +147,17 @@ class Outputs:
         if self.json:
             write_json(self.json, comparison.as_json(baseline))
 
-    def _all(self, contenders: Sequence[Contender], given: int) -> list[Path]:
+    def _all(self, models: Sequence[ModelReference], given: int) -> list[Path]:
         paths = [self.json, self.qrels]
-        for number, contender in enumerate(contenders):
-            paths += [_path(pattern, contender, number == 0) for pattern in (self.run, self.scores)]
+        for number, model in enumerate(models):
+            paths += [_path(pattern, model, number == 0) for pattern in (self.run, self.scores)]
         return [path for path in paths if path is not None]
 
 
-def _path(pattern: Path | None, contender: Contender, is_first: bool) -> Path | None:
-    """The file of this model; None where it gets none."""
+def _path(pattern: Path | None, model: ModelReference, is_first: bool) -> Path | None:
+    """Return the file of this model; None if it has none."""
     if pattern is None:
         return None
     if PLACEHOLDER in str(pattern):
-        return Path(str(pattern).replace(PLACEHOLDER, contender.file_name))
+        return Path(str(pattern).replace(PLACEHOLDER, model.file_name))
     return pattern if is_first else None

@@ -1,7 +1,6 @@
-"""Is one model better than another, or were they lucky with these articles?
+"""Paired significance tests between models.
 
-Articles are what is drawn at random: the tests resample articles, never single pairs, and always take the
-values of both models on the same articles (paired).
+The tests resample articles, never single pairs, and compare both models on the same articles.
 """
 
 from __future__ import annotations
@@ -24,17 +23,17 @@ def resample_pair_metrics(
     post_ids: Sequence[str],
     weights: np.ndarray,
 ) -> dict[str, np.ndarray]:
-    """The metrics of `linker.evaluation.metrics.pairwise` on every bootstrap sample.
+    """Return the metrics of `linker.evaluation.metrics.pairwise` on every bootstrap sample.
 
     Args:
         scores: articles × posts.
         relevance: articles × posts.
-        article_ids: they and `post_ids` break ties.
-        post_ids: see above.
-        weights: how often each sample holds each article, samples × articles.
+        article_ids: ids of the rows; they break ties.
+        post_ids: ids of the columns; they break ties.
+        weights: how often each sample contains each article: samples × articles.
 
     Returns:
-        Name of the metric → one value a sample, NaN where the sample holds no relevant (for AUC: no
+        Name of the metric → one value per sample, NaN if the sample has no relevant (for AUC: no
         irrelevant) pair.
     """
     relevant = relevance > 0
@@ -118,8 +117,8 @@ def _counts(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.n
 _AT_ONCE = 1000
 
 
-def randomisation_test(differences: np.ndarray, resamples: int = 10_000, seed: int = 0) -> np.ndarray:
-    """Two-sided paired randomisation (permutation) test, as Smucker, Allan and Carterette 2007 advise for
+def randomization_test(differences: np.ndarray, resamples: int = 10_000, seed: int = 0) -> np.ndarray:
+    """Two-sided paired randomization (permutation) test, as Smucker, Allan and Carterette 2007 advise for
     retrieval.
 
     If two models were equal, their values on an article could be swapped, so every difference could as well

@@ -1,26 +1,37 @@
-"""The models that are to be compared, by the words that a user gives for them."""
+"""Resolve what a user calls a model: a name, a model folder, or a config."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
 from linker.common.errors import ModelError
+from linker.common.files import sha256_of
 from linker.config import build, load_config, resolve
 from linker.models.archive import CONFIG, load_model
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 
 BASELINES = ("bm25", "tfidf")
-"""Lexical models that stand beside every other."""
+"""Lexical models, which need no training."""
+
+_CONFIGS = (".jsonnet", ".json")
 
 
 @dataclass(frozen=True)
-class Contender:
-    """A model to be evaluated: what the user gave for it, and its name in tables and files."""
+class ModelReference:
+    """A model that exists and is not loaded yet.
+
+    Attributes:
+        given: `bm25`, `tfidf`, or the path of a model folder or config.
+        name: its name in tables, messages and results.
+        kind: what `given` is.
+    """
 
     given: str
     name: str
@@ -28,72 +39,100 @@ class Contender:
 
     @property
     def file_name(self) -> str:
-        """The name without what file names and TREC tags cannot hold."""
+        """The name without characters that file names and TREC tags cannot contain."""
         return "_".join(self.name.replace("/", "-").replace("\\", "-").split())
 
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the model's config and weights; of the config alone for a config; a baseline's name."""
+        if self.kind == "baseline":
+            return self.given
+        digest = sha256()
+        if self.kind == "config":
+            digest.update(json.dumps(load_config(self.given), sort_keys=True, default=str).encode())
+            return digest.hexdigest()
+        folder = Path(self.given)
+        model = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model"]
+        digest.update(json.dumps(model, sort_keys=True).encode())
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".safetensors", ".txt") and not path.name.startswith("last"):
+                digest.update(path.relative_to(folder).as_posix().encode())
+                digest.update(sha256_of(path).encode())
+        return digest.hexdigest()
+
     def load(self) -> Model:
-        """The model, ready to score.
+        """Load the model, ready to score.
 
         Raises:
-            ConfigError: a wrong config.
-            ModelError: a damaged model folder.
+            ConfigError: if the config is invalid.
+            ModelError: if the model folder is damaged.
         """
         if self.kind == "folder":
             return load_model(self.given, for_scoring=True)
         return build(Model, self.given if self.kind == "baseline" else load_config(self.given))
 
 
-def contenders(given: Sequence[str]) -> list[Contender]:
-    """The given models and, after them, the baselines that are not among them; nothing is loaded yet.
+def resolve_model(given: str | Path) -> ModelReference:
+    """Find a model without loading it.
 
-    A model is `bm25`, `tfidf`, `best` or `distilled` (which linker brings along), a model folder, or a Jsonnet file
-    with the config of a model that needs no training. Its name is the last part of its path, or the whole path where
-    two would have the same name.
+    Args:
+        given: `best`, `distilled`, `bm25`, `tfidf`, a model folder, or a Jsonnet file with the config of a model that
+            needs no training.
 
     Raises:
-        ModelError: something that is none of these, or a model given twice.
-        ConfigError: everything that is wrong with a config.
+        ModelError: if it is none of these.
+        ConfigError: if the config is invalid; all faults are listed.
     """
-    given = [str(FOLDERS.get(text, text)) for text in given]
-    kinds = {text: _kind(text) for text in given}
-    if len(kinds) < len(given):
-        twice = next(text for text, times in Counter(given).items() if times > 1)
-        raise ModelError(f"{twice}: given twice; give each model once")
-    kinds.update(dict.fromkeys(BASELINES, "baseline"))
-    short = {text: _short_name(text) for text in kinds}
-    times = Counter(short.values())
-    return [Contender(text, name if times[name] == 1 else text, kinds[text]) for text, name in short.items()]
+    text = str(FOLDERS.get(str(given), given))
+    return ModelReference(text, _short_name(text), _kind(text))
 
 
-def baseline_name(contenders: Sequence[Contender], wanted: str | None) -> str:
-    """The name of the model that the others are compared with: as given or as shown, else the first.
+def resolve_models(given: Sequence[str]) -> list[ModelReference]:
+    """Find the models of an evaluation without loading them: the given ones, then the baselines not among them.
+
+    A model's name is the last part of its path, or the whole path where two models would have the same name.
 
     Raises:
-        ModelError: there is no such model among them.
+        ModelError: if one does not exist or is given twice.
+        ConfigError: if a config is invalid.
+    """
+    models = [resolve_model(text) for text in given]
+    if twice := [text for text, times in Counter(model.given for model in models).items() if times > 1]:
+        raise ModelError(f"{twice[0]}: given twice; give each model once")
+    models += [resolve_model(name) for name in BASELINES if name not in {model.given for model in models}]
+    times = Counter(model.name for model in models)
+    return [model if times[model.name] == 1 else replace(model, name=model.given) for model in models]
+
+
+def baseline_name(models: Sequence[ModelReference], wanted: str | None) -> str:
+    """Return the name of the model that the others are compared with: the first one unless `wanted` names another.
+
+    Raises:
+        ModelError: if `wanted` is not among the models.
     """
     if wanted is None:
-        return contenders[0].name
-    for contender in contenders:
-        if wanted in (contender.given, contender.name):
-            return contender.name
-    raise ModelError(f"--baseline {wanted}: not among the models ({', '.join(c.name for c in contenders)})")
+        return models[0].name
+    for model in models:
+        if wanted in (model.given, model.name):
+            return model.name
+    raise ModelError(f"--baseline {wanted}: not among the models ({', '.join(m.name for m in models)})")
 
 
 def _kind(given: str) -> Literal["baseline", "config", "folder"]:
     if given in BASELINES:
         return "baseline"
     path = Path(given)
-    if path.suffix in (".jsonnet", ".json") and path.is_file():
+    if path.suffix in _CONFIGS and path.is_file():
         config = load_config(given)
         if "type" not in config and "model" in config:
             raise ModelError(
-                f"{given}: is the config of a training; `linker train {given} --out FOLDER` makes the model "
-                "folder to give here"
+                f"{given}: a training config, not a model; `linker train {given} --out FOLDER` trains the model, "
+                "then give its FOLDER"
             )
         resolve(Model, config)
         return "config"
     if not (path / CONFIG).is_file():
-        problem = f"not a model folder, it has no {CONFIG}" if path.is_dir() else "no such model folder"
+        problem = f"not a model folder, it has no {CONFIG}" if path.is_dir() else "model not found"
         raise ModelError(
             f"{given}: {problem}; a model is a folder written by `linker train`, a .jsonnet file with the "
             f"config of a model, or {', '.join(FOLDERS)} or {' or '.join(BASELINES)}"
@@ -103,4 +142,4 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
 
 def _short_name(given: str) -> str:
     path = Path(given)
-    return path.stem if path.suffix in (".jsonnet", ".json") else path.name or path.resolve().name
+    return path.stem if path.suffix in _CONFIGS else path.name or path.resolve().name

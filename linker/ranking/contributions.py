@@ -1,4 +1,4 @@
-"""How much of a post's score each of its words carried, by any model that can tell."""
+"""Contribution of each word of a post to its score, for models that can be explained."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from linker.models.ensemble import HybridModel
 
 _MOST_WORDS = 24
-"""Of a post, that are left out one after the other."""
+"""Words of a post that are left out one by one to measure their contribution."""
 
 Carried = list[dict[str, float]]
-"""For each post: word → how much of the score it carried."""
+"""For each post: word → its contribution to the score."""
 
 
 @runtime_checkable
@@ -30,37 +30,37 @@ class SharesTerms(Protocol):
     def shared_terms(
         self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
     ) -> list[dict[str, float]]:
-        """For each chosen post: shared word → its part of the score, the mean over the articles."""
+        """Return for each chosen post: shared word → its part of the score, the mean over the articles."""
 
 
 class Pile(Protocol):
-    """What is known of all posts that were scored."""
+    """Statistics of all posts that were scored."""
 
     def terms(self, part: SharesTerms, posts: Sequence[Post]) -> Carried:
-        """The words that some posts share with the articles → their parts of this model's score."""
+        """Return for each post: word shared with the articles → its part of this model's score."""
 
     def rarity(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """(1 + ln n) · idf of words that occur n times in an article; only those that occur in posts."""
+        """Return (1 + ln n) · idf of words that occur n times in an article, if they occur in posts."""
 
 
 class PostsPile:
-    """A pile in memory.
+    """Statistics of posts in memory.
 
     Args:
         articles: the query.
-        posts: the pile.
-        chosen: which posts are explained.
+        posts: all posts.
+        chosen: indices of the posts to explain.
     """
 
     def __init__(self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]) -> None:
         self._articles, self._posts, self._chosen = articles, posts, chosen
 
     def terms(self, part: SharesTerms, posts: Sequence[Post]) -> Carried:
-        """As `Pile.terms`; of the posts that were chosen."""
+        """Return `Pile.terms` of the chosen posts."""
         return part.shared_terms(self._articles, self._posts, self._chosen)
 
     def rarity(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """As `Pile.rarity`."""
+        """Return `Pile.rarity`."""
         containing: Counter[str] = Counter()
         for post in self._posts:
             containing.update(counts.keys() & set(words_of(post.text)))
@@ -68,7 +68,7 @@ class PostsPile:
 
 
 def rarity(counts: Mapping[str, int], containing: Mapping[str, int], posts: int) -> dict[str, float]:
-    """(1 + ln n) · ln(1 + (N − df + 0.5) / (df + 0.5)) of words with n in an article and df of N posts, df above 0."""
+    """Return (1 + ln n) · ln(1 + (N − df + 0.5) / (df + 0.5)) of words: n times in an article, in df > 0 of N posts."""
     return {
         word: float((1 + np.log(count)) * np.log1p((posts - df + 0.5) / (df + 0.5)))
         for word, count in counts.items()
@@ -77,36 +77,36 @@ def rarity(counts: Mapping[str, int], containing: Mapping[str, int], posts: int)
 
 
 def words_of(text: str) -> list[str]:
-    """All words of a text, in order, as lexical models match them."""
+    """Return all words of a text, in order, as lexical models match them."""
     return lexical_words(text, "none")
 
 
 def contributions(
     model: object, articles: Sequence[Article], posts: Sequence[Post], pile: Pile, encode: bool = True
 ) -> Carried | None:
-    """For each post: word → the part of its score that it carried; None if the model cannot tell.
+    """Return for each post: word → its contribution to the score; None if the model cannot be explained.
 
-    Sums over words, as of BM25, are taken apart exactly. Of models with vectors it is how much the score falls when the
-    word is left out of the post (content words only; may be negative). A model made of others adds theirs up, with its
-    weights; where it standardizes their scores, their shares are weighed, and the words of a post add up to 1.
+    Scores that are sums over words, as of BM25, are divided exactly. For models with embeddings it is the loss of score
+    when the word is left out of the post (content words only; may be negative). Ensembles add up the contributions in
+    their members, weighted; if they standardize scores, contributions are normalized, and those of a post add up to 1.
 
     Args:
-        model: what scored.
+        model: the model that scored the posts.
         articles: the query.
-        posts: to be explained.
-        pile: what is known of all posts.
-        encode: ask models with vectors, too; each content word of a post is one more text to be encoded.
+        posts: the posts to explain.
+        pile: statistics of all posts.
+        encode: explain models with embeddings, too: each content word of a post is one more text to encode.
     """
     if isinstance(model, SharesTerms):
         return pile.terms(model, posts)
-    # Only now: lexical models alone need neither SciPy nor torch.
+    # Imported late: lexical models need neither SciPy nor torch.
     from linker.models.article_softmax import CompetingModel
     from linker.models.bundled_word_vectors import ShippedVectorsModel
     from linker.models.ensemble import HybridModel
 
     if isinstance(model, CompetingModel):
         inner = contributions(model.model, articles, posts, pile, encode)
-        return inner and [_times(own, 1 / model.temperature) for own in inner]
+        return inner and [_times(carried, 1 / model.temperature) for carried in inner]
     if isinstance(model, HybridModel):
         return _together(model, articles, posts, pile, encode)
     if isinstance(model, ShippedVectorsModel):
@@ -120,19 +120,19 @@ def _together(
     model: HybridModel, articles: Sequence[Article], posts: Sequence[Post], pile: Pile, encode: bool
 ) -> Carried | None:
     of_parts = [contributions(part, articles, posts, pile, encode) for part in model.parts()]
-    told = [(own, weight) for own, weight in zip(of_parts, model.weights) if own is not None]
-    if not told:
+    known = [(part, weight) for part, weight in zip(of_parts, model.weights) if part is not None]
+    if not known:
         return None
-    total = sum(abs(weight) for _, weight in told) or 1
+    total = sum(abs(weight) for _, weight in known) or 1
     together: Carried = []
     for place in range(len(posts)):
         words: defaultdict[str, float] = defaultdict(float)
-        for part, weight in told:
-            own = part[place]
+        for part, weight in known:
+            carried_here = part[place]
             if model.fusion != "sum":
-                own = {word: carried for word, carried in own.items() if carried > 0}
-                weight = weight / total / (sum(own.values()) or 1)
-            for word, carried in own.items():
+                carried_here = {word: carried for word, carried in carried_here.items() if carried > 0}
+                weight = weight / total / (sum(carried_here.values()) or 1)
+            for word, carried in carried_here.items():
                 words[word] += weight * carried
         together.append(dict(words))
     return together
@@ -143,17 +143,17 @@ def _times(carried: dict[str, float], factor: float) -> dict[str, float]:
 
 
 def _left_out(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> Carried:
-    """The loss of score of each post without each of its content words, the mean over the articles."""
+    """Return the loss of score of each post without each of its content words, the mean over the articles."""
     words = [_content_words(post.text) for post in posts]
     texts = [post.text for post in posts]
-    texts += [_without(post.text, word) for post, own in zip(posts, words) for word in own]
+    texts += [_without(post.text, word) for post, content in zip(posts, words) for word in content]
     scores = model.score_alone(articles, [Post(str(i), text) for i, text in enumerate(texts)])
     means = scores.mean(axis=0, dtype=np.float64)
     carried, start = [], len(posts)
-    for place, own in enumerate(words):
-        lost = means[place] - means[start : start + len(own)]
-        carried.append(dict(zip(own, lost.tolist())))
-        start += len(own)
+    for place, content in enumerate(words):
+        lost = means[place] - means[start : start + len(content)]
+        carried.append(dict(zip(content, lost.tolist())))
+        start += len(content)
     return carried
 
 
@@ -162,9 +162,9 @@ def _content_words(text: str) -> list[str]:
 
 
 def _without(text: str, word: str) -> str:
-    """The text without a word, wherever it stands."""
+    """Return the text without any occurrence of a word."""
     words = words_of(text)
-    spans = [span for span, own in zip(align(text, words), words) if span and own == word]
+    spans = [span for span, found in zip(align(text, words), words) if span and found == word]
     for start, end in reversed(spans):
         text = text[:start] + text[end:]
     return text

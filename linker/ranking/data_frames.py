@@ -1,4 +1,4 @@
-"""Data frames of pandas, polars and everything that speaks Arrow, as rows of plain Python values."""
+"""Rows of data frames (pandas, polars, Arrow) as plain Python values."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _BATCH = 4_096
 
 @runtime_checkable
 class ArrowStream(Protocol):
-    """A table that hands out its rows as Arrow record batches: pandas, polars, PyArrow, DuckDB, and others.
+    """A table that exports Arrow record batches: pandas, polars, PyArrow, DuckDB, and others.
 
     Source: https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html
     """
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """A PyCapsule with the stream."""
+        """Return a PyCapsule with the stream."""
 
 
 class Frame:
-    """A data frame, whichever library made it.
+    """A data frame of any library.
 
     Attributes:
         columns: the names of its columns, as text; those of a named pandas index are among them.
-        kind: how messages call it, such as `pandas.DataFrame`.
+        kind: its type in messages, such as `pandas.DataFrame`.
     """
 
     columns: list[str]
@@ -42,23 +42,23 @@ class Frame:
         raise NotImplementedError
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows as column name → Python value, in order; cells without a value are None."""
+        """Yield the rows as column name → Python value, in order; empty cells are None."""
         raise NotImplementedError
 
     def labels(self) -> Sequence[object]:
-        """What tells the rows apart where no column does: a unique pandas index, else 0, 1, 2, ..."""
+        """Return ids for rows without an id column: a unique pandas index, else 0, 1, 2, ..."""
         return range(len(self))
 
     def take(self, rows: Sequence[int]) -> Any:
-        """Rows by number, counted from 0, as a frame of the same library."""
+        """Return rows by number, counted from 0, as a frame of the same library."""
         raise NotImplementedError
 
     def to_pandas(self, rows: Sequence[int]) -> pandas.DataFrame:
-        """Rows by number, counted from 0."""
+        """Return rows by number, counted from 0."""
         raise NotImplementedError
 
     def to_polars(self, rows: Sequence[int]) -> polars.DataFrame:
-        """Rows by number, counted from 0."""
+        """Return rows by number, counted from 0."""
         raise NotImplementedError
 
     def _check_names(self) -> None:
@@ -71,10 +71,10 @@ class _PandasFrame(Frame):
     kind = "pandas.DataFrame"
 
     def __init__(self, frame: pandas.DataFrame) -> None:
-        # Later changes of the columns or rows of the caller's frame must not change what a ranking shows.
+        # A copy: later changes to the caller's frame must not change a ranking.
         self._frame = frame.copy(deep=False)
         of_index = [name for name in frame.index.names if name is not None and name not in frame.columns]
-        # A named index is a column that was set aside: frame.set_index("tweet_id").
+        # A named index was a column: frame.set_index("tweet_id").
         self._with_index = self._frame.reset_index(level=of_index) if of_index else self._frame
         self.columns = [_name(name) for name in self._with_index.columns]
         self._check_names()
@@ -163,7 +163,7 @@ class _ArrowFrame(Frame):
 
 
 def frame_of(value: object) -> Frame | None:
-    """The data frame in `value`; None where it is none.
+    """Return `value` as a Frame; None if it is not a data frame.
 
     Neither pandas nor polars is imported: who has one of their frames has imported them.
 
@@ -183,7 +183,7 @@ def frame_of(value: object) -> Frame | None:
 
 
 def series_of(value: object) -> list[tuple[object, Any]] | None:
-    """The labels and values of a pandas or polars Series or Arrow array; None where it is none of them."""
+    """Return labels and values of a pandas or polars Series or Arrow array; None for anything else."""
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     pyarrow = sys.modules.get("pyarrow")
     if pandas is not None and isinstance(value, (pandas.Series, pandas.Index)):
@@ -197,7 +197,7 @@ def series_of(value: object) -> list[tuple[object, Any]] | None:
 
 
 def row_of(value: object) -> Mapping[str, Any] | None:
-    """One row as column name → value: a mapping, or what pandas' `iterrows` and `frame.loc[...]` give."""
+    """Return a row as column name → value: a mapping, or a row from `iterrows` or `frame.loc[...]` of pandas."""
     if isinstance(value, Mapping):
         return value
     pandas = sys.modules.get("pandas")
@@ -209,7 +209,7 @@ def row_of(value: object) -> Mapping[str, Any] | None:
 
 
 def library(name: str) -> Any:
-    """Import pandas or polars where it is needed.
+    """Import pandas or polars.
 
     Raises:
         LinkerError: it is not installed.
@@ -227,7 +227,7 @@ def _name(label: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A cell of pandas as a value of Python's own; None for NaN, NA and NaT."""
+    """Return a pandas cell as a Python value; None for NaN, NA and NaT."""
     if value is None or type(value) in (str, int, bool):
         return value
     if isinstance(value, float):
@@ -237,5 +237,5 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, datetime) and hasattr(value, "to_pydatetime"):
         return value.to_pydatetime(warn=False)
-    # NumPy's scalars and arrays.
+    # NumPy scalars and arrays.
     return value.tolist() if hasattr(value, "tolist") else value

@@ -1,4 +1,4 @@
-"""A ranking as the text and the table that Python shows of it."""
+"""Text and HTML representations of a ranking for Python and notebooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TITLE = 60
 
 
 def as_text(ranking: Sequence[RankedPost], articles: Sequence[Article], model: str) -> str:
-    """A line about the ranking and its first five posts, a line of at most 100 columns each."""
+    """Return a line about the ranking and lines of at most 100 columns with its first five posts."""
     lines = [heading(ranking, articles, model)]
     shown = ranking[:_TEXT_ROWS]
     width = max((cell_len(_cut(ranked.post.id, 20)) for ranked in shown), default=0)
@@ -34,9 +34,9 @@ def as_text(ranking: Sequence[RankedPost], articles: Sequence[Article], model: s
 
 
 def as_html(ranking: Sequence[RankedPost], articles: Sequence[Article], model: str) -> str:
-    """A table of the first 20 posts for notebooks; the words that an explanation marks are <mark>ed.
+    """Return a table of the first 20 posts for notebooks, with explained words in <mark>.
 
-    Everything that strangers wrote is escaped.
+    Untrusted text is escaped.
     """
     shown = ranking[:_HTML_ROWS]
     probable = any(ranked.probability is not None for ranked in shown)
@@ -50,7 +50,7 @@ def as_html(ranking: Sequence[RankedPost], articles: Sequence[Article], model: s
 
 
 def heading(ranking: Sequence[RankedPost], articles: Sequence[Article], model: str) -> str:
-    """How many posts, for which articles, by which model."""
+    """Return a line with the number of posts, the articles and the model."""
     count = f"{len(ranking):,} post{'' if len(ranking) == 1 else 's'}"
     names = [_cut(article.title or article.text or article.id, _TITLE) for article in articles]
     what = f' for "{names[0]}"' if names else ""
@@ -72,7 +72,7 @@ def _cells(ranked: RankedPost, probable: bool) -> Iterator[str]:
 
 
 def marked_html(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """A stranger's text as HTML, on one line, with marked spans."""
+    """Return untrusted text as HTML, on one line, with marked spans."""
     parts, end = [], 0
     for start, stop in sorted(spans):
         # Spans may touch or overlap.
@@ -87,6 +87,6 @@ def marked_html(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _cut(text: str, width: int) -> str:
-    """The text as one line of at most so many columns."""
+    """Return the text as one line of at most `width` columns."""
     line = " ".join(printable(text).split())
     return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"

@@ -1,7 +1,6 @@
-"""Which words of the article and of the post carried a score.
+"""Explain scores: which words of the article and of the post contributed.
 
-What is said of a post depends on the article, the post, the model and the pile of all posts, never on which other posts
-are shown.
+An explanation depends on the article, the post, the model and all posts that were scored, not on which posts are shown.
 """
 
 from __future__ import annotations
@@ -19,15 +18,14 @@ _ARTICLE_WORDS = 20
 
 
 class Explanation(NamedTuple):
-    """What carried the score of one post.
+    """Words that contributed to the score of a post.
 
     Attributes:
-        article_words: the words of the seed articles that posts are searched for, at most 20, heaviest first; the same
-            for all posts. They weigh (1 + ln n) · idf, n times in the article, idf over all posts, and add up to 1
-            before they are cut to 20; or what the encoder pays attention to, where it can tell.
-        post_words: the post's words, in order, with the part of the score that each carried; only those above 0.
-        post_spans: where the content words stand in the post, as (start, end), that carried at least their share: those
-            not lighter than the mean over all words of the post.
+        article_words: up to 20 content words of the articles with weights, heaviest first; the same for all posts.
+            Weights are (1 + ln n) · idf for n occurrences in the article, idf over all posts, and add up to 1 over all
+            words; or the encoder's attention, if it has any.
+        post_words: the post's words, in order, with their contributions to the score; only those above 0.
+        post_spans: (start, end) of the content words in the post that contributed at least the mean over its words.
     """
 
     article_words: WordWeights
@@ -37,13 +35,13 @@ class Explanation(NamedTuple):
 
 @runtime_checkable
 class WeighsTokens(Protocol):
-    """A model that knows how much each token of a text counts in the text's vector (`SiameseModel`)."""
+    """A model that gives the weight of each token in a text's embedding (`SiameseModel`)."""
 
     max_article_tokens: int
     max_post_tokens: int
 
     def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[WordWeights] | None:
-        """All tokens of each text with their weights ≥ 0; None where the encoder cannot tell."""
+        """Return all tokens of each text with their weights ≥ 0; None if the encoder has no weights."""
 
 
 def explain(
@@ -54,15 +52,15 @@ def explain(
     pile: Pile | None = None,
     encode: bool = True,
 ) -> list[Explanation] | None:
-    """Explanations of the scores of the posts with the indices `chosen`; None if the model cannot tell.
+    """Explain the scores of the chosen posts; None if the model cannot be explained.
 
     Args:
-        model: what scored.
+        model: the model that scored the posts.
         articles: the query.
-        posts: all posts of the pile, or some of them if `pile` knows the others.
-        chosen: which are explained.
-        pile: knows how rare words are; None: `posts` are all there are.
-        encode: ask parts with vectors, too: some ten texts more to be encoded for each post that is explained.
+        posts: all posts, or some of them if `pile` has statistics of all.
+        chosen: indices of the posts to explain.
+        pile: statistics of all posts; None: of `posts`.
+        encode: explain models with embeddings, too: about ten more texts to encode per explained post.
     """
     some = [posts[i] for i in chosen]
     if isinstance(model, WeighsTokens) and not isinstance(model, SharesTerms):
@@ -73,8 +71,8 @@ def explain(
     carried = contributions(model, articles, some, pile, encode)
     if carried is None:
         return None
-    article_words = _telling_words(articles, pile)
-    return [_explanation(article_words, own, post) for own, post in zip(carried, some)]
+    article_words = _weighted_words(articles, pile)
+    return [_explanation(article_words, words, post) for words, post in zip(carried, some)]
 
 
 def _explanation(article_words: WordWeights, carried: dict[str, float], post: Post) -> Explanation:
@@ -84,8 +82,8 @@ def _explanation(article_words: WordWeights, carried: dict[str, float], post: Po
     return Explanation(article_words, _above_zero(weights), _spans(post.text, weights))
 
 
-def _telling_words(articles: Sequence[Article], pile: Pile) -> WordWeights:
-    """The content words of the articles that occur in posts, the rarer the heavier."""
+def _weighted_words(articles: Sequence[Article], pile: Pile) -> WordWeights:
+    """Weigh the content words of the articles that occur in posts; rare words weigh more."""
     totals: defaultdict[str, float] = defaultdict(float)
     for article in articles:
         counts = Counter(word for word in words_of(article.full_text) if is_content_word(word))
@@ -123,7 +121,7 @@ def _above_zero(weights: Iterable[tuple[str, float]]) -> WordWeights:
 
 
 def _spans(text: str, weights: WordWeights) -> list[Span]:
-    """Where the content words stand in the text that carried at least their share; none overlap."""
+    """Return the spans of content words with at least the mean weight, without overlaps."""
     share = sum(weight for _, weight in weights) / max(len(weights), 1)
     places = align(text, [token for token, _ in weights])
     spans = sorted(

@@ -1,4 +1,4 @@
-"""What `Linker.rank` takes as articles and posts, and articles from it."""
+"""Convert the arguments of `Ranker.rank` to articles and posts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from linker.ranking.data_frames import ArrowStream, Frame, frame_of, row_of, ser
 _FILE_OF_POSTS = re.compile(
     r"[^\s]+\.(jsonl?|ndjson|csv|tsv|parquet|xlsx|txt)(\.(gz|bz2|xz|zst))?", re.IGNORECASE
 )
-# Whole numbers up to here are floats without loss.
+# Floats are exact for whole numbers up to here.
 _EXACT = 2**53
 _SHOWN_FAULTS = 5
 _EXPECTED = "give the path of a file, a list of texts, dicts or linker.Post objects, or a data frame"
 
 
 def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list[Post]:
-    """Posts from whatever `Linker.rank` takes as such.
+    """Return posts from anything that `Ranker.rank` accepts.
 
     Args:
         given: the path of a file; a list or any other iterable of texts, Posts and dicts, or of nothing but Path
@@ -47,6 +47,10 @@ def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list
         DataError: a file cannot be read; something of another type; posts without a text; two with the same id; or
             no post. Up to five faults are named at once, and all are counted.
     """
+    if isinstance(given, list) and given and all(isinstance(post, Post) for post in given):
+        posts: list[Post] = given
+        if len({post.id for post in posts}) == len(posts):
+            return posts
     known = post_columns(columns)
     if isinstance(given, Path):
         return read_posts(str(given), known)
@@ -66,7 +70,7 @@ def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list
 
 
 def post_columns(columns: AnyColumns | None) -> PostColumns:
-    """The columns to read posts by.
+    """Return the columns to read posts by.
 
     Raises:
         DataError: a mapping from names that posts do not have.
@@ -94,7 +98,7 @@ def _in_file(path: str, columns: PostColumns) -> list[Post]:
 
 
 def _post_items(given: Any, columns: PostColumns) -> list[tuple[str, Any]]:
-    """The single posts with their ids where nothing else tells them apart."""
+    """Return the single posts, each with an id in case it has none."""
     row = row_of(given)
     if isinstance(given, (Post, Mapping)):
         return [("1", given)]
@@ -112,7 +116,7 @@ def _post_items(given: Any, columns: PostColumns) -> list[tuple[str, Any]]:
 
 
 def _check_texts(items: Sequence[Any]) -> None:
-    """Refuse the names of files where texts are expected."""
+    """Refuse file names where texts are expected."""
     if items and all(isinstance(item, str) and _FILE_OF_POSTS.fullmatch(item) for item in items):
         raise DataError(
             f"posts is a list of names of files ({items[0]}), which would be read as texts; "
@@ -136,19 +140,19 @@ def _of_frame(frame: Frame, columns: PostColumns) -> list[Post]:
 def _found(
     shown: str, rows: Iterable[Mapping[str, Any]], columns: PostColumns, check: bool = True
 ) -> tuple[PostColumns, Iterator[dict[str, Any]]]:
-    """Find out which columns hold what, as in files, and tell the user what was guessed.
+    """Detect the columns as in files, and report what was guessed.
 
     Args:
-        shown: how messages call the posts.
+        shown: the posts' name in messages.
         rows: the posts.
-        columns: what was asked for.
-        check: see that the columns are there.
+        columns: the requested columns.
+        check: check that the columns exist.
 
     Raises:
-        MissingColumnsError: they are not.
+        MissingColumnsError: if a column is missing.
     """
     table = Table("jsonl", None, (Row(n, dict(row), "") for n, row in enumerate(rows)))
-    # As standard input, which cannot be gone back to either.
+    # Like standard input, rows can be read only once.
     found = columns_of(columns, table, STANDARD_INPUT)
     if check:
         found.columns.check(found.present, shown, found.likely)
@@ -160,17 +164,17 @@ def _found(
 
 @lru_cache(maxsize=64)
 def _note(line: str) -> None:
-    """Tell it once: a loop over articles ranks the same posts again and again."""
+    """Print a line once: a loop over articles ranks the same posts repeatedly."""
     stderr.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def _checked(rows: Iterable[tuple[str, Any, str]], columns: PostColumns, if_empty: str = "") -> list[Post]:
-    """The posts in (how messages call it, what was given, its id if it has none of its own).
+    """Return the posts in rows of (name in messages, item, id in case it has none).
 
     Args:
         rows: the posts.
-        columns: what the columns are called.
-        if_empty: what to do about posts without a text.
+        columns: the columns.
+        if_empty: remedy for posts without text.
     """
     posts: list[Post] = []
     places: list[str] = []
@@ -201,10 +205,10 @@ class _WrongTypeError(LineError):
 
 
 def _post(item: Any, columns: PostColumns, number: str) -> Post:
-    """One post.
+    """Return a post.
 
     Raises:
-        LineError: something is wrong with it; `_WrongTypeError`: it is no post at all.
+        LineError: if it is invalid; `_WrongTypeError` if it is not a post.
     """
     if isinstance(item, Post):
         return item
@@ -216,7 +220,7 @@ def _post(item: Any, columns: PostColumns, number: str) -> Post:
     return post_of(_with_whole_id(row, columns.names("id")), columns, number)
 
 
-# The rows of one input ask for the same.
+# All rows of an input have the same columns.
 @lru_cache(maxsize=4)
 def _without_id(columns: PostColumns) -> PostColumns:
     found = columns.of_file({"id": None}, columns.date_styles)
@@ -225,10 +229,10 @@ def _without_id(columns: PostColumns) -> PostColumns:
 
 
 def _with_whole_id(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """A row whose id is a whole number again: a column of numbers with gaps holds floats.
+    """Return a row with an integer id: columns of numbers with gaps contain floats.
 
     Raises:
-        LineError: a float that may have lost digits.
+        LineError: if the float may have lost digits.
     """
     values = dict(row)
     for name in names:
@@ -281,10 +285,10 @@ _EXPECTED_ARTICLE = (
 
 
 def as_articles(given: AnyArticles) -> list[Article]:
-    """Articles from whatever `Linker.rank` takes as such.
+    """Return articles from anything that `Ranker.rank` accepts.
 
     Raises:
-        LinkerError: one cannot be fetched or read, is empty, or the list is.
+        LinkerError: if an article cannot be fetched or read, or there is none.
     """
     articles = [article for n, item in enumerate(_article_items(given), 1) for article in _articles(item, n)]
     if not articles:
@@ -322,7 +326,7 @@ def _articles(item: Any, number: int) -> list[Article]:
 
 
 def _is_path(text: str) -> bool:
-    """Is it the path of a file, not a text? What ends like a file's name is, even if the file is missing."""
+    """Return whether a text is a file path; with the ending of a file name it is, even if the file is missing."""
     if "\n" in text or len(text) > _LONGEST_PATH or not text.strip():
         return False
     if text.lower().endswith(_ENDINGS) and " " not in text.strip():
@@ -332,7 +336,7 @@ def _is_path(text: str) -> bool:
 
 
 def type_name(value: object) -> str:
-    """What a value is, with its article: `an int`, `a pandas.Series`."""
+    """Return the type of a value with an indefinite article: `an int`, `a pandas.Series`."""
     kind = type(value)
     name = (
         kind.__name__

@@ -1,4 +1,4 @@
-"""A ranking as a file of any format, or as a table to read."""
+"""Write rankings in any format, or print them as a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from linker.ranking.formats.text import write_csv, write_json, write_json_lines,
 from linker.ranking.ranked_post import RankedPost
 
 Format = Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"]
-#: What is written by the ending of the file's name.
+#: Formats by the ending of the file name.
 ENDINGS: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -39,24 +39,24 @@ ENDINGS: dict[str, Format] = {
     ".run": "trec",
     ".txt": "table",
 }
-#: How many posts are written where nobody says: what is read by people ends somewhere.
+#: Default number of posts in formats for reading.
 USUAL_TOP: dict[Format, int] = {"table": 20, "html": PAGE_TOP}
 _BINARY = ("xlsx", "parquet")
 
-# Posts come from strangers: none of their escape sequences, line breaks, changes of direction gets through.
+# Posts are untrusted: remove escape sequences, line breaks and changes of text direction.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _MARKED = "bold underline"
-# Without it Excel takes UTF-8 for something else.
+# Without it Excel does not recognize UTF-8.
 _BOM = "\ufeff"
 _WIDTH = 110
-"""Columns of a table that does not go to a terminal."""
+"""Width of tables that are not printed to a terminal."""
 
 
 def format_of(path: Path | None, asked: Format | None) -> Format:
-    """What to write: what was asked for, else by the ending of the file's name; a table on standard output.
+    """Return the format: as given, else by the file's ending, else a table.
 
     Raises:
-        LinkerError: the ending tells nothing, or a workbook or Parquet would go to a terminal.
+        LinkerError: if the ending is unknown, or a workbook or Parquet file would go to a terminal.
     """
     if asked is None and path is not None and not _is_no_file(path):
         found = ENDINGS.get(path.suffix.lower())
@@ -80,7 +80,7 @@ def write_ranking(
     tag: str,
     articles: Sequence[Article] = (),
 ) -> None:
-    """Write a ranking to a file, whole or not at all, or to standard output.
+    """Write a ranking to a file, atomically, or to standard output.
 
     Args:
         path: the file; None: standard output.
@@ -119,9 +119,9 @@ def _is_no_file(path: Path) -> bool:
 
 
 def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
-    """Print rank, score and post, long posts wrapped.
+    """Print a table of rank, score and post; long posts are wrapped.
 
-    Words that carried a score are bold and underlined on terminals and *starred* elsewhere.
+    Words that contributed to a score are bold and underlined on terminals and *starred* elsewhere.
     """
     console = Console(file=file, highlight=False)
     if not console.is_terminal:
@@ -144,19 +144,19 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
         table.add_row(*numbers, *([f"{ranked.probability:.2f}"] if probable else []), post)
     with console.capture() as capture:
         console.print(table)
-    # Without the spaces that fill the cells.
+    # Without the spaces that pad the cells.
     file.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
 
 
 def _article_words(explanation: Explanation) -> Text:
-    """The words of the article that posts are searched for; the same for all posts."""
+    """Return a line with the article words; they are the same for all posts."""
     text = Text("words of the article that count most: ")
     words = (f"{word} {weight:.3f}" for word, weight in explanation.article_words)
     return text.append(printable(", ".join(words)) or "none")
 
 
 def marked_text(text: str, spans: Sequence[tuple[int, int]], terminal: bool) -> Text:
-    """Somebody's text as one line, its marked spans stylised, or starred where there are no styles."""
+    """Return untrusted text as one line, marked spans styled, or *starred* without a terminal."""
     shown, end = Text(), 0
     for start, stop in _merged(spans):
         shown.append(printable(text[end:start]))
@@ -167,7 +167,7 @@ def marked_text(text: str, spans: Sequence[tuple[int, int]], terminal: bool) -> 
 
 
 def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Spans in order, touching ones made one."""
+    """Return spans in order, with touching spans merged."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spans):
         if merged and start <= merged[-1][1]:
@@ -178,5 +178,5 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def printable(text: str) -> str:
-    """A text of a stranger as one line that cannot steer the terminal."""
+    """Return untrusted text as one line without terminal escape sequences."""
     return _CONTROL.sub(" ", text)

@@ -1,4 +1,4 @@
-"""Where a post can be read on its platform."""
+"""Web addresses of posts on their platforms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from linker.data.io.known_columns import normal
 from linker.data.types import Post
 
-# Fields with the post's own address, surest first: what is called `url` or `link` may also be what the post shares.
+# Fields with the address of the post, most reliable first: `url` or `link` may also be what the post shares.
 _FIELDS = (
     "permalink",
     "permalinkurl",
@@ -26,7 +26,7 @@ _BLUESKY = re.compile(r"at://(did:[a-z0-9:.%-]+)/app\.bsky\.feed\.post/([A-Za-z0
 _REDDIT_POST = re.compile(r"t3_([a-z0-9]{1,12})")
 _REDDIT_COMMENT = re.compile(r"t1_([a-z0-9]{1,12})")
 _SNOWFLAKE = re.compile(r"\d{8,20}")
-# Fields that only posts of X have.
+# Fields that are specific to posts of X.
 _OF_X = {
     "retweetcount",
     "tweetid",
@@ -41,7 +41,7 @@ _SCHEMES = ("http", "https")
 
 
 def link_of(post: Post) -> str | None:
-    """The address of a post: from a field that holds it, or from its id where that shows the platform.
+    """Return the address of a post, from a field or from an id that identifies the platform.
 
     Ids of Bluesky (`at://…`), of posts on Reddit (`t3_…`), of comments there if `link_id` is known, and of X where the
     other fields are those of X. Only http and https addresses are given out.

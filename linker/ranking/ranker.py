@@ -1,9 +1,8 @@
-"""`linker.load(…).rank(…)`: the library's front door."""
+"""`Ranker`: a model that ranks posts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
@@ -17,104 +16,127 @@ from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
 from linker.models.model import Model, part_with_vectors
 from linker.models.passages import Passages, reading
-from linker.models.resolve import Contender, contenders
-from linker.ranking.data_frames import frame_of
+from linker.models.resolve import ModelReference, resolve_model
+from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
+from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
 from linker.ranking.scores import ScoredPosts
 
 
-class Linker:
-    """Ranks posts by how much they talk about an article.
+class Ranker:
+    """Rank posts by how likely they are to discuss an article.
 
     Args:
-        model: what scores.
-        name: how messages and files call it.
+        model: the model that scores the posts.
+        name: its name in messages and files.
+        reference: where the model was loaded from; calibrations are checked against it.
     """
 
-    def __init__(self, model: Model, name: str = "model") -> None:
+    def __init__(self, model: Model, name: str = "model", reference: ModelReference | None = None) -> None:
         self.model = model
         self.name = name
+        self._reference = reference
 
     def __repr__(self) -> str:
-        return f"Linker({self.name!r})"
+        return f"Ranker({self.name!r})"
 
     def rank(
         self,
         article: AnyArticles,
         posts: AnyPosts,
         top: int | None = None,
+        offset: int = 0,
         threshold: float | None = None,
+        precision: float | None = None,
+        recall: float | None = None,
+        labels: Mapping[str, bool] | None = None,
+        calibration: Calibration | None = None,
         explain: bool = False,
         passages: Passages = "whole",
-        offset: int = 0,
         filter: Filter | None = None,
         copies: bool = False,
         columns: AnyColumns | None = None,
     ) -> Ranking:
-        """The posts, best first; equal scores in descending order of ids, as everywhere in retrieval.
+        """Rank posts, best first; equal scores in descending order of ids, as is usual in retrieval.
 
-        Of near-duplicates (retweets, copies that differ in a link or a word) the best is given, with how many others
-        there are.
+        Of near-duplicates (retweets, copies that differ in a link or a word) only the best is returned, with the number
+        of the others.
 
         Args:
             article: a web address, the path of a file, a text, an Article, or a dict (with `title`, `text` or both); a
                 list or data frame of these is one query, in which a post's score is the mean of its scores for
                 the single articles.
             posts: the path of a file; a list, or any other iterable, of texts, Posts, dicts (with `text`; `id`,
-                `created_at` and others if there are any) or Path objects; one Post or dict; or a data frame, or a
+                `created_at` and other fields are optional) or Path objects; one Post or dict; or a data frame, or a
                 Series of texts, of pandas, polars or PyArrow.
-            top: how many to return at most.
+            top: number of posts to return; None: all.
+            offset: number of the best posts to skip.
             threshold: leave out posts with a lower score.
-            explain: fill `explanation`, as far as the model can tell; of whole articles only.
-            passages: how articles are read: `whole`; or cut into passages, a post's score being that of the `best`
-                of them, or their `mean`.
-            offset: how many of the best to leave out before.
-            filter: which posts to give; one without the field in question is left out. Scores stay as they are.
-            copies: give near-duplicates one by one; of several hundred thousand posts, finding them takes a while.
-            columns: what the columns or keys are called that hold the posts, such as `{"text": "body"}`.
+            precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1;
+                needs `labels` or `calibration`.
+            recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1; needs
+                `labels` or `calibration`.
+            labels: relevance of some of the posts by id; gives every post a probability.
+            calibration: what `linker calibrate` learned from other articles and posts; likewise.
+            explain: fill in `RankedPost.explanation`, if the model supports it; whole articles only.
+            passages: score `whole` articles, or cut them into passages and take the `best` or `mean` passage score.
+            filter: rank only posts that meet these conditions; scores do not change.
+            copies: list near-duplicates one by one; finding them in several hundred thousand posts takes a while.
+            columns: names of the columns or keys that contain the posts, such as `{"text": "body"}`.
 
         Returns:
-            A sequence of RankedPost, which notebooks show as a table; see `Ranking`.
+            A sequence of RankedPost, shown as a table in notebooks.
 
         Raises:
-            LinkerError: an article that cannot be fetched or read, or posts that cannot be; a condition on a field
-                that no post has.
+            LinkerError: if an article cannot be fetched or read, posts cannot be read, options contradict each other,
+                no threshold reaches the target, or the filter names a field that no post has.
         """
-        check_explaining(explain, passages)
-        queries, frame = as_articles(article), frame_of(posts)
-        candidates = as_posts(posts if frame is None else frame, columns)
-        ranked = self.scored(queries, candidates, passages).ranking(
-            top, threshold, explain, offset, filter, copies
+        request = RankRequest(
+            top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies
         )
-        ids = [post.id for post in candidates] if frame is not None else []
-        return Ranking(ranked, queries, self.name, frame, ids)
+        frame = frame_of(posts)
+        articles = as_articles(article)
+        candidates = as_posts(posts if frame is None else frame, columns)
+        return self.answer(articles, candidates, request, frame)
+
+    def answer(
+        self,
+        articles: Sequence[Article],
+        posts: Sequence[Post],
+        request: RankRequest,
+        frame: Frame | None = None,
+    ) -> Ranking:
+        """Rank as `rank` does, with its options in one object; `frame` is the data frame that the posts are from."""
+        return rank_scored(self._scored(articles, posts, request), request, frame, posts)
 
     def thresholds(
         self,
         article: AnyArticles,
         posts: AnyPosts,
-        evidence: Mapping[str, bool] | Calibration,
+        labels: Mapping[str, bool] | None = None,
+        calibration: Calibration | None = None,
         passages: Passages = "whole",
         filter: Filter | None = None,
         columns: AnyColumns | None = None,
     ) -> Thresholds:
-        """What thresholds on the scores keep and find, as far as labels tell.
+        """Estimate what thresholds on the scores keep and find; near-duplicates count one by one.
 
         Args:
             article: as for `rank`.
             posts: as for `rank`.
-            evidence: labels of some of these very posts, id → is it relevant; or what `linker calibrate` learned from
-                other articles and posts.
+            labels: relevance of some of the posts by id.
+            calibration: what `linker calibrate` learned from other articles and posts, instead of labels.
             passages: as for `rank`.
-            filter: as for `rank`; near-duplicates count one by one.
+            filter: as for `rank`.
             columns: as for `rank`.
 
         Raises:
-            LinkerError: as `rank`; labels of other posts only, or of one kind; a calibration with other passages.
+            LinkerError: as `rank`; or if labels are of other posts only or all alike, or the calibration is of another
+                model or other passages.
         """
-        queries, candidates = as_articles(article), as_posts(posts, columns)
-        return self.scored(queries, candidates, passages).thresholds(evidence, passages, filter)
+        request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
+        return self._scored(as_articles(article), as_posts(posts, columns), request).thresholds(request)
 
     def score(
         self,
@@ -123,10 +145,12 @@ class Linker:
         passages: Passages = "whole",
         columns: AnyColumns | None = None,
     ) -> npt.NDArray[np.float32]:
-        """Scores of all pairs: float32, articles × posts, in the order given; all may be given as for `rank`.
+        """Score all pairs: float32, articles × posts, in the order given; both may be given as for `rank`.
+
+        Articles are scored together: models with a softmax over articles compare them.
 
         Raises:
-            ModelError: the model gave scores that are no numbers.
+            ModelError: if the model gives scores that are not finite.
             LinkerError: as `rank`.
         """
         return self._finite(
@@ -139,23 +163,24 @@ class Linker:
         kind: Literal["post", "article"] = "post",
         columns: AnyColumns | None = None,
     ) -> npt.NDArray[np.float32]:
-        """Embeddings of texts, as the model compares them: one row a text, in the order given.
+        """Return the embeddings of texts as the model compares them, one row per text, in the order given.
 
-        Of a model that is made of parts, such as `best`, they are those of its outermost part that has embeddings; the
-        model's own scores count other things, too.
+        An ensemble such as `best` gives the embeddings of its first member that has any; its scores also depend on the
+        other members.
 
         Args:
-            texts: a list of texts, or whatever else `rank` takes as posts or articles; a single text is a list of one.
-            kind: whether the texts are posts or articles; models may read the two differently.
+            texts: a list of texts, or anything else that `rank` takes as posts or articles; a single text is a list of
+                length 1.
+            kind: whether the texts are posts or articles; models may encode the two differently.
             columns: as for `rank`.
 
         Returns:
-            float32, texts × dimensions; of unit length where the model compares by cosine, so that products are
+            float32, texts × dimensions; of unit length where the model compares by cosine, so that dot products are
             cosines.
 
         Raises:
-            ModelError: the model has no embeddings, as `bm25` and `tfidf`.
-            LinkerError: texts that cannot be read.
+            ModelError: if the model has no embeddings, as `bm25` and `tfidf`.
+            LinkerError: if texts cannot be read.
         """
         if kind not in ("post", "article"):
             raise LinkerError(f'kind is {kind!r}; choose "post" or "article"')
@@ -173,17 +198,20 @@ class Linker:
         assert vectors is not None  # the part has vectors
         return np.asarray(vectors, dtype=np.float32)
 
-    def scored(
-        self, articles: Sequence[Article], posts: Sequence[Post], passages: Passages = "whole"
+    def _scored(
+        self, articles: Sequence[Article], posts: Sequence[Post], request: RankRequest
     ) -> ScoredPosts:
-        """The posts with their scores: the mean over the articles. A seed article does not compete with the others.
-
-        Raises:
-            ModelError: the model gave scores that are no numbers.
-        """
-        of_each = self._finite(reading(self.model, passages).score_alone(articles, posts))
+        """Score posts by the mean over the articles; each article is scored independently of the others."""
+        # Calibrations made in Python may have no fingerprint.
+        if (
+            self._reference is not None
+            and request.calibration is not None
+            and request.calibration.fingerprint
+        ):
+            request.check_model(self._reference.fingerprint)
+        of_each = self._finite(reading(self.model, request.passages).score_alone(articles, posts))
         scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
-        return ScoredPosts(self.model, articles, posts, scores)
+        return ScoredPosts(self.model, self.name, articles, posts, scores)
 
     def _finite(self, scores: np.ndarray) -> np.ndarray:
         if not np.isfinite(scores).all():
@@ -191,48 +219,12 @@ class Linker:
         return scores
 
 
-def check_explaining(explain: bool, passages: Passages) -> None:
-    """See that explanations are asked for only where articles are read as a whole.
+def load(path: str | Path) -> Ranker:
+    """Load a model as a ranker; see `linker.load`.
 
     Raises:
-        LinkerError: they are not.
+        ModelError: if the model is not found, or its folder is damaged.
+        ConfigError: if the config is invalid.
     """
-    if explain and passages != "whole":
-        raise LinkerError(f"explanations tell of whole articles: leave out explain, or passages = {passages}")
-
-
-def load(path: str | Path) -> Linker:
-    """A linker from a model folder, or from `best` or `distilled`, which linker brings along, `bm25` or `tfidf`.
-
-    A Jsonnet file with the config of a model that needs no training works as well.
-
-    Raises:
-        ModelError: there is no such model, or its folder is damaged.
-        ConfigError: a wrong config.
-    """
-    return find_model(path).load()
-
-
-@dataclass(frozen=True, slots=True)
-class FoundModel:
-    """A model that is there, not loaded yet."""
-
-    contender: Contender
-
-    def load(self) -> Linker:
-        """Load it.
-
-        Raises:
-            ModelError: its folder is damaged.
-        """
-        return Linker(self.contender.load(), self.contender.file_name)
-
-
-def find_model(path: str | Path) -> FoundModel:
-    """See whether there is such a model as `load` takes, without loading it.
-
-    Raises:
-        ModelError: there is none.
-        ConfigError: a wrong config.
-    """
-    return FoundModel(contenders([str(path)])[0])
+    reference = resolve_model(path)
+    return Ranker(reference.load(), reference.file_name, reference)

@@ -1,4 +1,4 @@
-"""`Ranking`: what `Linker.rank` returns, as a sequence, a table and a file."""
+"""`Ranking`: the result of `Ranker.rank`, as a sequence, a table and a file."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
+    from linker.calibration.thresholds import Threshold, Thresholds
+
 _FIRST = (*FIRST_COLUMNS, "copies")
 _WORDS = ("article_words", "post_words")
 
@@ -27,15 +29,16 @@ _WORDS = ("article_words", "post_words")
 class Ranking(Sequence[RankedPost]):
     """Ranked posts, best first: a sequence that notebooks show as a table.
 
-    It behaves as a list does when it is indexed, cut, gone through or compared; a slice is a Ranking again, whose posts
-    keep their ranks.
+    It can be indexed, sliced, iterated over and compared like a list; a slice is a Ranking with the same ranks.
 
     Args:
         posts: the ranked posts.
-        articles: what they were ranked for.
-        model: how files and displays call what ranked them.
-        frame: the data frame that the posts were read from.
+        articles: the query.
+        model: the model's name.
+        frame: data frame that the posts were read from.
         ids: the ids of its rows, in order.
+        thresholds: estimates for every threshold, if there were labels or a calibration.
+        threshold: the estimates for the threshold that was applied, if there were labels or a calibration.
     """
 
     def __init__(
@@ -45,8 +48,11 @@ class Ranking(Sequence[RankedPost]):
         model: str = "model",
         frame: Frame | None = None,
         ids: Sequence[str] = (),
+        thresholds: Thresholds | None = None,
+        threshold: Threshold | None = None,
     ) -> None:
         self._posts, self.articles, self.model = posts, articles, model
+        self.thresholds, self.threshold = thresholds, threshold
         self._frame, self._ids = frame, ids
 
     def __len__(self) -> int:
@@ -60,7 +66,15 @@ class Ranking(Sequence[RankedPost]):
 
     def __getitem__(self, index: int | slice) -> RankedPost | Ranking:
         if isinstance(index, slice):
-            return Ranking(self._posts[index], self.articles, self.model, self._frame, self._ids)
+            return Ranking(
+                self._posts[index],
+                self.articles,
+                self.model,
+                self._frame,
+                self._ids,
+                self.thresholds,
+                self.threshold,
+            )
         return self._posts[index]
 
     def __iter__(self) -> Iterator[RankedPost]:
@@ -77,13 +91,13 @@ class Ranking(Sequence[RankedPost]):
 
     @property
     def query(self) -> str:
-        """What TREC files call the query: the article's id; of several the first, `+` and how many more."""
+        """Return the query id for TREC files: the article's id; for several, the first `+` the number of others."""
         if not self.articles:
             return "query"
         return self.articles[0].id + (f"+{len(self.articles) - 1}" if len(self.articles) > 1 else "")
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """One dict of JSON values a post.
+        """Return one dict of JSON values per post.
 
         The keys are `rank`, `score`, `id`, `text` and `copies`; where they are known `created_at` (ISO 8601),
         `article_ids`, `split` and `probability`; with explanations `article_words` and `post_words`, as [word, weight]
@@ -92,14 +106,14 @@ class Ranking(Sequence[RankedPost]):
         return [record(ranked) for ranked in self]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The ranking as a pandas DataFrame, a row a post.
+        """Return the ranking as a pandas DataFrame, one row per post.
 
         Posts that came in a data frame give its own rows, with all columns as they were (and, from pandas, the index),
         and `rank`, `score` and `copies` before them. Other posts give the columns of
         `to_dicts`, with `created_at` as times.
 
         Raises:
-            LinkerError: pandas is not installed.
+            LinkerError: if pandas is not installed.
         """
         pandas = library("pandas")
         if self._frame is None:
@@ -113,12 +127,12 @@ class Ranking(Sequence[RankedPost]):
         return frame
 
     def to_polars(self) -> polars.DataFrame:
-        """The ranking as a polars DataFrame, a row a post.
+        """Return the ranking as a polars DataFrame, one row per post.
 
         Its columns are those of `to_pandas`, but words are structs with `word` and `weight`.
 
         Raises:
-            LinkerError: polars is not installed.
+            LinkerError: if polars is not installed.
         """
         polars = library("polars")
         if self._frame is None:
@@ -131,28 +145,28 @@ class Ranking(Sequence[RankedPost]):
         return polars.DataFrame(_with_structs(added), strict=False).hstack(frame)
 
     def save(self, path: str | Path) -> None:
-        """Write the ranking to a file, whole or not at all, in the format that its name ends like.
+        """Write the ranking to a file, atomically, in the format of its ending.
 
         Args:
             path: the file: `.csv`, `.tsv`, `.xlsx`, `.parquet`, `.jsonl`, `.json`, `.html` (a page to read and search),
                 `.txt` (a table to read), or `.trec` or `.run` (a TREC run).
 
         Raises:
-            LinkerError: another ending, a file that cannot be written, or posts that the format cannot hold.
+            LinkerError: if the ending is unknown, the file cannot be written, or the format cannot contain the posts.
         """
         format_ = ENDINGS.get(Path(path).suffix.lower())
         if format_ is None:
-            raise LinkerError(f"{path}: the ending names no format; choose one of {', '.join(ENDINGS)}")
+            raise LinkerError(f"{path}: unknown ending; use one of {', '.join(ENDINGS)}")
         write_ranking(Path(path), self, format_, query=self.query, tag=self.model, articles=self.articles)
 
     @cached_property
     def _places(self) -> list[int]:
-        """The rows of the data frame that the posts are."""
+        """Return the row number of each post in the data frame."""
         at = {id_: place for place, id_ in enumerate(self._ids)}
         return [at[ranked.post.id] for ranked in self]
 
     def _rows(self) -> list[dict[str, Any]]:
-        """As `to_dicts`, with times."""
+        """Return `to_dicts` with times."""
         rows = self.to_dicts()
         for row, ranked in zip(rows, self):
             if ranked.post.created_at is not None:
@@ -160,7 +174,7 @@ class Ranking(Sequence[RankedPost]):
         return rows
 
     def _added(self) -> dict[str, list[Any]]:
-        """The columns that the data frame did not have."""
+        """Return the columns that the data frame did not have."""
         rows = [record(replace(ranked, post=Post(ranked.post.id, ""))) for ranked in self]
         return {name: [row.get(name) for row in rows] for name in _names(rows) if name not in ("id", "text")}
 
@@ -174,7 +188,7 @@ def _renamed(names: Any, taken: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _with_structs(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Columns in which pairs of a word and a weight, which no list of polars can hold, are structs."""
+    """Return the columns with (word, weight) pairs as structs, since polars has no lists of mixed types."""
     return {
         name: [words and [{"word": word, "weight": weight} for word, weight in words] for words in values]
         if name in _WORDS

@@ -1,112 +1,54 @@
-"""Posts in memory with their scores: which are shown, in what order, and how many near-duplicates each stands for."""
+"""Posts in memory with their scores for one query."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
-from linker.calibration.calibration import Calibration
-from linker.calibration.labeled_thresholds import LabelledThresholds
-from linker.calibration.thresholds import Thresholds
-from linker.common.errors import DataError
+from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.data.near_duplicates import linked_groups, signatures
-from linker.data.post_filter import Filter
-from linker.data.types import Article, Post
-from linker.models.model import Model
 from linker.models.order import rank_posts
-from linker.ranking.ranked_post import RankedPost, ReadInParts
+from linker.ranking.ranked_post import RankedPost
 
 if TYPE_CHECKING:
-    from linker.models.passages import Passages
-    from linker.ranking.explanation import Explanation
-
-
-def thresholds_of(
-    scores: np.ndarray,
-    ids: Sequence[str],
-    evidence: Mapping[str, bool] | Calibration,
-    passages: Passages = "whole",
-) -> Thresholds:
-    """Thresholds on a pile, by labels of its posts or by a calibration.
-
-    Args:
-        scores: of all posts of the pile.
-        ids: theirs.
-        evidence: id → is it relevant, of some of them; or what other articles and posts taught.
-        passages: how articles were read.
-
-    Raises:
-        LinkerError: no posts; labels of other posts only, or of one kind; a calibration with other passages.
-    """
-    if isinstance(evidence, Calibration):
-        evidence.check(passages=passages)
-        return CalibratedThresholds(evidence, scores)
-    return LabelledThresholds.of(scores, ids, evidence)
-
-
-def with_probabilities(ranking: Sequence[RankedPost], thresholds: Thresholds) -> Sequence[RankedPost]:
-    """A ranking whose posts know how probable it is that they are relevant; read only as far as it is gone through."""
-    return _WithProbabilities(ranking, thresholds)
-
-
-class _WithProbabilities(ReadInParts):
-    def __init__(self, ranking: Sequence[RankedPost], thresholds: Thresholds) -> None:
-        self._ranking, self._thresholds = ranking, thresholds
-
-    def __len__(self) -> int:
-        return len(self._ranking)
-
-    def _read(self, part: slice) -> list[RankedPost]:
-        posts = self._ranking[part]
-        if not posts:
-            return []
-        probabilities = self._thresholds.probabilities(np.array([ranked.score for ranked in posts]))
-        return [
-            replace(ranked, probability=float(probability))
-            for ranked, probability in zip(posts, probabilities)
-        ]
+    from linker.calibration.thresholds import Thresholds
+    from linker.data.post_filter import Filter
+    from linker.data.types import Article, Post
+    from linker.models.model import Model
+    from linker.ranking.request import RankRequest
 
 
 class ScoredPosts:
-    """The posts of one pile with their scores for one query.
+    """Posts in memory with their scores for one query.
 
     Args:
-        model: what scored them; it explains the scores.
+        model: the model that scored them; it explains the scores.
+        name: the model's name.
         articles: the query.
-        posts: the pile.
+        posts: the posts.
         scores: float32, one per post.
     """
 
     def __init__(
-        self, model: Model, articles: Sequence[Article], posts: Sequence[Post], scores: np.ndarray
+        self, model: Model, name: str, articles: Sequence[Article], posts: Sequence[Post], scores: np.ndarray
     ) -> None:
-        self._model, self._articles, self._posts, self._scores = model, articles, posts, scores
+        self._model, self._posts, self._scores = model, posts, scores
+        self.name, self.articles = name, articles
 
-    def ranking(
-        self,
-        top: int | None = None,
-        threshold: float | None = None,
-        explain: bool = False,
-        offset: int = 0,
-        filter: Filter | None = None,
-        copies: bool = False,
-    ) -> list[RankedPost]:
-        """The posts, best first; see `Linker.rank`.
+    def best(self, request: RankRequest, threshold: float | None) -> Sequence[RankedPost]:
+        """Return the posts that meet the request and reach the threshold, best first.
 
         Raises:
-            DataError: a condition that posts cannot be asked; see `Filter.passing`.
+            DataError: if the filter names a field that no post has.
         """
-        if offset < 0:
-            raise DataError(f"offset {offset}: give 0 or more")
-        passing = None if filter is None else filter.passing(self._posts)
+        passing = self._passing(request.filter)
         at = self._order if passing is None else self._order[np.isin(self._order, passing)]
         more = np.zeros(len(self._posts), dtype=np.int64)
-        if not copies and len(at):
+        if not request.copies and len(at):
             groups = self._groups[at]
             _, first, members, counts = np.unique(
                 groups, return_index=True, return_inverse=True, return_counts=True
@@ -115,45 +57,45 @@ class ScoredPosts:
             at = at[np.sort(first)]
         if threshold is not None:
             at = at[self._scores[at] >= threshold]
-        chosen = [int(i) for i in at[offset : None if top is None else offset + top]]
-        told = self._explained(chosen) if explain else None
+        first_rank = request.offset + 1
+        end = None if request.top is None else request.offset + request.top
+        chosen = [int(i) for i in at[request.offset : end]]
+        explanations = None
+        if request.explain:
+            from linker.ranking.explanation import explain
+
+            explanations = explain(self._model, self.articles, self._posts, chosen)
         return [
             RankedPost(
-                offset + n + 1,
+                first_rank + n,
                 float(str(self._scores[i])),  # the fewest digits that give the same float32 again
                 self._posts[i],
-                told[n] if told else None,
+                explanations[n] if explanations else None,
                 int(more[i]),
             )
             for n, i in enumerate(chosen)
         ]
 
-    def _explained(self, chosen: Sequence[int]) -> Sequence[Explanation] | None:
-        from linker.ranking.explanation import explain
-
-        return explain(self._model, self._articles, self._posts, chosen)
-
-    def thresholds(
-        self,
-        evidence: Mapping[str, bool] | Calibration,
-        passages: Passages = "whole",
-        filter: Filter | None = None,
-    ) -> Thresholds:
-        """What thresholds on the scores of all posts that pass keep and find; near-duplicates count one by one.
+    def thresholds(self, request: RankRequest) -> Thresholds:
+        """Estimate thresholds on the scores of all posts that pass the filter; near-duplicates count one by one.
 
         Raises:
-            LinkerError: as `Linker.thresholds`; or a condition that posts cannot be asked.
+            LinkerError: if there are no posts, or the labels are of other posts only, or all alike.
         """
-        from linker.ranking.scores import thresholds_of
+        passing = self._passing(request.filter)
+        at = np.arange(len(self._posts)) if passing is None else passing
+        scores = self._scores[at]
+        if request.calibration is not None:
+            return CalibratedThresholds(request.calibration, scores)
+        labels: Mapping[str, bool] = request.labels or {}
+        return LabeledThresholds.of(scores, [self._posts[int(i)].id for i in at], labels)
 
-        passing = None if filter is None else filter.passing(self._posts)
-        places = range(len(self._posts)) if passing is None else passing.tolist()
-        scores = self._scores if passing is None else self._scores[passing]
-        return thresholds_of(scores, [self._posts[i].id for i in places], evidence, passages)
+    def _passing(self, filter: Filter | None) -> np.ndarray | None:
+        return None if filter is None else filter.passing(self._posts)
 
     @cached_property
     def _order(self) -> np.ndarray:
-        """Places, best first; equal scores in descending order of ids."""
+        """Indices of the posts, best first; equal scores in descending order of ids."""
         return np.asarray(rank_posts(self._scores[None], [post.id for post in self._posts])[0])
 
     @cached_property

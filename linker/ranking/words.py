@@ -1,4 +1,4 @@
-"""Which words say something to a reader who wants to know why a post was found."""
+"""Words that can explain to a reader why a post was found."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ WordWeights = list[tuple[str, float]]
 Span = tuple[int, int]
 
 _AHEAD = 80
-"""Characters that are searched for the next token; links and invisible characters may lie between."""
+"""Number of characters to search for the next token; links and invisible characters may be between."""
 
 
 def align(text: str, tokens: Sequence[str]) -> list[Span | None]:
-    """The place of each token in the text it was made from; None where it is not there as it is (`<user>`).
+    """Return the span of each token in its text; None for tokens that are not in the text (`<user>`).
 
     Tokens stand in the order of the text, in other case perhaps. Only the parts of a hashtag may stand within
     the token before them.
     """
     text = text.replace("’", "'")
     lowered = text.lower()
-    if len(lowered) != len(text):  # some letters are longer in lower case: leave those as they are
+    if len(lowered) != len(text):  # some letters are longer in lower case: keep those
         lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
     return list(_places(lowered, tokens))
 
@@ -44,7 +44,7 @@ def _places(text: str, tokens: Sequence[str]) -> Iterator[Span | None]:
         yield start, position
 
 
-# Frequent in posts and news of every topic. They may carry a score, but they explain nothing.
+# Frequent in posts and news of every topic. They may contribute to a score, but explain nothing.
 _COMMON = frozenset(
     """
     go goes going gone went get gets getting got gotten come comes coming came make makes making made take takes taking
@@ -71,9 +71,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def is_content_word(word: str) -> bool:
-    """Does a word name something: is it neither a function word, nor common to all topics, nor a numeral?
+    """Return whether a word is a content word: not a function word, common to all topics, or a numeral.
 
-    Of languages other than English only numerals and what has no letter are told apart.
+    In other languages than English all words with letters are content words.
     """
     word = word.lower().replace("’", "'")
     return bool(_LETTER.search(word)) and word not in ENGLISH and word not in _COMMON and word[1:] != ""

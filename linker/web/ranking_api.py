@@ -13,7 +13,7 @@ from linker.articles.loading import is_url
 from linker.common.errors import DataError, LinkerError
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
-from linker.ranking.ranker import Linker, find_model
+from linker.ranking.ranker import Ranker, load
 from linker.web.serializers import article_view, post_view
 
 _FETCH_SECONDS = 15.0
@@ -37,7 +37,7 @@ class Trying:
         self._sessions = sessions
         self._model = model
         self._posts = list(posts)
-        self._linkers: dict[str, Linker] = {}
+        self._rankers: dict[str, Ranker] = {}
         self._lock = threading.Lock()  # ranking takes all cores and much memory: one at a time
 
     def sources(self) -> list[dict[str, Any]]:
@@ -68,7 +68,7 @@ class Trying:
         posts = self._posts_of(source, pasted)
         query = read_article(article)
         with self._lock:
-            linker = self._linker(self._model_of(source))
+            linker = self._ranker(self._model_of(source))
             ranking = linker.rank(query, posts, top=top, explain=True)
         explained = ranking[0].explanation if ranking else None
         return {
@@ -104,10 +104,10 @@ class Trying:
         session = self._sessions.get(source.removeprefix("session:"))
         return self._model or (session.settings.model if session else BEST)
 
-    def _linker(self, model: str) -> Linker:
-        if model not in self._linkers:
-            self._linkers[model] = find_model(model).load()
-        return self._linkers[model]
+    def _ranker(self, model: str) -> Ranker:
+        if model not in self._rankers:
+            self._rankers[model] = load(model)
+        return self._rankers[model]
 
 
 def read_article(given: str) -> Article:

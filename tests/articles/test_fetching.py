@@ -52,8 +52,8 @@ def test_the_request_says_who_asks(site) -> None:
 @pytest.mark.parametrize(
     ("status", "words"),
     [
-        (404, "no such page"),
-        (410, "no such page"),
+        (404, "page not found"),
+        (410, "page not found"),
         (401, "save it as HTML"),
         (402, "save it as HTML"),
         (403, "save it as HTML"),
@@ -114,7 +114,7 @@ def test_redirects_out_of_the_web_are_refused(site, target: str) -> None:
 
 
 def test_redirects_to_nowhere(site) -> None:
-    assert "without saying where" in failure(site.on("/a", status=302))
+    assert "without an address" in failure(site.on("/a", status=302))
 
 
 # Kinds of content
@@ -196,7 +196,7 @@ def test_a_compression_bomb_is_stopped_while_it_unpacks(site) -> None:
     tracemalloc.stop()
     assert "larger than 1 MiB" in message
     assert peak < 12 << 20
-    assert "packed as 'gzip, gzip'" in failure(site.on("/b", bomb, Content_Encoding="gzip, gzip"))
+    assert "compressed as 'gzip, gzip'" in failure(site.on("/b", bomb, Content_Encoding="gzip, gzip"))
 
 
 def test_gzip_whole_in_parts_cut_and_damaged(site, article_html: str) -> None:
@@ -205,9 +205,9 @@ def test_gzip_whole_in_parts_cut_and_damaged(site, article_html: str) -> None:
     parts = gzip.compress(article_html[:half].encode()) + gzip.compress(article_html[half:].encode())
     for body in (packed, parts, packed + b"\0\0"):
         assert fetch(site.on("/a", body, Content_Encoding="gzip"), allow_private=True).content == article_html
-    assert "cut short" in failure(site.on("/b", packed[:-20], Content_Encoding="gzip"))
+    assert "transfer was incomplete" in failure(site.on("/b", packed[:-20], Content_Encoding="gzip"))
     assert "damaged" in failure(site.on("/c", b"\x1f\x8bnonsense!!", Content_Encoding="gzip"))
-    assert "packed as 'br'" in failure(site.on("/d", b"x", Content_Encoding="br"))
+    assert "compressed as 'br'" in failure(site.on("/d", b"x", Content_Encoding="br"))
     assert "empty" in failure(site.on("/e", b"", Content_Encoding="gzip"))
 
 
@@ -265,7 +265,7 @@ def test_no_such_host(monkeypatch: pytest.MonkeyPatch) -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
     monkeypatch.setattr(transport.socket, "getaddrinfo", unknown)
-    assert "there is no host news.test" in failure("http://news.test/a")
+    assert "host news.test not found" in failure("http://news.test/a")
 
 
 def test_nobody_listens() -> None:
@@ -312,7 +312,7 @@ def test_addresses_that_are_none(url: str) -> None:
 
 def test_https_on_a_plain_server_is_not_retried_unprotected(site) -> None:
     site.on("/a", "<p>x</p>")
-    assert "no safe connection" in failure(f"https://127.0.0.1:{site.port}/a")
+    assert "no secure connection" in failure(f"https://127.0.0.1:{site.port}/a")
     assert "/a" not in site.requests
 
 
@@ -339,7 +339,7 @@ def test_a_certificate_that_nobody_signed_is_refused(tmp_path: Path) -> None:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
         message = failure(f"https://localhost:{server.server_port}/a", deadline=5)
         server.shutdown()
-    assert "no safe connection" in message
+    assert "no secure connection" in message
     assert "self-signed" in message or "self signed" in message
     assert not asked
 
@@ -380,7 +380,7 @@ def test_every_redirect_is_checked_again(site, monkeypatch: pytest.MonkeyPatch) 
     site.on("/public", "<p>fine</p>")
     assert fetch(f"{site.url}/public").content == "<p>fine</p>"
     site.on("/a", status=302, Location=f"http://127.0.0.2:{site.port}/public")
-    with pytest.raises(FetchError, match=r"127\.0\.0\.2, which is not an address of the public internet"):
+    with pytest.raises(FetchError, match=r"127\.0\.0\.2, not an address of the public internet"):
         fetch(f"{site.url}/a")
 
 

@@ -54,7 +54,7 @@ def test_an_empty_extraction_says_what_to_do(site) -> None:
     script = (
         '<html><head><title>News</title></head><body><div id="root"></div><script>go()</script></body></html>'
     )
-    with pytest.raises(FetchError, match=r"/app: no article could be found.*save it as HTML.*\.txt file"):
+    with pytest.raises(FetchError, match=r"/app: no article found.*save it as HTML.*\.txt file"):
         load_articles(site.on("/app", script))
 
 
@@ -118,18 +118,18 @@ def test_json_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("a.pdf", b"%PDF-1.7 x", "damaged PDF"),
         ("a.html", b"%PDF-1.7 x", "damaged PDF"),
-        ("a.txt", b"", "is empty"),
-        ("a.txt", b"\n \n", "is empty"),
+        ("a.txt", b"", "empty file"),
+        ("a.txt", b"\n \n", "empty file"),
         ("a.txt", b"abc\0def", "not text"),
         ("a.docx", b"PK\x03\x04...", "save it as PDF"),
         ("a.zip", b"PK\x03\x04...", "zip archive"),
         ("a.mhtml", b"From: <x>\r\nContent-Type: multipart/related;\r\n\r\n", "save the page as HTML"),
-        ("a.json", b"[]", "not one article"),
+        ("a.json", b"[]", "no article in this file"),
         ("a.json", b"[1]", "JSON object"),
         ("a.json", b"{'a': 1}", "line 1: broken JSON"),
         ("a.jsonl", b'{"title": "T"}\n{"title": 5}\n', "line 2: wrong type"),
         ("a.jsonl", b'{"headline": "T"}\n', "no column"),
-        ("a.html", b"<html><body></body></html>", "no article could be found"),
+        ("a.html", b"<html><body></body></html>", "no article found"),
     ],
 )
 def test_files_that_hold_no_article(tmp_path: Path, name: str, content: bytes, words: str) -> None:
@@ -141,7 +141,7 @@ def test_files_that_hold_no_article(tmp_path: Path, name: str, content: bytes, w
 
 
 def test_sources_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match="file not found"):
         load_articles(tmp_path / "none.html")
     with pytest.raises(DataError, match="no article in this folder"):
         load_articles(tmp_path)
@@ -182,7 +182,7 @@ def test_text_in_place_of_a_file() -> None:
 )
 def test_a_missing_file_is_no_text(name: str) -> None:
     with pytest.raises(
-        DataError, match=r"there is no such file; for a web page, .*https://.*; for text, "
+        DataError, match=r"file not found; for a web page, .*https://.*; for text, "
     ) as caught:
         load_articles(name)
     assert str(caught.value).startswith(f"{name}: ")
@@ -220,7 +220,7 @@ def test_all_addresses_of_a_list_that_fail_are_named_at_once(site, tmp_path: Pat
     (tmp_path / "urls.txt").write_text("\n".join((gone, good, bad)))
     with pytest.raises(LinkerError, match="2 problems") as caught:
         load_articles(tmp_path / "urls.txt")
-    assert f"{gone}: there is no such page" in str(caught.value)
+    assert f"{gone}: page not found" in str(caught.value)
     assert f"{bad}: the site cannot serve" in str(caught.value)
 
 
@@ -238,11 +238,11 @@ def test_a_folder_gives_every_article_in_it(
     (tmp_path / "b_files" / "frame.html").write_text(article_html)
     articles = load_articles(tmp_path)
     assert [one.id for one in articles] == ["a.txt", "b.html", "c.pdf", "d.json:1", "d.json:2"]
-    assert " ".join(capsys.readouterr().err.split()).startswith(f"skipped: {tmp_path / 'e.html'}: is empty")
+    assert " ".join(capsys.readouterr().err.split()).startswith(f"skipped: {tmp_path / 'e.html'}: empty file")
 
 
 def test_a_folder_without_a_readable_article(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("")
     (tmp_path / "b.html").write_text("")
-    with pytest.raises(LinkerError, match=r"2 problems:\n  .*a\.html: is empty.*\n  .*b\.html: is empty"):
+    with pytest.raises(LinkerError, match=r"2 problems:\n  .*a\.html: empty file.*\n  .*b\.html: empty file"):
         load_articles(tmp_path)

@@ -12,7 +12,7 @@ import linker
 from linker.calibration.calibrate import calibrate
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
-from linker.calibration.labeled_thresholds import LabelledThresholds
+from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.calibration.probabilities import cross_validated_probabilities, isotonic, prior_by_em
 from linker.calibration.thresholds import Share, Thresholds
 from linker.common.errors import DataError, LinkerError
@@ -53,7 +53,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
     for seed in range(30):
         scores, relevant = pile(seed, kind)
         labelled = chosen(how, seed, len(scores), 150)
-        thresholds = LabelledThresholds(scores, labelled, relevant[labelled])
+        thresholds = LabeledThresholds(scores, labelled, relevant[labelled])
         for kept in (60, 200, 600):
             one = thresholds.at(float(scores[kept - 1]))
             assert one.kept == kept
@@ -72,7 +72,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
 
 def test_a_pile_with_every_label_is_counted() -> None:
     scores, relevant = pile(1, posts=300)
-    thresholds = LabelledThresholds(scores, np.arange(300), relevant)
+    thresholds = LabeledThresholds(scores, np.arange(300), relevant)
     for kept in (1, 17, 120, 300):
         one = thresholds.at(float(scores[kept - 1]))
         precision, recall = truth(relevant, kept)
@@ -91,7 +91,7 @@ def test_a_pile_with_every_label_is_counted() -> None:
 def test_wishes_are_met_or_refused_with_the_best_there_is() -> None:
     scores, relevant = pile(2)
     labelled = chosen("random", 2, len(scores), 400)
-    thresholds = LabelledThresholds(scores, labelled, relevant[labelled])
+    thresholds = LabeledThresholds(scores, labelled, relevant[labelled])
     found = thresholds.for_precision(0.5)
     assert found.precision.value >= 0.5
     assert f"about {100 * found.precision.value:.0f} % of them are relevant" in found.sentence
@@ -114,12 +114,13 @@ def test_how_posts_were_labelled_is_seen_and_told() -> None:
         ("random", "100 of the 2,000 posts on ranks 1 to 2,000"),
         (
             "top",
-            "all of the 100 posts on ranks 1 to 100; none of the 1,900 posts on ranks 101 to 2,000; label some",
+            "all of the 100 posts on ranks 1 to 100; none of the 1,900 posts on ranks 101 to 2,000; label a "
+            "random sample",
         ),
         ("both", "all of the 5"),
     ):
         labelled = chosen(how, 3, len(scores), 100)
-        basis = LabelledThresholds(scores, labelled, relevant[labelled]).basis
+        basis = LabeledThresholds(scores, labelled, relevant[labelled]).basis
         assert words in basis
         assert f"by 100 labels ({relevant[labelled].sum()} relevant)" in basis
 
@@ -129,32 +130,32 @@ def test_the_order_of_posts_and_labels_is_of_no_account() -> None:
     scores = np.round(scores, 1)  # many share a score
     ids = [f"p{i}" for i in range(400)]
     labels = {ids[i]: bool(relevant[i]) for i in range(0, 400, 5)}
-    expected = LabelledThresholds.of(scores, ids, labels)
+    expected = LabeledThresholds.of(scores, ids, labels)
     order = np.random.default_rng(0).permutation(400)
     backwards = dict(reversed(labels.items())) | {"elsewhere": True}
-    got = LabelledThresholds.of(scores[order], [ids[i] for i in order], backwards)
+    got = LabeledThresholds.of(scores[order], [ids[i] for i in order], backwards)
     assert got.table() == expected.table()
     assert (got.probabilities(scores) == expected.probabilities(scores)).all()
-    assert got.basis.endswith("; 1 labels are of posts that are not among these")
+    assert got.basis.endswith("; 1 labels are of other posts")
 
 
 def test_probabilities_are_those_of_the_truth() -> None:
     scores, relevant = pile(5, posts=20_000)
     labelled = chosen("random", 5, len(scores), 3000)
-    got = LabelledThresholds(scores, labelled, relevant[labelled]).probabilities(scores)
+    got = LabeledThresholds(scores, labelled, relevant[labelled]).probabilities(scores)
     assert (np.diff(got) <= 0).all()
     np.testing.assert_allclose(got, 1 / (1 + np.exp(4 - 2 * scores)), atol=0.06)
 
 
 def test_labels_that_tell_nothing_are_refused_or_said_to() -> None:
     scores, _ = pile(6, posts=100)
-    with pytest.raises(DataError, match="0 of 5 labelled posts are relevant"):
-        LabelledThresholds(scores, np.arange(5), np.zeros(5, dtype=bool))
+    with pytest.raises(DataError, match="0 of 5 labeled posts are relevant"):
+        LabeledThresholds(scores, np.arange(5), np.zeros(5, dtype=bool))
     with pytest.raises(DataError, match="do the ids match"):
-        LabelledThresholds.of(scores, [str(i) for i in range(100)], {"x": True, "y": False})
-    with pytest.raises(LinkerError, match="no post was given"):
+        LabeledThresholds.of(scores, [str(i) for i in range(100)], {"x": True, "y": False})
+    with pytest.raises(LinkerError, match="no posts: thresholds need"):
         CalibratedThresholds(calibrate(*dev_set(1, articles=3)), np.zeros(0))
-    upside_down = LabelledThresholds(scores, np.arange(40), np.arange(40) >= 20)
+    upside_down = LabeledThresholds(scores, np.arange(40), np.arange(40) >= 20)
     assert "do not go with relevance" in upside_down.basis
     assert upside_down.probabilities(scores).tolist() == [0.5] * 100
 
@@ -246,16 +247,16 @@ def test_files_that_are_no_calibrations_are_told(tmp_path: Path) -> None:
     good = json.loads(path.read_text())
     for broken, words in (
         ({**good, "format": 2}, "newer format"),
-        ({**good, "relevant": good["relevant"][:5]}, "is damaged"),
-        ({**good, "edges": [float("nan")] * len(good["edges"])}, "is damaged"),
-        ({key: value for key, value in good.items() if key != "pairs"}, "is damaged"),
-        ([1, 2], "is no calibration"),
+        ({**good, "relevant": good["relevant"][:5]}, "damaged calibration file"),
+        ({**good, "edges": [float("nan")] * len(good["edges"])}, "damaged calibration file"),
+        ({key: value for key, value in good.items() if key != "pairs"}, "damaged calibration file"),
+        ([1, 2], "not a calibration file"),
     ):
         path.write_text(json.dumps(broken))
         with pytest.raises(DataError, match=words):
             Calibration.read(path)
     path.write_text("no json")
-    with pytest.raises(DataError, match="is no calibration"):
+    with pytest.raises(DataError, match="not a calibration file"):
         Calibration.read(path)
     with pytest.raises(DataError, match="cannot be read"):
         Calibration.read(tmp_path / "none.json")
@@ -293,7 +294,7 @@ def test_from_python() -> None:
     wanted = thresholds.for_recall(0.5)
     assert sum(ranked.score >= wanted.score for ranked in ranking) == wanted.kept
     calibration = calibrate(model.score(toy.articles, toy.posts), toy.relevance())
-    by_dev = model.thresholds(article, toy.posts, calibration)
+    by_dev = model.thresholds(article, toy.posts, calibration=calibration)
     assert 0 < by_dev.at(ranking[0].score).recall.value < 1
     with pytest.raises(DataError, match="--passages whole"):
-        model.thresholds(article, toy.posts, calibration, passages="best")
+        model.thresholds(article, toy.posts, calibration=calibration, passages="best")

@@ -11,7 +11,7 @@ import pytest
 from linker.annotation.session.session import Session
 from linker.cli.main import main
 from linker.models.pretrained import BEST
-from linker.ranking.ranker import find_model
+from linker.models.resolve import resolve_model
 from linker.web.ranking_api import Trying
 from tests.docs.test_readme import COMMANDS
 
@@ -59,7 +59,7 @@ def test_commands_show_the_default_model_in_their_help(path: str) -> None:
 def test_commands_without_a_model_name_the_one_that_they_use(path: str) -> None:
     (option,) = [one for one in COMMANDS[path].params if "--model" in one.opts]
     assert option.default is None  # where the command says which model it took, or another one may apply
-    assert BEST in str(option.show_default) or path == "rank"
+    assert f"{BEST} (the default)" in option.help or BEST in str(option.show_default)
 
 
 def test_sessions_and_the_page_use_it(
@@ -93,7 +93,7 @@ def test_simulations_and_calibrations_use_it(
 ) -> None:
     asked = []
     monkeypatch.setattr(
-        "linker.ranking.ranker.find_model", lambda model: asked.append(model) or find_model("bm25")
+        "linker.models.resolve.resolve_model", lambda model: asked.append(model) or resolve_model("bm25")
     )
     run(monkeypatch, capsys, *arguments, "--articles", "articles.jsonl", "--posts", "posts.jsonl")
     assert asked == [BEST]

@@ -187,7 +187,8 @@ def test_several_candidates_are_listed_and_none_is_taken(folder: Path) -> None:
     a_corpus(folder / "one")
     a_corpus(folder / "two")
     with pytest.raises(
-        LinkerError, match=r"2 corpora in this folder(.|\n)*--corpus one\n(.|\n)*--corpus two"
+        LinkerError,
+        match=r"2 corpora in this folder(.|\n)*search one --article a.html\n(.|\n)*search two ",
     ):
         find_posts(["a.html"])
 
@@ -227,7 +228,7 @@ def test_an_open_pipe_that_nobody_writes_to_is_given_up(
     write = piped(monkeypatch, None)
     monkeypatch.setattr(default_posts, "PATIENCE", 0.1)
     with pytest.raises(
-        LinkerError, match=r"nothing came within 0\.1 seconds;(.|\n)*--posts FILE(.|\n)*--posts - "
+        LinkerError, match=r"no bytes within 0\.1 seconds;(.|\n)*--posts FILE(.|\n)*--posts - "
     ):
         find_posts(["a.html"])
     assert capsys.readouterr().err == "waiting for posts on standard input\n"

@@ -155,3 +155,54 @@ def test_results_are_utf8_whatever_the_locale() -> None:
     )
     assert done.stderr == b""
     assert done.stdout.decode() == "naïve 💀 café\n"
+
+
+def help_of(*arguments: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "linker", *arguments, "--help"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "100", "TERM": "dumb"},
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_the_help_of_rank_fits_one_screen() -> None:
+    lines = help_of("rank")
+    assert len(lines) <= 40
+    assert not any("--corpus" in line for line in lines)
+    assert any("--explain" in line for line in lines)
+
+
+def test_commands_are_grouped_and_none_is_left_over() -> None:
+    lines = help_of()
+    panels = {line.split()[1]: number for number, line in enumerate(lines) if line.startswith("╭─")}
+    assert list(panels) == ["Options", "Rank", "Label", "Train", "Measure", "Tools"]
+    starts = [*panels.values(), len(lines)]
+    listed = {
+        panel: {line.split()[1] for line in lines[first + 1 : end] if line.startswith("│ ")}
+        for panel, first, end in zip(panels, starts, starts[1:])
+    }
+    assert {"rank", "corpus"} <= listed["Rank"]
+    assert {"annotate", "serve", "simulate"} <= listed["Label"]
+    assert {"evaluate", "benchmark", "calibrate", "plot"} <= listed["Measure"]
+    assert {"doctor", "config", "mine"} <= listed["Tools"]
+
+
+def test_shells_can_complete_commands() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv = ['linker']; from linker.cli.main import main; main()"],
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "_LINKER_COMPLETE": "complete_bash",
+            "COMP_WORDS": "linker ca",
+            "COMP_CWORD": "1",
+        },
+        timeout=60,
+    )
+    assert (done.stdout.split(), done.stderr) == (["calibrate"], "")
+    assert "--install-completion" in " ".join(help_of())

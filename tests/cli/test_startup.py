@@ -151,4 +151,4 @@ def test_on_a_terminal_the_status_gives_way_to_an_error(tmp_path: Path) -> None:
     head, posts, article = shown.split(ERASE)[-1].splitlines()
     assert head == "error: 2 problems:"
     assert posts.startswith("  none.jsonl: there is no such file")
-    assert article.startswith("  none.html: there is no such file")
+    assert article.startswith("  none.html: file not found")

@@ -201,7 +201,7 @@ def test_a_moved_model_is_found_again(tmp_path, small_appends):
     path = write_posts(tmp_path / "posts.jsonl", some_posts(5))
     build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
     os.rename(model, tmp_path / "moved")
-    with pytest.raises(ModelError, match=r"no longer at .*model; say where it is with --model"):
+    with pytest.raises(ModelError, match=r"no longer at .*model; give its location with --model"):
         Corpus.open(tmp_path / "corpus")
     assert len(Corpus.open(tmp_path / "corpus", tmp_path / "moved")) == 5
 

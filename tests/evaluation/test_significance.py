@@ -13,39 +13,39 @@ from linker.evaluation.significance import (
     bootstrap_weights,
     holm,
     percentile_interval,
-    randomisation_test,
+    randomization_test,
     resample_pair_metrics,
 )
 
 
-def test_randomisation_test_equals_the_exhaustive_one() -> None:
+def test_randomization_test_equals_the_exhaustive_one() -> None:
     differences = np.array([[0.3], [0.1], [0.25], [-0.05], [0.2], [0.15], [0.02], [-0.1]])
     sums = [abs(np.dot(signs, differences[:, 0])) for signs in product((-1, 1), repeat=8)]
     exact = np.mean(np.array(sums) >= abs(differences.sum()) - 1e-12)
-    assert randomisation_test(differences, resamples=50_000)[0] == pytest.approx(exact, abs=0.005)
+    assert randomization_test(differences, resamples=50_000)[0] == pytest.approx(exact, abs=0.005)
 
 
-def test_randomisation_test_sees_differences_and_only_those() -> None:
+def test_randomization_test_sees_differences_and_only_those() -> None:
     random = np.random.default_rng(0)
     differences = np.stack([random.normal(0.1, 0.1, 100), random.normal(0, 0.1, 100), np.zeros(100)], axis=1)
-    better, same, equal = randomisation_test(differences)
+    better, same, equal = randomization_test(differences)
     assert better == pytest.approx(1 / 10_001)
     assert same > 0.05
     assert equal == 1.0
 
 
-def test_randomisation_test_keeps_its_level() -> None:
+def test_randomization_test_keeps_its_level() -> None:
     random = np.random.default_rng(1)
-    p_values = randomisation_test(random.normal(size=(30, 2000)), resamples=2000)
+    p_values = randomization_test(random.normal(size=(30, 2000)), resamples=2000)
     assert (p_values < 0.05).mean() == pytest.approx(0.05, abs=0.015)
 
 
 def test_the_seed_decides() -> None:
     differences = np.random.default_rng(2).normal(0.1, 0.5, size=(40, 3))
     np.testing.assert_array_equal(
-        randomisation_test(differences, seed=5), randomisation_test(differences, seed=5)
+        randomization_test(differences, seed=5), randomization_test(differences, seed=5)
     )
-    assert (randomisation_test(differences, seed=5) != randomisation_test(differences, seed=6)).any()
+    assert (randomization_test(differences, seed=5) != randomization_test(differences, seed=6)).any()
     np.testing.assert_array_equal(bootstrap_weights(9, 20, seed=5), bootstrap_weights(9, 20, seed=5))
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, nDCG
 
-from linker.calibration.score_files import read_scores, write_scores
-from linker.common.errors import DataError, LinkerError
+from linker.common.errors import LinkerError
 from linker.evaluation.metrics.ranking import per_article
-from linker.evaluation.trec import read_qrels, read_run, write_qrels, write_run
+from linker.evaluation.trec import write_qrels, write_run, write_scores
+from tests.helpers.score_files import read_qrels, read_run, read_scores
 
 ARTICLES = ["a1", "https://example.org/ä?b=1", "☂"]
 POSTS = [f"p{i}" for i in range(40)]
@@ -87,32 +87,6 @@ def test_ids_that_the_format_cannot_hold_are_refused(tmp_path: Path, bad: str) -
     assert path.read_text() == "old"
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("a Q0 p 1 0.5\n", "line 1: 5 columns instead of 6"),
-        ("a Q0 p 1 0.5 t\na Q0 q 2 high t\n", "line 2: the score 'high'"),
-        ("a Q0 p 1 nan t\n", "line 1: the score 'nan'"),
-        ("a Q0 p 1 0.5 t\na Q0 p 2 0.4 t\n", "line 2: post 'p' stands a second time"),
-    ],
-)
-def test_broken_runs_are_refused_with_their_line(tmp_path: Path, content: str, message: str) -> None:
-    (tmp_path / "x.run").write_text(content)
-    with pytest.raises(DataError, match=message):
-        read_run(tmp_path / "x.run")
-
-
-def test_broken_qrels_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "q").write_text("a 0 p 1.5\n")
-    with pytest.raises(DataError, match="line 1: the label"):
-        read_qrels(tmp_path / "q")
-    with pytest.raises(DataError, match="cannot be read"):
-        read_qrels(tmp_path / "missing")
-    (tmp_path / "q").write_bytes(b"a 0 \xff 1\n")
-    with pytest.raises(DataError, match="UTF-8"):
-        read_qrels(tmp_path / "q")
-
-
 def test_score_files_hold_any_id_and_no_pickle(tmp_path: Path) -> None:
     ids = ["two words", "ä", "☂\n"], [f"p{i}" for i in range(40)]
     write_scores(tmp_path / "s.npz", scores(), *ids)
@@ -129,24 +103,3 @@ def test_score_files_are_the_same_bytes_every_time(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write_scores(tmp_path / name, scores(), ARTICLES, POSTS)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-def test_pickled_damaged_or_incomplete_score_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "s.npz"
-    with pytest.raises(DataError, match="cannot be read"):
-        read_scores(path)
-    np.savez(path, scores=scores(), article_ids=np.array(ARTICLES, dtype=object), post_ids=np.array(POSTS))
-    with pytest.raises(DataError, match="not a score file"):
-        read_scores(path)
-    np.savez(path, scores=scores(), article_ids=np.array(ARTICLES))
-    with pytest.raises(DataError, match="no array post_ids"):
-        read_scores(path)
-    np.savez(path, scores=scores().T, article_ids=np.array(ARTICLES), post_ids=np.array(POSTS))
-    with pytest.raises(DataError, match="3 article and 40 post ids"):
-        read_scores(path)
-    write_scores(path, scores(), ARTICLES, POSTS)
-    whole = path.read_bytes()
-    for damaged in (b"", b"text", whole[: len(whole) // 2]):
-        path.write_bytes(damaged)
-        with pytest.raises(DataError):
-            read_scores(path)

@@ -23,7 +23,7 @@ from linker.corpus.builder import build_corpus
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
-from linker.ranking.ranker import find_model
+from linker.models.resolve import resolve_model
 
 # Some ten appends.
 CALLS = 400
@@ -68,7 +68,7 @@ def main() -> None:
     corpus, posts, model, kills = Path(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
     torch.set_num_threads(1)
     builder.POSTS_AT_ONCE = 25
-    find_model(model).load()
+    resolve_model(model).load()
     chance = random.Random(kills)
     killed = 0
     for number in range(kills):

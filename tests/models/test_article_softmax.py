@@ -20,7 +20,7 @@ from linker.models.ensemble import HybridModel
 from linker.models.lexical import TfidfModel
 from linker.models.model import Model, all_parts, part_with_vectors
 from linker.models.siamese.siamese import SiameseModel
-from linker.ranking.ranker import Linker
+from linker.ranking.ranker import Ranker
 from linker.training.experiment import Experiment
 from tests.conftest import toy_posts
 
@@ -81,7 +81,7 @@ def test_the_order_of_articles_for_a_post_stays() -> None:
 
 def test_seed_articles_of_one_query_are_no_rivals() -> None:
     inner = np.array([[2.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
-    linker = Linker(CompetingModel(Fixed(inner), 0.2, none=0.5))
+    linker = Ranker(CompetingModel(Fixed(inner), 0.2, none=0.5))
     assert next(one.post.id for one in linker.rank(articles(2), posts(3))) == "0"
 
 

@@ -15,7 +15,7 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.evaluation.evaluate import evaluate
 from linker.models.lexical import BM25Model
 from linker.models.pretrained import FOLDERS
-from linker.models.resolve import contenders
+from linker.models.resolve import resolve_models
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -57,10 +57,10 @@ def test_no_word_of_it_names_an_account_or_an_address() -> None:
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_its_name_stands_for_its_folder_and_any_text_has_a_finite_score(name: str) -> None:
-    found = contenders([name])[0]
+    found = resolve_models([name])[0]
     assert (found.name, found.kind) == (name, "folder")
     posts = [Post(str(i), text) for i, text in enumerate(["", "🔥", "qzxv ẞtrange 東京", "a" * 5000])]
     scores = load(name).model.score([Article("a", "", ""), Article("b", "t", "words")], posts)
     assert np.isfinite(scores).all()
     with pytest.raises(ModelError, match="best, distilled or bm25 or tfidf"):
-        contenders(["nothing-like-it"])
+        resolve_models(["nothing-like-it"])

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.special import softmax
 from sklearn.metrics import brier_score_loss
 
 from linker.calibration.probabilities import (
@@ -24,7 +23,6 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 from linker.plots.alphas import alphas
-from linker.plots.attention import attention_weights
 from linker.plots.data import Scored, read_scored, scored_by
 from linker.plots.recall import read_curves, recall, recall_curves
 from linker.plots.reliability import reliability
@@ -32,35 +30,6 @@ from linker.plots.retrieved import retrieved
 from linker.plots.style import label
 from linker.plots.tsne import vector_map
 from tests.conftest import toy_posts
-
-
-def sparsemax(scores: np.ndarray) -> np.ndarray:
-    """Martins and Astudillo 2016, algorithm 1."""
-    ordered = -np.sort(-scores)
-    totals = np.cumsum(ordered)
-    k = np.flatnonzero(1 + np.arange(1, len(scores) + 1) * ordered > totals)[-1] + 1
-    return np.maximum(scores - (totals[k - 1] - 1) / k, 0)
-
-
-def test_attention_weights_are_softmax_and_sparsemax_of_the_same_scores() -> None:
-    numbers = attention_weights((5, 25))
-    assert [example.tokens for example in numbers.examples] == [5, 25]
-    for example in numbers.examples:
-        scores = np.array(example.scores)
-        assert (np.abs(scores) <= 1).all()
-        np.testing.assert_allclose(example.softmax, softmax(scores), rtol=1e-6)
-        np.testing.assert_allclose(example.entmax, sparsemax(scores), atol=1e-7)
-    # Appendix A: the sum of exp over n cosines is n (e² − 1) / 2e on average, so the largest weight is below e / that.
-    expected = math.e / (1000 * (math.e**2 - 1) / (2 * math.e))
-    assert numbers.softmax_largest[-1] == pytest.approx(expected, rel=0.05)
-    assert numbers.entmax_nonzero[-1] < 100
-    assert numbers == attention_weights((5, 25))
-
-
-@pytest.mark.parametrize("alpha", [1.0, 2.5, math.nan])
-def test_an_alpha_that_is_none_is_refused(alpha: float) -> None:
-    with pytest.raises(LinkerError, match="alpha"):
-        attention_weights(alpha=alpha)
 
 
 def star_transformer(**encoder: object) -> Model:
@@ -175,7 +144,7 @@ def test_a_pair_does_not_teach_the_curve_that_judges_it() -> None:
 
 
 def test_too_few_of_a_kind_and_scores_that_are_none_are_refused() -> None:
-    with pytest.raises(LinkerError, match="4 relevant and 20 other"):
+    with pytest.raises(LinkerError, match="4 relevant and 20 irrelevant"):
         cross_validated_probabilities(np.arange(24.0), np.arange(24) < 4)
     with pytest.raises(LinkerError, match="finite"):
         cross_validated_probabilities(np.array([math.inf] * 20), np.arange(20) < 10)

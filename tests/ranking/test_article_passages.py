@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import linker
-from linker.calibration.score_files import read_scores
 from linker.cli.main import main
 from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
 from linker.models.passages import ByPassages, by_article, passages_of, sentences, split_articles
-from linker.ranking.ranker import Linker
+from linker.ranking.ranker import Ranker
 from tests.conftest import toy_posts
+from tests.helpers.score_files import read_scores
 
 
 def article_of(text: str, title: str = "") -> Article:
@@ -136,14 +136,14 @@ def test_articles_that_are_one_passage_score_as_they_are(how: str) -> None:
 
 def test_explanations_are_of_whole_articles() -> None:
     article, posts = two_themes()
-    with pytest.raises(LinkerError, match="explanations tell of whole articles"):
+    with pytest.raises(LinkerError, match="explanations cover whole articles"):
         linker.load("bm25").rank(article, posts, explain=True, passages="best")
 
 
 def test_the_wrapped_model_is_a_model() -> None:
     article, posts = two_themes()
     model = linker.load("bm25").model
-    got = Linker(ByPassages(model, "best", words=30)).score([article], posts)
+    got = Ranker(ByPassages(model, "best", words=30)).score([article], posts)
     passages, _ = split_articles([article], 30)
     assert got.shape == (1, 3)
     assert got[0].tolist() == model.score(passages, posts).max(axis=0).tolist()
@@ -183,6 +183,6 @@ def test_what_does_not_go_together_is_told(
 ) -> None:
     rank = ("rank", "--article", "a.json", "--posts", "p.jsonl", "--passages", "mean", "--explain")
     assert run(monkeypatch, *rank) == 2
-    assert "explanations tell of whole articles" in capsys.readouterr().err
-    assert run(monkeypatch, "evaluate", "bm25", "--similarity", "p.jsonl", "--passages", "mean") == 2
-    assert "--passages does not go with" in capsys.readouterr().err
+    assert "explanations cover whole articles" in capsys.readouterr().err
+    assert run(monkeypatch, "benchmark", "bm25", "--similarity", "p.jsonl", "--passages", "mean") == 2
+    assert "No such option: --passages" in capsys.readouterr().err

@@ -207,7 +207,7 @@ def test_posts_that_cannot_be_read_are_refused_with_what_to_give(posts: Any, wor
         ([["an otter"]], "article 1 is a list; give a web address"),
         ({"body": "an otter"}, 'article 1: missing column: no column "text"'),
         (pd.DataFrame({"body": ["an otter"]}), "the pandas.DataFrame of articles: no column"),
-        (Path("no/such/article"), "no/such/article: there is no such file"),
+        (Path("no/such/article"), "no/such/article: file not found"),
     ],
 )
 def test_articles_that_cannot_be_read_are_refused_with_what_to_give(article: Any, words: str) -> None:

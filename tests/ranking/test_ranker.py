@@ -19,7 +19,7 @@ import linker
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.data.types import Article, Post
 from linker.models.model import Model
-from linker.ranking.ranker import Linker
+from linker.ranking.ranker import Ranker
 from linker.ranking.words import align
 
 WORDS = ["otter", "river", "mill", "bridge", "goal", "keeper", "storm", "budget"]
@@ -41,7 +41,7 @@ class Lengths(Model):
 
 
 def test_posts_come_best_first_with_ranks_from_one() -> None:
-    ranking = Linker(Lengths()).rank(Article("a", "x"), ["bb", "cccc", "a"])
+    ranking = Ranker(Lengths()).rank(Article("a", "x"), ["bb", "cccc", "a"])
     assert [(r.rank, r.score, r.post.id, r.post.text) for r in ranking] == [
         (1, 4.0, "2", "cccc"),
         (2, 2.0, "1", "bb"),
@@ -51,7 +51,7 @@ def test_posts_come_best_first_with_ranks_from_one() -> None:
 
 def test_equal_scores_stand_in_descending_order_of_ids_as_in_evaluation() -> None:
     posts = [Post(i, "same") for i in ("b", "a", "d", "c")]
-    assert [r.post.id for r in Linker(Lengths()).rank(Article("a", "x"), posts, copies=True)] == [
+    assert [r.post.id for r in Ranker(Lengths()).rank(Article("a", "x"), posts, copies=True)] == [
         "d",
         "c",
         "b",
@@ -85,7 +85,7 @@ def test_the_order_of_posts_changes_nothing_and_no_post_is_lost(texts: list[str]
 
 
 def test_top_and_threshold_cut_the_same_ranking() -> None:
-    loaded = Linker(Lengths())
+    loaded = Ranker(Lengths())
     posts = ["a" * n for n in (5, 1, 4, 2, 3)]
     everything = loaded.rank(Article("a", "x"), posts)
     assert loaded.rank(Article("a", "x"), posts, top=2) == everything[:2]
@@ -124,7 +124,12 @@ def test_articles_may_be_given_in_many_ways(site, tmp_path: Path, article_html: 
 
 @pytest.mark.parametrize(
     ("article", "words"),
-    [("", "empty"), ([], "no article"), ("no/such/file.html", "no such file"), (["gopher://x/y"], "gopher")],
+    [
+        ("", "empty"),
+        ([], "no article"),
+        ("no/such/file.html", "file not found"),
+        (["gopher://x/y"], "gopher"),
+    ],
 )
 def test_articles_that_are_none(article: str | list[str], words: str) -> None:
     with pytest.raises(DataError, match=words):
@@ -166,7 +171,7 @@ def test_posts_that_are_none(posts: list, words: str) -> None:
 
 
 def test_models_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no such model folder"):
+    with pytest.raises(ModelError, match="model not found"):
         linker.load(tmp_path / "nothing")
     with pytest.raises(ModelError, match=r"no config\.json"):
         linker.load(tmp_path)
@@ -178,7 +183,7 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
             return np.full((1, len(posts)), np.nan, dtype=np.float32)
 
     with pytest.raises(LinkerError, match="not finite"):
-        Linker(Broken()).rank(ARTICLE, ["x"])
+        Ranker(Broken()).rank(ARTICLE, ["x"])
 
 
 # Explanations
@@ -244,7 +249,7 @@ def test_a_model_with_vectors_tells_by_leaving_words_out() -> None:
         def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
             raise NotImplementedError
 
-    (ranked,) = Linker(Otters()).rank(ARTICLE, ["The otter saw an otter river"], explain=True)
+    (ranked,) = Ranker(Otters()).rank(ARTICLE, ["The otter saw an otter river"], explain=True)
     assert ranked.explanation is not None
     # Both otters and two words less, over two places; one word less.
     assert [word for word, _ in ranked.explanation.post_words] == ["otter", "otter", "river"]
@@ -273,7 +278,7 @@ def test_token_weights_of_a_model_are_shown_without_its_zeros() -> None:
             return [[(word.lower(), float(len(word) > 3) / 4) for word in text] for text in words]
 
     article = Article("a", "otters again and OTTERS at dusk", title="x")
-    (ranked,) = Linker(Weighs()).rank(article, ["An Otter has dreamt"], explain=True)
+    (ranked,) = Ranker(Weighs()).rank(article, ["An Otter has dreamt"], explain=True)
     assert ranked.explanation is not None
     # "again" is a function word, which explains nothing.
     assert ranked.explanation.article_words == [("otters", 0.5), ("dusk", 0.25)]
@@ -282,7 +287,7 @@ def test_token_weights_of_a_model_are_shown_without_its_zeros() -> None:
 
 
 def test_a_model_that_cannot_tell_gives_no_explanation() -> None:
-    assert Linker(Lengths()).rank(ARTICLE, ["x"], explain=True)[0].explanation is None
+    assert Ranker(Lengths()).rank(ARTICLE, ["x"], explain=True)[0].explanation is None
 
 
 @pytest.mark.parametrize(

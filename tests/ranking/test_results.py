@@ -25,7 +25,7 @@ from linker.data.types import Article, Post
 from linker.models.model import Model, part_with_vectors
 from linker.ranking.explanation import Explanation
 from linker.ranking.ranked_post import RankedPost
-from linker.ranking.ranker import Linker
+from linker.ranking.ranker import Ranker
 from linker.ranking.results import Ranking
 
 ARTICLE = Article("a", "The otter is back in the river.", title="Otter seen in river")
@@ -39,7 +39,7 @@ class Lengths(Model):
         return np.array([[len(p.text) for p in posts] for _ in articles], dtype=np.float32)
 
 
-LENGTHS = Linker(Lengths(), "lengths")
+LENGTHS = Ranker(Lengths(), "lengths")
 
 
 def many(count: int) -> Ranking:
@@ -319,7 +319,7 @@ import linker
 import numpy as np
 import numpy.typing as npt
 
-ranker: linker.Linker = linker.load("bm25")
+ranker: linker.Ranker = linker.load("bm25")
 article = linker.Article(id="a", title="Otters", text="An otter in the river")
 ranking: linker.Ranking = ranker.rank(article, [linker.Post("1", "an otter"), "a text", {"text": "x"}], top=3)
 best: linker.RankedPost = ranking[0]

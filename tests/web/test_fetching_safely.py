@@ -136,7 +136,11 @@ def test_addresses_within_are_refused_in_every_notation(
     client: Client, internet: Internet, host: str
 ) -> None:
     message = refused(client, f"http://{host}:{internet.port}/secret")
-    assert NO_PUBLIC in message or "no host" in message or "not a valid address" in message
+    assert (
+        NO_PUBLIC in message
+        or "your connection to the internet" in message
+        or "not a valid address" in message
+    )
     assert internet.connections == internet.requests == []
 
 
@@ -234,16 +238,16 @@ def test_the_environments_proxy_is_no_way_inside(
 @pytest.mark.parametrize(
     ("headers", "body", "words"),
     [
-        ({"Content_Type": "application/octet-stream"}, b"x", "is not a web page"),
-        ({"Content_Type": "image/svg+xml"}, b"<svg/>", "is not a web page"),
-        ({"Content_Type": "application/json"}, b"{}", "is not a web page"),
+        ({"Content_Type": "application/octet-stream"}, b"x", "not a web page"),
+        ({"Content_Type": "image/svg+xml"}, b"<svg/>", "not a web page"),
+        ({"Content_Type": "application/json"}, b"{}", "not a web page"),
         ({"Content_Type": "text/html"}, b"%PDF-1.7", "PDF"),
         ({"Content_Type": "text/html"}, b"<p>\0\0\0", "binary"),
         ({"Content_Length": str(1 << 50)}, b"x", "larger than"),
-        ({"Content_Encoding": "br"}, b"x", "packed as"),
-        ({"Content_Encoding": "gzip, gzip"}, gzip.compress(gzip.compress(b"x")), "packed as"),
+        ({"Content_Encoding": "br"}, b"x", "compressed as"),
+        ({"Content_Encoding": "gzip, gzip"}, gzip.compress(gzip.compress(b"x")), "compressed as"),
         ({"Content_Encoding": "gzip"}, b"\x1f\x8bnonsense", "damaged"),
-        ({"Content_Encoding": "gzip"}, gzip.compress(PAGE)[:-9], "cut short"),
+        ({"Content_Encoding": "gzip"}, gzip.compress(PAGE)[:-9], "transfer was incomplete"),
     ],
 )
 def test_pages_that_are_none(
@@ -294,7 +298,7 @@ def test_slow_drips_end_at_the_deadline(
 
     internet.pages["/a"] = drip
     begun = time.monotonic()
-    assert "not there within" in refused(client, "http://news.test/a")
+    assert "no answer within" in refused(client, "http://news.test/a")
     assert time.monotonic() - begun < 20  # far from the 30 s that the site would take
 
 

@@ -43,7 +43,7 @@ def test_it_answers_until_ctrl_c_and_ends_without_a_trace(session: Session) -> N
         assert httpx.get(f"{url}api/about", trust_env=False).json()["sessions"][0]["posts"] == 30
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
-        assert process.stderr.read() == "ended; every label is kept\n"
+        assert process.stderr.read() == "stopped; all labels are saved\n"
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_what_is_wrong_is_told(
     posts = tmp_path / "posts.jsonl"
     posts.write_text(json.dumps({"id": "1", "text": "otters"}) + "\nnot json\n")
     free = ("--port", "0")
-    assert "give the folder of a session" in run(monkeypatch, capsys)
+    assert "no session given; give its folder" in run(monkeypatch, capsys)
     assert "session not found" in run(monkeypatch, capsys, str(tmp_path / "gone"), *free)
     assert "given twice" in run(monkeypatch, capsys, folder, f"{folder}/.", *free)
     assert "--token" in run(monkeypatch, capsys, folder, "--token", "short", *free)

@@ -14,8 +14,8 @@ from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
 from linker.data.types import Article, Post
+from linker.models.resolve import resolve_model
 from linker.ranking.explanation import explain
-from linker.ranking.ranker import find_model
 
 
 def start(
@@ -47,7 +47,7 @@ def start(
     build(OrderingStrategy, settings.strategy)
     build(StoppingRule, settings.rule)
     check_new(folder)
-    scorer = find_model(model).load().model
+    scorer = resolve_model(model).load()
     pool = build_pool(articles, posts, scorer)
     explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ import typer
 from linker.cli.commands.annotate_start import start
 from linker.cli.options import Packages, include_packages
 from linker.cli.repeated_options import SeveralValues
+from linker.cli.status import say
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def next_(
             print()
         console.print(suggestion_text(suggestion, console.is_terminal), soft_wrap=not console.is_terminal)
     if not suggestions:
-        _say("nothing is left to label, or the rest lies before other annotators")
+        say("no posts left to label, or the rest is assigned to other annotators")
 
 
 @app.command()
@@ -104,15 +104,15 @@ def label(
     include_package: Packages = None,
 ) -> None:
     """Label a post; the label is on disk when the command returns."""
-    said: Any = _SHORT.get(value, value)
+    label_value: Any = _SHORT.get(value, value)
     with _open(folder, include_package) as session:
         if resolve:
-            session.resolve(_who(annotator), post, said)
+            session.resolve(_who(annotator), post, label_value)
             if note:
                 session.note(_who(annotator), post, note)
         else:
-            session.label(_who(annotator), post, said, note)
-    print(f"{post}: {said}")
+            session.label(_who(annotator), post, label_value, note)
+    print(f"{post}: {label_value}")
 
 
 @app.command()
@@ -161,7 +161,7 @@ def export(
         records = session.labelled(resolved)
         for path in write(out, name, records, session.guidelines):
             print(path)
-    _say(f"{sum(record.value is not None for record in records):,} labels, {len(records):,} records")
+    say(f"{sum(record.value is not None for record in records):,} labels, {len(records):,} records")
 
 
 @app.command("import")
@@ -225,9 +225,7 @@ def _format(file: Path, given: str | None) -> str:
 
     if name := given or _ENDINGS.get(file.suffix.lower()):
         return name
-    raise LinkerError(
-        f"{file}: its ending does not tell the format; give --format {', '.join(LabelFormat.available())}"
-    )
+    raise LinkerError(f"{file}: unknown ending; give --format {', '.join(LabelFormat.available())}")
 
 
 def _who(annotator: str | None) -> str:
@@ -236,8 +234,4 @@ def _who(annotator: str | None) -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError):
-        raise LinkerError("this machine does not tell your name; give --annotator NAME") from None
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr)
+        raise LinkerError("login name not found; give --annotator NAME") from None

@@ -1,16 +1,16 @@
-"""`linker annotate start`: a new session."""
+"""`linker annotate start`: create a session."""
 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from linker.cli.articles import Articles, Force, read_articles
-from linker.cli.options import ErrorsDir, OnError, Packages, PostColumnNames, include_packages
+from linker.cli.articles import Articles, Force, load_and_report
+from linker.cli.options import ErrorsDir, ModelName, OnError, Packages, PostColumnNames, include_packages
+from linker.cli.status import say
 from linker.common.errors import Faults, LinkerError
 from linker.models.pretrained import BEST
 
@@ -25,14 +25,7 @@ def start(
             help="Posts to label: a JSON Lines, CSV, TSV, Parquet or text file, or - (standard input); repeatable.",
         ),
     ],
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            help="Model that scores the posts: a folder, or one of best, distilled, bm25, tfidf.",
-            show_default=BEST,
-        ),
-    ] = None,
+    model: ModelName = None,
     strategy: Annotated[
         str | None,
         typer.Option(
@@ -68,35 +61,35 @@ def start(
     """Create a session: a folder with the articles, the posts and all labels."""
     from linker.annotation.session.session import RULE, STRATEGY, Session
     from linker.annotation.session.storage import check_new
-    from linker.cli.options import check_files, post_columns, with_option
+    from linker.cli.options import check_files, naming_columns, post_columns
     from linker.data.io.records import read_posts
-    from linker.ranking.ranker import find_model
+    from linker.models.resolve import resolve_model
 
-    # What can be wrong is found out before the work begins: names first, the model last.
+    # Everything that can be wrong is checked before the work begins: names first, the model last.
     include_packages(include_package)
     check_new(folder)
     faults = Faults()
     check_files(article, posts, None, faults)
     columns = post_columns(column)
-    find_model(model or BEST)
-    ordering, rule = _component("--strategy", strategy or STRATEGY), _component("--stop", stop or RULE)
-    told = _guidelines(guidelines)
-    articles = read_articles(article, force, faults)
-    with with_option():
+    resolve_model(model or BEST)
+    ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
+    text = _guidelines(guidelines)
+    articles = load_and_report(article, force, faults)
+    with naming_columns():
         candidates = read_posts(posts, columns, on_error, str(errors_dir))
     if model is None:
-        _say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
+        say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
     session = Session.create(
-        folder, articles, candidates, model or BEST, ordering, rule, told, seed, overlap, background=False
+        folder, articles, candidates, model or BEST, ordering, rule, text, seed, overlap, background=False
     )
     copies = len(candidates) - len(session.pool)
-    _say(f"{len(session.pool):,} posts to label, and {copies:,} near-duplicates of them")
-    _say(f"label with `linker annotate run {folder}`, or in the browser with `linker serve {folder}`")
+    say(f"{len(session.pool):,} posts to label, and {copies:,} near-duplicates of them")
+    say(f"label with `linker annotate run {folder}`, or in the browser with `linker serve {folder}`")
     print(folder)
 
 
-def _component(option: str, given: str) -> Any:
-    """`recall,target=0.9` as {type: "recall", target: 0.9}; a Jsonnet file as what it says."""
+def component(option: str, given: str) -> Any:
+    """Parse `recall,target=0.9` to {type: "recall", target: 0.9}, or evaluate a Jsonnet file."""
     from linker.config import load_config
 
     if Path(given).suffix in (".jsonnet", ".json"):
@@ -120,10 +113,6 @@ def _guidelines(path: Path | None) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise LinkerError(f"{path}: is not UTF-8 text; guidelines are Markdown or text") from error
+        raise LinkerError(f"{path}: not UTF-8 text; guidelines are Markdown or text") from error
     except OSError as error:
         raise LinkerError(f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _say(message: str) -> None:
-    print(message, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`linker calibrate`: probabilities of relevance for a model's scores, from articles with known posts."""
+"""`linker calibrate`: calibrate a model on articles with known posts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import ErrorsDir, OnError, Packages, PassagesOption, include_packages
-from linker.cli.thresholds import identity, print_thresholds, say
+from linker.cli.options import ErrorsDir, ModelOrBest, OnError, Packages, PassagesOption, include_packages
+from linker.cli.ranking import print_thresholds
+from linker.cli.status import say
 from linker.common.errors import DataError, LinkerError
 from linker.models.pretrained import BEST
 
@@ -25,13 +26,7 @@ def calibrate(
         ),
     ],
     out: Annotated[Path, typer.Option("--out", help="JSON file for the calibration.")],
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            help="Model to calibrate: a folder, a .jsonnet config, or one of best, distilled, bm25, tfidf.",
-        ),
-    ] = BEST,
+    model: ModelOrBest = BEST,
     split: Annotated[
         str | None,
         typer.Option("--split", help="Use only articles and posts of this split.", show_default="all"),
@@ -47,7 +42,7 @@ def calibrate(
 ) -> None:
     """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
     from linker.common.files import check_writable
-    from linker.ranking.ranker import find_model
+    from linker.models.resolve import resolve_model
 
     check_writable(out, [str(articles), str(posts)])
     if plot is not None:
@@ -55,27 +50,27 @@ def calibrate(
 
         check_figure(plot, [articles, posts])
         if plot.resolve() == out.resolve():
-            raise LinkerError(f"--plot {plot}: is the calibration itself; give another name")
+            raise LinkerError(f"--plot {plot}: same file as --out; give another name")
     include_packages(include_package)
     for path in (articles, posts):
         if not path.is_file():
-            raise DataError(f"{path}: no such file")
-    found = find_model(model)
+            raise DataError(f"{path}: file not found")
+    found = resolve_model(model)
 
-    from linker.calibration.calibrate import calibrate as learn
+    from linker.calibration.calibrate import calibrate as fit
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.outputs import only_split
     from linker.models.passages import reading
 
     linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
     linked = only_split(linked, split) if split else linked
-    # Each article by itself: the scores that `linker rank` compares with the calibration.
-    scores = reading(found.load().model, passages).score_alone(linked.articles, linked.posts)
-    calibration = learn(
+    # Articles are scored independently, as in `linker rank`.
+    scores = reading(found.load(), passages).score_alone(linked.articles, linked.posts)
+    calibration = fit(
         scores,
         linked.relevance(),
-        model=found.contender.name,
-        fingerprint=identity(found.contender),
+        model=found.name,
+        fingerprint=found.fingerprint,
         passages=passages,
     )
     calibration.write(out)
@@ -92,7 +87,7 @@ def calibrate(
     )
     print_thresholds(sys.stdout, calibration.table(), "pairs kept")
     say(
-        f"of them relevant: where 1 pair in {one_in:,.0f} is, as here; `linker rank --calibration` guesses how many "
-        "of the posts at hand are, `linker rank --labels` knows more"
+        f"precision holds where 1 pair in {one_in:,.0f} is relevant, as here; `linker rank --calibration` estimates "
+        "the share among the ranked posts, and `linker rank --labels` does so more reliably"
     )
     print(out)

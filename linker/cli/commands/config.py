@@ -1,4 +1,4 @@
-"""`linker config`: look at a training config without training. Nothing here imports a component."""
+"""`linker config`: show and check training configs. Imports no components."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def library(include_package: Packages = None) -> None:
 
 
 def _components(config: Any) -> int:
-    """How many registered components a resolved config names."""
+    """Count the registered components in a resolved config."""
     if isinstance(config, list):
         return sum(map(_components, config))
     if isinstance(config, dict):

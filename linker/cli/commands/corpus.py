@@ -7,23 +7,30 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.cli.commands.corpus_search import search
 from linker.cli.options import (
     Address,
+    CorpusFolder,
+    CorpusModel,
     EngineName,
     ErrorsDir,
+    ModelOrBest,
     Packages,
     PostColumnNames,
     engine_of,
     include_packages,
+    naming_columns,
+    post_columns,
 )
+from linker.cli.repeated_options import SeveralValues
 from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
     from linker.corpus.builder import Added
 
 app = typer.Typer(help="Encode posts once and rank them for any article.", no_args_is_help=True)
+app.command("search", cls=SeveralValues)(search)
 
-Folder = Annotated[Path, typer.Argument(help="Folder of the corpus.", show_default=False)]
 Posts = Annotated[
     list[str],
     typer.Argument(
@@ -45,10 +52,7 @@ OnError = Annotated[
 def build(
     posts: Posts,
     out: Annotated[Path, typer.Option("--out", help="Folder that the corpus is written to.")],
-    model: Annotated[
-        str,
-        typer.Option("--model", help="Model that encodes the posts: best, distilled, or a model folder."),
-    ] = BEST,
+    model: ModelOrBest = BEST,
     column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
@@ -57,28 +61,20 @@ def build(
     include_package: Packages = None,
 ) -> None:
     """Encode posts into a corpus; run the command again to resume an interrupted build."""
-    from linker.cli.options import post_columns, with_option
     from linker.corpus.builder import build_corpus
 
     include_packages(include_package)
     where = engine_of(engine, address)
-    with with_option():
+    with naming_columns():
         added = build_corpus(out, posts, model, post_columns(column), on_error, str(errors_dir), where)
     _report(out, added)
 
 
 @app.command()
 def add(
-    corpus: Folder,
+    corpus: CorpusFolder,
     posts: Posts,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            help="The model that encoded the corpus, if its folder was moved.",
-            show_default="as when the corpus was built",
-        ),
-    ] = None,
+    model: CorpusModel = None,
     column: PostColumnNames = None,
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
@@ -87,18 +83,17 @@ def add(
     include_package: Packages = None,
 ) -> None:
     """Add posts to a corpus; those that it holds already are skipped."""
-    from linker.cli.options import post_columns, with_option
     from linker.corpus.builder import add_to_corpus
 
     include_packages(include_package)
     where = engine_of(engine, address)
-    with with_option():
+    with naming_columns():
         added = add_to_corpus(corpus, posts, model, post_columns(column), on_error, str(errors_dir), where)
     _report(corpus, added)
 
 
 @app.command()
-def info(corpus: Folder) -> None:
+def info(corpus: CorpusFolder) -> None:
     """Show the number, times and languages of the posts of a corpus, and its model."""
     from linker.corpus.info import summary
     from linker.corpus.storage.store import Store
@@ -109,7 +104,7 @@ def info(corpus: Folder) -> None:
 
 @app.command()
 def index(
-    corpus: Folder,
+    corpus: CorpusFolder,
     articles: Annotated[
         str | None,
         typer.Option(
@@ -117,14 +112,7 @@ def index(
             help="File of articles to measure recall with, besides posts of the corpus.",
         ),
     ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            help="The model that encoded the corpus, if its folder was moved.",
-            show_default="as when the corpus was built",
-        ),
-    ] = None,
+    model: CorpusModel = None,
     include_package: Packages = None,
 ) -> None:
     """Build or update the index for approximate search, and measure its recall."""
@@ -139,7 +127,7 @@ def index(
 
 
 @app.command()
-def verify(corpus: Folder) -> None:
+def verify(corpus: CorpusFolder) -> None:
     """Check every file of a corpus for damage; exit code 2 if there is any."""
     from linker.common.errors import DataError
     from linker.corpus.storage.store import Store

@@ -1,4 +1,4 @@
-"""`linker doctor`: what this installation computes with, and whether it computes right."""
+"""`linker doctor`: check the installation and its compute kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPTIONAL = (
     "matplotlib",
     "triton",
 )
-# float32 beside float64, relative to the largest value. Broken kernels are off by far more.
+# float32 against float64, relative to the largest value. Broken kernels differ by far more.
 TOLERANCE = 1e-3
 
 
@@ -65,7 +65,7 @@ def _examine() -> dict[str, Any]:
 
 
 def _devices() -> list[dict[str, Any]]:
-    """What the CPU and, where there is one, the GPU compute with."""
+    """Return the kernels of the CPU and, if there is one, of the GPU."""
     import torch
 
     from linker.common.errors import LinkerError
@@ -74,7 +74,7 @@ def _devices() -> list[dict[str, Any]]:
     for device in ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",):
         try:
             devices.append(_examine_device(device))
-        except LinkerError as error:  # kernels that were asked for need not fit every device
+        except LinkerError as error:  # requested kernels need not support every device
             errors.append(error)
     if not devices:
         raise errors[0]
@@ -109,7 +109,7 @@ def _examine_device(device: str) -> dict[str, Any]:
 
 
 def _self_check(device: str) -> tuple[float | None, str | None]:
-    """Largest difference of outputs and gradients from plain torch in float64, or what the kernels failed with."""
+    """Return the largest difference of outputs and gradients from plain torch in float64, or the error."""
     import torch
 
     from linker.modules.kernels.dispatch import use_kernels
@@ -118,20 +118,20 @@ def _self_check(device: str) -> tuple[float | None, str | None]:
         expected = _encode_batch("cpu", torch.float64)
     try:
         computed = _encode_batch(device, torch.float32)
-    except Exception as error:  # a diagnosis reports whatever it is
+    except Exception as error:  # a diagnosis reports every error
         return None, f"{type(error).__name__}: {str(error).strip().splitlines()[0] if str(error) else ''}"
     differences = [
         float((ours.cpu().double() - theirs).abs().max() / theirs.abs().max())
         for ours, theirs in zip(computed, expected)
     ]
-    # max() would overlook what is no number.
+    # max() would ignore NaN.
     return (
         (max(differences), None) if all(d == d for d in differences) else (None, "the result is not a number")
     )
 
 
 def _encode_batch(device: str, dtype: Any) -> tuple[Tensor, Tensor]:
-    """Vectors of a few random texts by a small star transformer, and all gradients of their random sum."""
+    """Return embeddings of random texts by a small star transformer, and all gradients of a random sum."""
     import torch
 
     from linker.modules.encoders.star_transformer import StarTransformerEncoder
@@ -151,7 +151,7 @@ def _encode_batch(device: str, dtype: Any) -> tuple[Tensor, Tensor]:
 
 
 def _allocator() -> str:
-    """Who hands out memory: the C library's own allocator, or one that was preloaded."""
+    """Return the memory allocator: the C library's, or a preloaded one."""
     try:
         mapped = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -200,7 +200,7 @@ def _rows_of_device(device: dict[str, Any]) -> list[tuple[str, str]]:
     if device["why_plain"]:
         kernels += f": {device['why_plain']}"
     if device["instructions"]:
-        pool = "torch's threads" if device["threads_of_torch"] else "threads of its own"
+        pool = "torch's threads" if device["threads_of_torch"] else "separate threads"
         kernels += f", {device['instructions']}, on {pool}"
     check = device["error"]
     if check is None:

@@ -1,4 +1,4 @@
-"""`linker plot`: figures of models, rankings and labelling jobs."""
+"""`linker plot`: figures of models, rankings, calibrations and simulations."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ Ranking = Annotated[
         show_default=False,
     ),
 ]
-ScoreColumn = Annotated[str, typer.Option("--score", help="Column of RANKING that holds the scores.")]
+ScoreColumn = Annotated[str, typer.Option("--score", help="Column of RANKING with the scores.")]
 LabelColumn = Annotated[
     str | None,
     typer.Option(
         "--label",
-        help="Column of RANKING that holds the relevance labels.",
+        help="Column of RANKING with the relevance labels.",
         show_default="label, value or relevant",
     ),
 ]
@@ -65,26 +65,6 @@ AnyPosts = Annotated[
         help="File of posts with an article_id or article_ids column, to score when RANKING is not given.",
     ),
 ]
-
-
-@app.command()
-def attention(
-    out: Out,
-    tokens: Annotated[
-        list[int], typer.Option("--tokens", min=1, help="Length of a text in tokens; repeatable.")
-    ] = [5, 25],  # noqa: B006  (typer copies it)
-    alpha: Annotated[
-        float, typer.Option("--alpha", help="Entmax alpha, above 1; 1.5 is 1.5-entmax, 2 is sparsemax.")
-    ] = 2.0,
-    seed: Seed = 13,
-    data: Data = None,
-) -> None:
-    """Plot attention weights in short and long texts: softmax against sparsemax."""
-    _check(out, data)
-    from linker.plots.attention import attention_weights, figure
-
-    numbers = attention_weights(tokens, alpha, seed)
-    _write(figure(numbers), out, numbers, data)
 
 
 @app.command()
@@ -118,12 +98,12 @@ def tsne(
     """Plot a t-SNE map of the posts of the most shared articles."""
     _check(out, data, articles, posts)
     include_packages(include_package)
+    from linker.models.resolve import resolve_model
     from linker.plots.tsne import figure, vector_map
-    from linker.ranking.ranker import find_model
 
-    found = find_model(model)
+    found = resolve_model(model)
     linked = _linked(articles, posts, split)
-    numbers = vector_map(found.load().model, linked, count, seed, model)
+    numbers = vector_map(found.load(), linked, count, seed, model)
     _write(figure(numbers), out, numbers, data)
 
 
@@ -190,7 +170,9 @@ def reliability(
 
     if calibration is not None:
         if ranking or model or articles or posts or split:
-            raise LinkerError("--calibration: has its own numbers; leave out RANKING, the model and its data")
+            raise LinkerError(
+                "--calibration: plotted by itself; leave out RANKING and the model with its data"
+            )
         from linker.calibration.calibration import Calibration
 
         numbers = of_calibration(Calibration.read(calibration))
@@ -235,28 +217,27 @@ def words(
     """Write an HTML page that highlights the words of an article with a weight above 0."""
     from linker.articles.loading import check_source, load_articles
     from linker.common.files import check_writable
+    from linker.models.resolve import resolve_model
     from linker.plots.words import check_page, write_page
     from linker.plots.words import words as words_of
-    from linker.ranking.ranker import find_model
 
     check_page(out, [article])
     if data is not None:
         check_writable(data, [article])
     include_packages(include_package)
     check_source(article)
-    found = find_model(model)
+    found = resolve_model(model)
     read = load_articles(article)
     if len(read) > 1:
-        raise LinkerError(f"{article}: holds {len(read):,} articles; give a file with one")
-    loaded = found.load()
-    numbers = words_of(loaded.model, read[0], loaded.name)
+        raise LinkerError(f"{article}: contains {len(read):,} articles; give a file with one")
+    numbers = words_of(found.load(), read[0], found.file_name)
     write_page(numbers, out)
     _write_data(numbers, data)
     print(out)
 
 
 def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
-    """What can be wrong with names is found out before any work."""
+    """Check the names of files before any work."""
     from linker.common.files import check_writable
     from linker.plots.style import check_figure
 
@@ -264,15 +245,15 @@ def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
     check_figure(out, given)
     if data is not None:
         if data.resolve() == out.resolve():
-            raise LinkerError(f"--data {data}: is the figure itself; give another name")
+            raise LinkerError(f"--data {data}: same file as the figure; give another name")
         check_writable(data, given)
     for path in given:
         if not path.is_file():
-            raise LinkerError(f"{path}: {'is a folder' if path.is_dir() else 'there is no such file'}")
+            raise LinkerError(f"{path}: {'is a folder' if path.is_dir() else 'file not found'}")
 
 
 def _folder_only(model: str) -> None:
-    """See that there is such a model; BM25 and TF-IDF have none of what is asked for."""
+    """Check that the model is not a lexical baseline, which has nothing to plot."""
     from linker.models.resolve import BASELINES
 
     if model in BASELINES:
@@ -296,8 +277,8 @@ def _scored(
     posts: Path | None,
     split: str | None,
 ) -> Scored:
+    from linker.models.resolve import resolve_model
     from linker.plots.data import read_scored, scored_by
-    from linker.ranking.ranker import find_model
 
     if ranking is not None:
         if model or articles or posts or split:
@@ -305,8 +286,8 @@ def _scored(
         return read_scored(str(ranking), score, label)
     if model is None or articles is None or posts is None:
         raise LinkerError("give RANKING, a file with scores and labels; or --model, --articles and --posts")
-    found = find_model(model)
-    return scored_by(found.load().model, _linked(articles, posts, split), model)
+    found = resolve_model(model)
+    return scored_by(found.load(), _linked(articles, posts, split), model)
 
 
 def _write(figure: Any, out: Path, numbers: Any, data: Path | None) -> None:

@@ -16,8 +16,8 @@ from linker.cli.options import (
     Packages,
     PostColumnNames,
     include_packages,
+    naming_columns,
     post_columns,
-    with_option,
 )
 from linker.common.errors import LinkerError
 from linker.models.pretrained import BEST
@@ -51,7 +51,8 @@ def serve(
         str | None,
         typer.Option(
             "--model",
-            help="Model for trying out rankings: a folder, or one of best, distilled, bm25, tfidf.",
+            metavar="MODEL",
+            help="Model for trying out rankings: a folder, a .jsonnet config, best, distilled, bm25 or tfidf.",
             show_default=f"the session's own, or {BEST}",
         ),
     ] = None,
@@ -68,26 +69,26 @@ def serve(
 ) -> None:
     """Serve the web page for labeling sessions and trying out rankings; Ctrl-C stops it."""
     if not (sessions or model or posts):
-        raise LinkerError("give the folder of a session; or --posts or --model to try rankings only")
+        raise LinkerError("no session given; give its folder, or --posts or --model to try rankings only")
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise LinkerError("the page needs fastapi and uvicorn: pip install 'article-linker[web]'")
     include_packages(include_package)
     from linker.annotation.session.session import Session
     from linker.data.io.records import read_posts
-    from linker.ranking.ranker import find_model
+    from linker.models.resolve import resolve_model
     from linker.web import server
     from linker.web.app import create_app
 
     if len({folder.resolve() for folder in sessions or []}) < len(sessions or []):
-        raise LinkerError("a session is given twice; give each once")
+        raise LinkerError("same session given twice; give each once")
     if model is not None:
-        find_model(model)
+        resolve_model(model)
     columns = post_columns(column)
     listener = server.listen(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = server.checked_token(token, server.is_loopback(listener))
         port = listener.getsockname()[1]
-        with with_option():
+        with naming_columns():
             candidates = read_posts(posts, columns, on_error, str(errors_dir)) if posts else []
         app = create_app(
             [opened.enter_context(Session.open(folder)) for folder in sessions or []],
@@ -99,7 +100,7 @@ def serve(
         )
 
         def started() -> None:
-            print(f"{server.address(host, port, token)}\nCtrl-C ends it.", flush=True)
+            print(f"{server.address(host, port, token)}\nCtrl-C stops the server.", flush=True)
 
         server.serve(app, listener, started)
-    print("ended; every label is kept", file=sys.stderr)
+    print("stopped; all labels are saved", file=sys.stderr)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.options import Packages, PostColumnNames, include_packages
+from linker.cli.options import ModelOrBest, Packages, PostColumnNames, include_packages
 from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
@@ -45,12 +45,7 @@ def simulate(
             show_default="one task",
         ),
     ] = None,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model", help="Model that scores the posts: a folder, or one of best, distilled, bm25, tfidf."
-        ),
-    ] = BEST,
+    model: ModelOrBest = BEST,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
@@ -113,14 +108,14 @@ def simulate(
     from linker.annotation.simulation.outputs import check_outputs, write_study
     from linker.annotation.simulation.study import Plan, study
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
-    from linker.cli.commands.annotate_start import _component
-    from linker.cli.options import post_columns, with_option
+    from linker.cli.commands.annotate_start import component
+    from linker.cli.options import naming_columns, post_columns
     from linker.cli.tables import print_study
     from linker.common.console import progress_bar, stderr
     from linker.common.errors import LinkerError
     from linker.config import build
     from linker.data.io.records import read_articles, read_posts
-    from linker.ranking.ranker import find_model
+    from linker.models.resolve import resolve_model
 
     include_packages(include_package)
     if task and not relevant:
@@ -129,19 +124,19 @@ def simulate(
         if not Path(path).is_file():
             raise LinkerError(f"{path}: file not found")
     plan = Plan(
-        {name: build(OrderingStrategy, _component("--strategy", name)) for name in strategy or _STRATEGIES},
-        {name: build(StoppingRule, _component("--stop", name)) for name in stop or ()},
+        {name: build(OrderingStrategy, component("--strategy", name)) for name in strategy or _STRATEGIES},
+        {name: build(StoppingRule, component("--stop", name)) for name in stop or ()},
         seeds,
         first,
         recall,
         growth,
     )
-    columns, found = post_columns(column), find_model(model)
+    columns, found = post_columns(column), resolve_model(model)
     if out is not None:
         check_outputs(out, [articles, *posts])
-    with with_option():
+    with naming_columns():
         planned = _planned(read_articles(str(articles)), read_posts(posts, columns), relevant, task)
-    tasks = _tasks(planned, found.load().model)
+    tasks = _tasks(planned, found.load())
     if not tasks:
         raise LinkerError("no task has a relevant post; there is nothing to find")
     with progress_bar() as progress:
@@ -168,13 +163,13 @@ def _tasks(planned: list[Planned], model: Model) -> list[Task]:
     tasks = []
     # Tasks often share their posts. The first step takes the time and has a progress bar of its own.
     with encoded_once(model, [post for _, _, posts, relevant in planned if relevant for post in posts]):
-        for one in track(made(planned, model), "preparing", len(planned)):
-            if isinstance(one, str):
+        for task in track(made(planned, model), "preparing", len(planned)):
+            if isinstance(task, str):
                 stderr.print(
-                    f"{one}: no relevant post; left out", highlight=False, markup=False, soft_wrap=True
+                    f"{task}: no relevant post; left out", highlight=False, markup=False, soft_wrap=True
                 )
             else:
-                tasks.append(one)
+                tasks.append(task)
     return tasks
 
 

@@ -1,4 +1,4 @@
-"""`linker vectors`: get published word vectors, make some from texts, look at a file of them."""
+"""`linker vectors`: download, train, distill and inspect word vectors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def fetch(
         str | None, typer.Option("--sha256", help="Expected SHA-256 checksum of the archive.")
     ] = None,
 ) -> None:
-    """Download published GloVe vectors, which configs then find by name.
+    """Download published GloVe vectors, which configs find by name.
 
     An interrupted download resumes where it stopped.
     """
@@ -175,7 +175,7 @@ def info(
     ] = 100_000,
     cache: Cache = None,
 ) -> None:
-    """Show what a vector file holds and how many words of your texts it covers."""
+    """Show the contents of a vector file and how many words of your texts it covers."""
     import numpy as np
 
     from linker.data.word_vectors.file import VectorFile, coverage

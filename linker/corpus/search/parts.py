@@ -40,7 +40,7 @@ def scores_of_parts(
     engine: Engine,
     without_first: bool = False,
 ) -> np.ndarray:
-    """The mean score of every post over the articles, as `Linker.rank` gives it: float32, one per post.
+    """The mean score of every post over the articles, as `Ranker.rank` gives it: float32, one per post.
 
     Passages are scored one by one, so memory does not grow with them.
 

@@ -1,4 +1,4 @@
-"""A ranking whose posts are read when they are asked for."""
+"""A ranking whose posts are read when they are accessed."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _COLUMNS = ["id", "text", "created_at", "lang", "extra"]
 
 
 class Ranking(ReadInParts):
-    """Ranked posts, best first, that are read from the store when they are asked for.
+    """Ranked posts, best first, that are read from the store when they are accessed.
 
     Args:
         dataset: the posts.
-        places: where they stand, best first.
-        scores: theirs.
-        copies: how many near-duplicates stand behind each.
-        first: the rank of the first.
-        explain: explains posts; None: they are not explained.
+        places: their rows in the store, best first.
+        scores: their scores.
+        copies: number of near-duplicates that each represents.
+        first: rank of the first post.
+        explain: function that explains posts; None: no explanations.
     """
 
     def __init__(

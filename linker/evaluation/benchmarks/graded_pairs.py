@@ -1,4 +1,4 @@
-"""Pairs of texts that people graded or labelled: do a model's scores agree? (PIT-2015, TURL, STS benchmark)."""
+"""Agreement of scores with graded or labeled pairs of texts (PIT-2015, TURL, STS benchmark)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PairColumns:
 
 @dataclass(frozen=True)
 class GradedPairs:
-    """Pairs of texts and what people said of them.
+    """Pairs of texts with grades and labels.
 
     Attributes:
         texts: both texts of each pair.
@@ -48,8 +48,8 @@ class GradedPairs:
     @property
     def size(self) -> str:
         """How many there are, for people."""
-        graded, labelled = (int((~np.isnan(values)).sum()) for values in (self.grades, self.labels))
-        return f"{len(self.texts):,} pairs, {graded:,} graded, {labelled:,} labelled"
+        graded, labeled = (int((~np.isnan(values)).sum()) for values in (self.grades, self.labels))
+        return f"{len(self.texts):,} pairs, {graded:,} graded, {labeled:,} labeled"
 
 
 def read_pairs(
@@ -61,7 +61,7 @@ def read_pairs(
     reader `articles_and_posts`.
 
     Raises:
-        DataError: the file cannot be read, a column is missing, a line has no texts, a grade is no number, or a label
+        DataError: if the file cannot be read, a column or text is missing, a grade is not a number, or a label
             neither 0 nor 1.
     """
     texts: list[tuple[str, str]] = []
@@ -73,7 +73,7 @@ def read_pairs(
             missing = [name for name in names if table.columns is not None and name not in table.columns]
             if missing:
                 raise DataError(
-                    f'{path}: there is no column "{missing[0]}"; there are {", ".join(table.columns or [])}'
+                    f'{path}: column "{missing[0]}" not found; the columns are {", ".join(table.columns or [])}'
                 )
             for row in table.rows:
                 try:
@@ -88,15 +88,15 @@ def read_pairs(
 
 
 def similarity_figures(model: Model, pairs: GradedPairs) -> dict[str, float]:
-    """How a model's scores go with the grades (Pearson, Spearman) and tell the labels apart (AP, best F1).
+    """Measure how a model's scores agree with the grades (Pearson, Spearman) and labels (AP, best F1).
 
-    The threshold of best F1 is chosen on these very pairs, as in the papers. AP and F1 are about the pairs labelled 1.
+    The threshold of best F1 is chosen on the same pairs, as in the papers. AP and F1 are of the pairs labeled 1.
 
     Returns:
-        By the names of `SIMILARITY_METRICS`; correlations are missing without grades, the others without labels.
+        Values by the names of `SIMILARITY_METRICS`; without grades no correlations, without labels no AP and F1.
 
     Raises:
-        LinkerError: a score that is not finite.
+        LinkerError: if a score is not finite.
     """
     articles = [Article(str(number), first) for number, (first, _) in enumerate(pairs.texts)]
     posts = [Post(str(number), second) for number, (_, second) in enumerate(pairs.texts)]
@@ -104,7 +104,7 @@ def similarity_figures(model: Model, pairs: GradedPairs) -> dict[str, float]:
 
 
 def agreement(scores: np.ndarray, grades: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    """The same for scores that are there: all float, one a pair."""
+    """Measure the agreement of given scores: all arguments float, one value per pair."""
     if not np.isfinite(scores).all():
         bad = int(np.flatnonzero(~np.isfinite(scores))[0])
         raise LinkerError(f"the score of pair {bad + 1} is {scores[bad]}")
@@ -116,18 +116,18 @@ def agreement(scores: np.ndarray, grades: np.ndarray, labels: np.ndarray) -> dic
             raise LinkerError("all grades or all scores are the same: there is nothing to correlate")
         figures["Pearson"] = float(pearsonr(scores[graded], grades[graded]).statistic)
         figures["Spearman"] = float(spearmanr(scores[graded], grades[graded]).statistic)
-    labelled = ~np.isnan(labels)
-    if labelled.any():
-        same, own = labels[labelled] == 1, scores[labelled]
+    labeled = ~np.isnan(labels)
+    if labeled.any():
+        same, of_labeled = labels[labeled] == 1, scores[labeled]
         if same.all() or not same.any():
-            raise LinkerError("all labels are the same: there is nothing to tell apart")
-        figures["AP"] = average_precision(own, same)
-        figures["best F1"] = at_threshold(own, same, best_threshold(own, same)).f1
+            raise LinkerError("all labels are the same: there is nothing to measure")
+        figures["AP"] = average_precision(of_labeled, same)
+        figures["best F1"] = at_threshold(of_labeled, same, best_threshold(of_labeled, same)).f1
     return figures
 
 
 def _one_id_a_text(articles: Sequence[Article], posts: Sequence[Post]) -> tuple[list[Article], list[Post]]:
-    """The same, equal texts with equal ids, so that each is encoded once."""
+    """Give equal texts equal ids, so that each is encoded once."""
     first = {article.text: article for article in reversed(articles)}
     second = {post.text: post for post in reversed(posts)}
     return [first[article.text] for article in articles], [second[post.text] for post in posts]

@@ -1,4 +1,4 @@
-"""How well models put a query's own candidates first (Di Giovanni & Brambilla 2021, section 4)."""
+"""Reranking of each query's candidates (Di Giovanni & Brambilla 2021, section 4)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Reranking:
-    """A query and its candidates, in an order that says nothing about their relevance.
+    """A query and its candidates, in an order independent of their relevance.
 
     Attributes:
         set: dq, dr, cq or cr.
@@ -44,24 +44,24 @@ class Reranking:
 
 
 def read_reranking(path: str | Path) -> list[Reranking]:
-    """The queries of a reranking set.
+    """Read the queries of a reranking set.
 
     Raises:
-        DataError: the file cannot be read, or a line of it is none.
+        DataError: if the file cannot be read, or a line is not a query.
     """
     found = []
     with open_bytes(str(path)) as file:
         for number, line in enumerate(file, 1):
             try:
                 value: dict[str, Any] = json.loads(line)
-                candidates = tuple(Candidate(**one) for one in value.pop("candidates"))
+                candidates = tuple(Candidate(**candidate) for candidate in value.pop("candidates"))
                 found.append(Reranking(**value, candidates=candidates))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 raise DataError(
-                    f"{path}, line {number}: no query of a reranking set; `linker mine benchmarks` makes them"
+                    f"{path}, line {number}: not a query of a reranking set; `linker mine benchmarks` writes them"
                 ) from error
     if not found:
-        raise DataError(f"{path}: holds no query")
+        raise DataError(f"{path}: no queries in this file")
     return found
 
 
@@ -79,10 +79,10 @@ class RerankingFigures:
 def rerank(model: Model, queries: Sequence[Reranking]) -> RerankingFigures:
     """Rank every query's candidates by a model's scores, the query as the article.
 
-    nDCG is over the whole ranking. Tied candidates stand in descending order of their ids.
+    nDCG is over the whole ranking. Tied candidates are in descending order of their ids.
 
     Raises:
-        LinkerError: a score that is not finite, or a query without relevant candidates.
+        LinkerError: if a score is not finite, or a query has no relevant candidates.
     """
     articles, posts = [], []
     for query in queries:
@@ -98,8 +98,8 @@ def rerank(model: Model, queries: Sequence[Reranking]) -> RerankingFigures:
         relevant = np.array([candidate.relevant for candidate in query.candidates])
         if not relevant.any():
             raise LinkerError(f"the query {query.query_id} has no relevant candidate")
-        own = scores[None, start : start + len(relevant)]
-        ranked = relevant[rank_posts(own, [candidate.id for candidate in query.candidates])]
+        of_query = scores[None, start : start + len(relevant)]
+        ranked = relevant[rank_posts(of_query, [candidate.id for candidate in query.candidates])]
         figures.append((ndcg(ranked, len(relevant))[0], average_precision(ranked)[0]))
         start += len(relevant)
     values = np.array(figures)

@@ -1,4 +1,4 @@
-"""Models on reranking sets and graded pairs, side by side."""
+"""Measure models on reranking sets and graded pairs."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from linker.evaluation.benchmarks.graded_pairs import PairColumns, read_pairs, s
 from linker.evaluation.benchmarks.reranking import read_reranking, rerank
 from linker.models.archive import write_json
 from linker.models.model import Model
-from linker.models.resolve import Contender
+from linker.models.resolve import ModelReference
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One file and what the models did on it.
+    """Results of the models on one file.
 
     Attributes:
-        name: of the file.
-        size: how much it holds, for people.
+        name: name of the file.
+        size: its size in words, such as `3 queries`.
         models: model → metric → value (fractions; correlations).
     """
 
@@ -33,7 +33,7 @@ class Benchmark:
 
 
 def measure_benchmarks(
-    contenders: Sequence[Contender],
+    references: Sequence[ModelReference],
     rerankings: Sequence[Path],
     similarities: Sequence[Path],
     columns: PairColumns,
@@ -44,16 +44,16 @@ def measure_benchmarks(
     """Measure every model on every file; all files are read and all models loaded before the first one scores.
 
     Args:
-        contenders: the models.
+        references: the models.
         rerankings: sets of `linker mine benchmarks`.
         similarities: files of pairs.
-        columns: of those.
-        json: where the figures are written, too.
-        on_error: what becomes of bad lines of `similarities`.
-        errors_dir: where those that are set aside go.
+        columns: columns of the pairs.
+        json: file to write the figures to.
+        on_error: what to do with invalid lines of `similarities`.
+        errors_dir: folder for lines that are set aside.
 
     Raises:
-        LinkerError: a file or model that cannot be read, or scores that are not finite.
+        LinkerError: if a file or model cannot be read, or scores are not finite.
     """
     files = [*rerankings, *similarities]
     if json is not None:
@@ -68,20 +68,20 @@ def measure_benchmarks(
         pairs = read_pairs(path, columns, on_error, errors_dir)
         benchmarks.append(Benchmark(_name(path, files), pairs.size))
         tasks.append(lambda model, pairs=pairs: similarity_figures(model, pairs))  # type: ignore[misc]
-    models = [contender.load() for contender in contenders]
-    for contender, model in zip(contenders, models):
+    models = [reference.load() for reference in references]
+    for reference, model in zip(references, models):
         for benchmark, task in zip(benchmarks, tasks):
-            text = f"{contender.name}: {benchmark.name}, {benchmark.size}"
+            text = f"{reference.name}: {benchmark.name}, {benchmark.size}"
             stderr.print(text, style="dim", highlight=False, markup=False, soft_wrap=True)
             try:
-                benchmark.models[contender.name] = task(model)
+                benchmark.models[reference.name] = task(model)
             except LinkerError as error:
-                raise LinkerError(f"{contender.name} on {benchmark.name}: {error}") from error
+                raise LinkerError(f"{reference.name} on {benchmark.name}: {error}") from error
     if json is not None:
         write_json(json, {"benchmarks": [asdict(benchmark) for benchmark in benchmarks]})
     return benchmarks
 
 
 def _name(path: Path, files: Sequence[Path]) -> str:
-    """The file's name, or its whole path where two have the same name."""
+    """The file's name, or its whole path if two files have the same name."""
     return path.name if [file.name for file in files].count(path.name) == 1 else str(path)

@@ -15,7 +15,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Similar:
-    """Pairs called similar from a threshold on, against pairs of one class. All but the threshold are fractions."""
+    """Classification of pairs by a threshold: precision, recall and F1 as fractions."""
 
     precision: float
     recall: float
@@ -24,7 +24,7 @@ class Similar:
 
 
 def best_threshold(cosines: np.ndarray, same: np.ndarray) -> float:
-    """The lowest of the cosines from which on calling pairs similar gives the best F1."""
+    """Return the threshold on the cosines with the best F1; the lowest if several are."""
     from sklearn.metrics import precision_recall_curve
 
     precision, recall, thresholds = precision_recall_curve(same, cosines)
@@ -33,7 +33,7 @@ def best_threshold(cosines: np.ndarray, same: np.ndarray) -> float:
 
 
 def at_threshold(cosines: np.ndarray, same: np.ndarray, threshold: float) -> Similar:
-    """The figures where pairs from this cosine on are called similar."""
+    """Return precision, recall and F1 at a threshold."""
     called = cosines >= threshold
     hits = int((called & same).sum())
     precision, recall = hits / max(int(called.sum()), 1), hits / max(int(same.sum()), 1)
@@ -48,11 +48,11 @@ THRESHOLDS = (50, 100, 200, 500, 1000, 2000, 3000)
 def top_pairs(
     scores: np.ndarray, article_ids: Sequence[str], post_ids: Sequence[str], count: int
 ) -> np.ndarray:
-    """Flat indices of the `count` best pairs, best first (all of them if there are fewer).
+    """Return flat indices of the `count` best pairs, best first (all of them if there are fewer).
 
     Ties are ordered by a hash of article id and post id. The ids alone decide, never the order of the input.
     Their alphabetical order could agree with relevance by accident: posts are often numbered article by
-    article, so the first article's own posts would come first and a constant scorer would gain.
+    article, so the first article's posts would come first and a constant scorer would gain.
     """
     flat = np.asarray(scores).ravel()
     count = min(count, flat.size)
@@ -68,9 +68,9 @@ def top_pairs(
 def _pair_hashes(
     article_ids: Sequence[str], post_ids: Sequence[str], rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
-    """A 64-bit hash of every pair (row, column), the same on every machine."""
+    """Return a 64-bit hash of every pair (row, column), the same on every machine."""
     mixed = _id_hashes(article_ids)[rows] * np.uint64(0x9E3779B97F4A7C15) + _id_hashes(post_ids)[columns]
-    # The finaliser of splitmix64: without it, equal differences between id hashes would give equal orders.
+    # The finalizer of splitmix64: without it, equal differences between id hashes would give equal orders.
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return mixed ^ (mixed >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""A ranking as a workbook of Excel."""
+"""Write rankings as Parquet files and Excel workbooks."""
 
 from __future__ import annotations
 
@@ -68,16 +68,16 @@ def _value(name: str, kind: Any, value: Any) -> Any:
 
 
 _ROWS, _COLUMNS, _CHARACTERS = 1_048_575, 16_384, 32_767
-"""What a sheet of Excel can hold below its header, and a cell."""
+"""Excel's limits: rows below the header, characters in a cell."""
 _EXACT = 10**15
 _WIDTHS = {"rank": 6, "score": 10, "id": 14, "text": 90, "created_at": 19}
 _CUT = "…"
 
 
 def write_spreadsheet(file: IO[bytes], ranking: Iterable[RankedPost]) -> None:
-    """Write one sheet: a bold header that stays in sight, filters, times in UTC, all texts as texts, never as formulas.
+    """Write one sheet: a frozen bold header, filters, times in UTC, and texts that are never formulas.
 
-    Texts of more than 32,767 characters are cut, which is said on standard error; whole numbers of more than 15
+    Texts of more than 32,767 characters are cut, with a note on standard error; whole numbers of more than 15
     digits become texts, since Excel would round them.
 
     Raises:
@@ -129,7 +129,7 @@ def _cell(name: str, value: Any) -> Any:
     value = flat(name, value)
     if name == "created_at" and (at := moment(value)) is not None and at.tzinfo is not None:
         at = at.astimezone(timezone.utc).replace(tzinfo=None)
-        # Days before 1901 Excel does not know, parts of a second it does not show.
+        # Excel has no days before 1901 and shows no fractions of a second.
         return at if at.year > 1900 and not at.microsecond else value
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)

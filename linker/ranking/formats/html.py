@@ -1,4 +1,4 @@
-"""A ranking as one HTML page that needs nothing from anywhere else."""
+"""Write a ranking as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from linker.ranking.post_links import link_of
 from linker.ranking.ranked_post import RankedPost
 
 TOP = 1_000
-"""How many posts are written where nobody says."""
+"""Default number of posts."""
 _BEGINNING = 700
-"""Characters of an article that are shown."""
+"""Number of characters of an article to show."""
 _ARTICLE_WORDS, _TELLING = 20, 20
-"""How many words of the articles are named, and by how many posts they are chosen."""
+"""Number of article words to show, and number of posts to choose them by."""
 _HEADS = {"rank": "rank", "score": "score", "probability": "probability", "date": "date (UTC)"}
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-# A post must not turn round what stands behind it.
+# A post must not change the text direction of what follows.
 _DIRECTIONS = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINK = 'rel="noopener noreferrer nofollow" target="_blank"'
 
@@ -77,7 +77,7 @@ def _part(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """How a page's policy names a style or script of its own, so that no other one runs."""
+    """Return the hash by which the content security policy allows an inline style or script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -97,7 +97,7 @@ def _article(article: Article) -> str:
 
 
 def _source(article: Article) -> str:
-    """Where the article stands and when it was published."""
+    """Return the address and date of the article."""
     found = []
     if article.url:
         url = urlsplit(article.url) if "://" in article.url else None
@@ -131,7 +131,7 @@ def _tools(dated: bool) -> str:
 def _row(ranked: RankedPost, low: float, high: float, probable: bool, dated: bool) -> str:
     post, share = ranked.post, (ranked.score - low) / (high - low) if high > low else 0.0
 
-    # A drawing, since the page's policy forbids styles in single elements.
+    # An SVG, since the page's policy forbids inline styles.
     bar = (
         '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
         f'<rect width="{100 * share:.1f}" height="6"/></svg>'
@@ -175,7 +175,7 @@ def _marked(text: str, spans: Sequence[tuple[int, int]]) -> Iterator[str]:
 
 
 def _heaviest(ranking: Sequence[RankedPost]) -> str:
-    """The words of the article that weighed most for the first posts, comma between them."""
+    """Return the article words with the highest weight for the first posts, separated by commas."""
     totals: dict[str, float] = {}
     for ranked in ranking[:_TELLING]:
         for word, weight in ranked.explanation.article_words if ranked.explanation else []:
@@ -191,5 +191,5 @@ def _time(moment: datetime) -> str:
 
 
 def _clean(text: str) -> str:
-    """A text of a stranger without characters that cannot be shown or that change its direction."""
+    """Return untrusted text without control characters and characters that change its direction."""
     return _DIRECTIONS.sub("", _CONTROL.sub(" ", text))

@@ -1,4 +1,4 @@
-"""Ranked posts as plain values, and all of them as one table whose columns are known before its first row."""
+"""Ranked posts as JSON records, and rankings as tables whose columns are known before the first row."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from linker.ranking.ranked_post import RankedPost
 FIRST_COLUMNS = ("rank", "score", "id", "text")
 
 
-# What would be read as two ids, or as the beginning of a list in JSON.
+# Ids with these would be read as two ids, or as the beginning of a JSON list.
 _NO_ITEM = re.compile(r"\||^\s*\[")
 
 
 def record(ranked: RankedPost) -> dict[str, Any]:
-    """A ranked post as JSON values: rank, score, id, text, what else is known of it, and its extra fields.
+    """Return a ranked post as JSON values: rank, score, id, text, other known fields, and its extra fields.
 
     An extra field whose name is taken gets `post_` before it. `copies` is the number of near-duplicates that the post
     stands for. `probability` is there where it is known, `article_words` and `post_words` if explanations were asked
@@ -51,12 +51,12 @@ def _pair(pair: tuple[str, float]) -> list[Any]:
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON in one line; what JSON does not know, such as dates, as text."""
+    """Return a value as one line of JSON; dates and the like as text."""
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
 class Records:
-    """Records on disk, gone through as often as wanted.
+    """Records on disk that can be iterated over several times.
 
     Attributes:
         columns: the kinds of values (`bool`, `int`, `float`, `str`, `list` or `dict`) in every column, in the order
@@ -86,7 +86,7 @@ class Records:
 
 @contextmanager
 def collected(ranking: Iterable[RankedPost]) -> Iterator[Records]:
-    """All posts of a ranking as records in a temporary file: only the last one tells the last column."""
+    """Return all posts of a ranking as records in a temporary file: the last one may add a column."""
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="surrogatepass") as file:
         records = Records(file)
         for ranked in ranking:
@@ -95,14 +95,14 @@ def collected(ranking: Iterable[RankedPost]) -> Iterator[Records]:
 
 
 def flat(name: str, value: Any) -> Any:
-    """A value for a cell of a table that knows only text and numbers: ids as `a|b`, other lists and objects as JSON."""
+    """Return a value for a cell with text or a number: ids as `a|b`, other lists and objects as JSON."""
     if name == "article_ids" and isinstance(value, list) and not any(map(_NO_ITEM.search, map(str, value))):
         return "|".join(map(str, value))
     return json_text(value) if isinstance(value, (list, dict)) else value
 
 
 def moment(value: Any) -> datetime | None:
-    """A time as `record` writes it; None where a field of that name holds something else."""
+    """Return a time as `record` writes it; None if a field of that name contains something else."""
     try:
         return datetime.fromisoformat(value)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""A ranking as a run of trec_eval."""
+"""Write rankings as CSV, TSV, JSON and TREC runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
 def write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
-    """Write all fields, one row a post; cells that a spreadsheet might run get an apostrophe before them."""
+    """Write all fields as CSV, one row per post; cells that a spreadsheet might run start with an apostrophe."""
     with collected(ranking) as records:
         writer = csv.DictWriter(file, list(records.columns), lineterminator="\n")
         writer.writeheader()
@@ -25,7 +25,7 @@ def write_csv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
 
 
 def write_tsv(file: IO[str], ranking: Iterable[RankedPost]) -> None:
-    """The same without quotes: tabs and line breaks in a text become spaces."""
+    """Write all fields as TSV without quotes: tabs and line breaks in a text become spaces."""
     with collected(ranking) as records:
         file.write("\t".join(map(_one_line, records.columns)) + "\n")
         for values in records:
@@ -43,12 +43,12 @@ def _one_line(text: str) -> str:
 
 
 def write_json_lines(file: IO[str], ranking: Iterable[RankedPost]) -> None:
-    """Write an object a line."""
+    """Write JSON Lines: one object per line."""
     file.writelines(json_text(record(ranked)) + "\n" for ranked in ranking)
 
 
 def write_json(file: IO[str], ranking: Iterable[RankedPost]) -> None:
-    """Write a list with an object a line."""
+    """Write a JSON list with one object per line."""
     before = "[\n"
     for ranked in ranking:
         file.write(before + json_text(record(ranked)))
@@ -57,7 +57,7 @@ def write_json(file: IO[str], ranking: Iterable[RankedPost]) -> None:
 
 
 def write_trec(file: IO[str], ranking: Iterable[RankedPost], query: str, tag: str) -> None:
-    """Write `query Q0 post rank score tag`, a line a post.
+    """Write a TREC run: `query Q0 post rank score tag`, one line per post.
 
     Raises:
         LinkerError: an id with white space.

@@ -116,7 +116,7 @@ def test_nothing_left(run: Run) -> None:
     assert run("next", "job") == (
         0,
         "",
-        "nothing is left to label, or the rest lies before other annotators\n",
+        "no posts left to label, or the rest is assigned to other annotators\n",
     )
 
 
@@ -130,7 +130,7 @@ def test_status_to_read(run: Run) -> None:
     out = run("status", "job")[1]
     lines = out.splitlines()
     assert lines[0] == "job: 40 posts to label, and 1 near-duplicates of them"
-    assert lines[1].startswith("labelled   19 (48%), 5 relevant, 1 skipped; with near-duplicates 20")
+    assert lines[1].startswith("labeled    19 (48%), 5 relevant, 1 skipped; with near-duplicates 20")
     assert lines[2].startswith("left       about ")
     assert lines[3].startswith("rule       go on: ")
     assert "lee" in lines[4]
@@ -196,7 +196,7 @@ def test_agreement(run: Run) -> None:
         (("export", "job", "--out", "job/posts.jsonl"), "would overwrite an input"),
         (("export", "job", "--out", "labels.csv", "--format", "excel"), "excel"),
         (("import", "job", "missing.csv"), "missing.csv: cannot be read"),
-        (("run", "job"), "standard input is no terminal"),
+        (("run", "job"), "standard input is not a terminal"),
         ((*START[:1], "job", *START[2:]), "job: there is a session already"),
         ((*START[:5], "no.jsonl"), "no.jsonl: there is no such file"),
         ((*START, "--strategy", "lucky"), '"lucky" is not a registered OrderingStrategy'),
@@ -286,18 +286,18 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     first, second, third = ranked(tmp_path / "job")[:3]
     assert first == "p0"
     assert "Relevant: about the *bridge*." in terminal.until("q quit")
-    assert "0 labelled" in terminal.until("post p0 ")
+    assert "0 labeled" in terminal.until("post p0 ")
     assert "1 near-duplicate" in terminal.until("\n")
     assert "\x1b[1;4mbridge\x1b[0m" in terminal.until("number")
     terminal.press("y")
-    assert "1 labelled · 1 relevant" in terminal.until(f"post {second} ")
+    assert "1 labeled · 1 relevant" in terminal.until(f"post {second} ")
     terminal.press("\x1b[A")  # an arrow key labels nothing
     terminal.press("x")  # nor does this
     terminal.until("q quit")
     terminal.press("n")
-    assert "2 labelled · 1 relevant" in terminal.until(f"post {third} ")
+    assert "2 labeled · 1 relevant" in terminal.until(f"post {third} ")
     terminal.press("u")
-    assert "1 labelled · 1 relevant" in terminal.until(f"post {second} ")
+    assert "1 labeled · 1 relevant" in terminal.until(f"post {second} ")
     terminal.press("e")
     terminal.until("note: ")
     terminal.press("which bridge?\n")

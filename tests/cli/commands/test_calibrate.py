@@ -98,11 +98,11 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
     for wish in ("--precision", "--recall"):
         code, out, err = run(*RANK, wish, "0.8")
         assert (code, out) == (2, "")
-        assert f"error: {wish}: nobody has said which posts are relevant" in err
+        assert f"error: {wish}: no relevance labels to estimate it from" in err
     code, _, err = run(*RANK, "--threshold", "0.1")
     assert code == 0
-    assert "without labels nobody can know how many of these posts are relevant" in err
-    assert "without labels" not in run(*RANK)[2]
+    assert "precision and recall at this threshold are unknown" in err
+    assert "are unknown" not in run(*RANK)[2]
 
 
 @pytest.mark.parametrize(
@@ -110,18 +110,18 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
     [
         (
             ("--labels", "labels.csv", "--precision", "0.8", "--recall", "0.8"),
-            "--precision and --recall: one of",
+            "--precision and --recall: both set the threshold",
         ),
         (("--labels", "labels.csv", "--precision", "0.8", "--threshold", "1"), "--precision and --threshold"),
         (("--labels", "labels.csv", "--precision", "80"), "give a share above 0 and up to 1"),
         (("--labels", "labels.csv", "--precision", "nan"), "give a share above 0 and up to 1"),
         (("--labels", "labels.csv", "--calibration", "c.json"), "--labels and --calibration: give one"),
         (("--labels", "none.csv"), "none.csv: cannot be read"),
-        (("--labels", "posts.jsonl"), "posts.jsonl: not one label is in it"),
+        (("--labels", "posts.jsonl"), "posts.jsonl: no labels in this file"),
         (("--labels", "labels.tsv"), "labels are CSV or JSON Lines"),
         (("--labels", "others.csv"), "do the ids match?"),
-        (("--labels", "same.csv"), "2 of 2 labelled posts are relevant"),
-        (("--calibration", "posts.jsonl"), "posts.jsonl: is no calibration"),
+        (("--labels", "same.csv"), "2 of 2 labeled posts are relevant"),
+        (("--calibration", "posts.jsonl"), "posts.jsonl: not a calibration file"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_message(run: Run, arguments: tuple[str, ...], words: str) -> None:
@@ -201,7 +201,7 @@ def test_the_diagram_comes_from_the_calibration(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--model", "none"), "no such model folder"),
+        (("--model", "none"), "model not found"),
         (("--model", "bm25", "--split", "dev"), "no posts with articles have it"),
         (("--model", "bm25", "--out", "posts.jsonl"), "posts.jsonl"),
         (("--model", "bm25", "--plot", "c.txt"), "c.txt"),
@@ -223,7 +223,7 @@ def test_a_corpus_is_cut_like_its_posts(run: Run) -> None:
     wish = ("--labels", "labels.csv", "--recall", "0.7")
     code, _, expected = run(*RANK[:-1], "model", *wish, "--out", "posts.csv")
     assert code == 0
-    corpus = ("rank", "--article", "a.json", "--corpus", "corpus", "--copies")
+    corpus = ("corpus", "search", "corpus", "--article", "a.json", "--copies")
     code, _, told = run(*corpus, *wish, "--fusion", "none", "--out", "corpus.csv")
     assert code == 0
     assert [line.split()[1:2] for line in told.splitlines()] == [

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from ir_measures import AP
 
-from linker.calibration.score_files import read_scores
 from linker.models.archive import save_model
 from linker.models.lexical import TfidfModel
+from tests.helpers.score_files import read_scores
 
 TOPICS = [
     "bridge cracks council",
@@ -174,17 +174,17 @@ def test_bad_lines_stop_it_or_are_set_aside(folder: Path) -> None:
 
 def test_several_models_need_several_files(folder: Path) -> None:
     result = linker(folder, "mine", "bm25", "--run", "runs/all.run")
-    refused(result, "one file cannot hold 2 models", "--run 'runs/all-{model}.run'")
+    refused(result, "one file cannot contain 2 models", "--run 'runs/all-{model}.run'")
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere"], ["nowhere: no such model folder", "bm25 or tfidf"]),
+        (["nowhere"], ["nowhere: model not found", "bm25 or tfidf"]),
         (["."], ["not a model folder, it has no config.json"]),
         (["bm25", "bm25"], ["bm25: given twice"]),
-        (["bm25", "--articles", "none.jsonl", "--posts", "posts.jsonl"], ["none.jsonl: no such file"]),
-        (["bm25", "--articles", "articles.jsonl", "--posts", "none"], ["none: no such file"]),
+        (["bm25", "--articles", "none.jsonl", "--posts", "posts.jsonl"], ["none.jsonl: file not found"]),
+        (["bm25", "--articles", "articles.jsonl", "--posts", "none"], ["none: file not found"]),
         (["bm25", "--json", "mine"], ["mine: is a folder"]),
         (["bm25", "--json", "posts.jsonl/x"], ["posts.jsonl is no folder"]),
         (["bm25", "--qrels", "posts.jsonl"], ["would overwrite the input posts.jsonl"]),
@@ -208,7 +208,7 @@ def test_a_wrong_config_says_everything_at_once(folder: Path) -> None:
 
 def test_a_training_config_is_no_model_yet(folder: Path) -> None:
     (folder / "mine.jsonnet").write_text("{data: {}, model: {type: 'siamese'}}")
-    refused(linker(folder, "mine.jsonnet"), "mine.jsonnet: is the config of a training", "linker train")
+    refused(linker(folder, "mine.jsonnet"), "mine.jsonnet: a training config", "linker train")
 
 
 def test_ids_with_white_space_are_refused_in_trec_files_only(folder: Path) -> None:
@@ -216,7 +216,7 @@ def test_ids_with_white_space_are_refused_in_trec_files_only(folder: Path) -> No
         path = folder / name
         path.write_text(path.read_text().replace('"a1"', '"a 1"'))
     result = linker(folder, "bm25", "--run", "x.run")
-    refused(result, "article id 'a 1' holds white space")
+    refused(result, "article id 'a 1' contains white space")
     assert "scoring" not in result.stderr
     assert not (folder / "x.run").exists()
     assert linker(folder, "bm25", "--scores", "x.npz").returncode == 0

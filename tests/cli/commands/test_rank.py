@@ -19,10 +19,10 @@ import pytest
 
 from linker.cli.main import main
 from linker.data.types import Article, Post
-from linker.evaluation.trec import read_run
 from linker.models.archive import save_model
 from linker.models.lexical import TfidfModel
 from linker.ranking.ranker import load
+from tests.helpers.score_files import read_run
 
 ARTICLE = "Bridge closed after cracks\n\nThe council closed the old bridge because of cracks in its northern pier.\n"
 POSTS = [
@@ -145,10 +145,6 @@ def test_near_duplicates_are_shown_once(run: Run, tmp_path: Path) -> None:
     assert [(r["id"], r["copies"]) for r in records] == [("a3", 0), ("a1", 0), ("a2", 0), ("c", 0), ("b", 0)]
     rows = list(csv.DictReader(io.StringIO(run(*bm25, "csv", "--lang", "en")[1])))
     assert [(row["id"], row["copies"]) for row in rows] == [("a3", "1"), ("c", "0")]
-    assert [row["rank"] for row in csv.DictReader(io.StringIO(run(*bm25, "csv", "--offset", "1")[1]))] == [
-        "2",
-        "3",
-    ]
     assert len(run(*bm25, "trec")[1].splitlines()) == 5, "a run holds all posts, to be evaluated"
 
 
@@ -175,7 +171,7 @@ CONDITIONS = [
         (("--since", "2031-05-15"), ["e2"], "left out 1 of 4 posts: without a time (--since, --until)"),
         (("--until", "2031-05-14T10:00:00Z"), [], "no post meets the conditions"),
         (("--since", "2031-05-14T10:00:00Z", "--until", "2031-05-16"), ["e1", "d1"], "without a time"),
-        (("--since", "2031-05-14", "--lang", "en", "--offset", "1"), ["e2"], "without a time"),
+        (("--since", "2031-05-14", "--lang", "en", "--top", "1"), ["e1"], "without a time"),
     ],
 )
 def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, told) -> None:
@@ -194,7 +190,10 @@ def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, to
     [
         (("--lang", "en"), "--lang en: no post has a language"),
         (("--since", "2031"), "--since: "),
-        (("--where", "likes > 2"), "--where likes > 2: SQL conditions need a corpus"),
+        (
+            ("--corpus", "tweets"),
+            "--corpus: moved to a command of its own; use `linker corpus search tweets`",
+        ),
     ],
 )
 def test_conditions_that_cannot_be_asked(run: Run, options, told) -> None:
@@ -253,12 +252,10 @@ def test_bad_lines_stop_or_are_set_aside(run: Run, tmp_path: Path) -> None:
     code, out, err = run(*BASIC, "--format", "csv")
     assert (code, out) == (2, "")
     assert "posts.jsonl, line 6" in err
-    code, out, err = run(
-        *BASIC, "--format", "csv", "--on-error", "skip", "--errors-dir", str(tmp_path / "side")
-    )
+    code, out, err = run(*BASIC, "--format", "csv", "--on-error", "skip")
     assert (code, len(list(csv.reader(io.StringIO(out))))) == (0, 5)
     assert "1 of 6 lines set aside" in err
-    assert (tmp_path / "side/posts.jsonl.errors.jsonl").exists()
+    assert (tmp_path / "posts.jsonl.errors.jsonl").exists()
 
 
 def test_explain_marks_the_words(run: Run) -> None:
@@ -293,7 +290,7 @@ def test_a_model_that_cannot_explain_says_so(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mute.jsonnet").write_text("{ type: 'silent' }")
     code, out, err = run(*BASIC, "--model", "mute.jsonnet", "--explain", "--include-package", "silent")
     assert code == 0
-    assert "mute cannot tell which words carried a score" in err
+    assert "mute cannot explain its scores" in err
     assert "*" not in out
 
 
@@ -316,7 +313,7 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--article", "none.html", "--posts", "posts.jsonl"), "none.html: there is no such file"),
+        (("--article", "none.html", "--posts", "posts.jsonl"), "none.html: file not found"),
         (("--article", "article.txt", "--posts", "none.csv"), "none.csv: there is no such file"),
         (("--article", "article.txt", "--posts", "runs"), "runs: no file to read in this folder"),
         (("--article", "-", "--posts", "-"), "standard input can be read once only"),
@@ -324,7 +321,7 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
             ("--article", "-", "--article", "-", "--posts", "posts.jsonl"),
             "standard input can be read once only",
         ),
-        ((*BASIC, "--model", "runs/none"), "runs/none: no such model folder"),
+        ((*BASIC, "--model", "runs/none"), "runs/none: model not found"),
         ((*BASIC, "--out", "."), "is a folder"),
         ((*BASIC, "--out", "article.txt/x.csv"), "cannot be written"),
         ((*BASIC, "--out", "posts.jsonl"), "would overwrite an input"),
@@ -341,7 +338,7 @@ def test_mistakes_end_with_2_and_one_message(
     run: Run, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], words: str
 ) -> None:
     monkeypatch.setattr(
-        "linker.ranking.ranker.FoundModel.load", lambda _: pytest.fail("the model was loaded")
+        "linker.models.resolve.ModelReference.load", lambda _: pytest.fail("the model was loaded")
     )
     Path("runs").mkdir()
     code, out, err = run(*arguments)
@@ -399,7 +396,7 @@ def test_an_address_and_a_file_as_one_query(run: Run, served: str, tmp_path: Pat
     assert failed.returncode == 2
     assert failed.stderr == (
         "fetching the article ...\n"
-        f"error: {served}/gone.html: there is no such page (status 404); check the address\n"
+        f"error: {served}/gone.html: page not found (status 404); check the address\n"
     )
 
 

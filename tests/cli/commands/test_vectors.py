@@ -63,7 +63,7 @@ def test_wrong_input_raises_what_the_command_line_shows(folder: Path) -> None:
     with pytest.raises(DataError, match=r"`linker vectors fetch 6B\.50d`"):
         run("info", "6B.50d")
     with pytest.raises(DataError, match=r"has no column body; there are: id, text"):
-        run("train", "posts.jsonl", "--out", "v.txt", "--column", "body")
+        run("train", "posts.jsonl", "--out", "v.txt", "--text-column", "body")
     assert not (folder / "v.txt").exists()
 
 

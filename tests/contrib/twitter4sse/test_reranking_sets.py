@@ -170,7 +170,7 @@ def test_reading_a_set_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"dq\.jsonl\.gz, line 1: no query"):
         read_reranking(path)
     path.write_bytes(gzip.compress(b""))
-    with pytest.raises(DataError, match="holds no query"):
+    with pytest.raises(DataError, match="no queries in this file"):
         read_reranking(path)
 
 

@@ -226,7 +226,7 @@ def run(monkeypatch, capsys):
 def test_on_the_command_line(built, tmp_path, run):
     article = tmp_path / "article.txt"
     article.write_text(ARTICLE)
-    asked = ["rank", "--corpus", built, "--article", article, "--format", "jsonl", "--top", 5]
+    asked = ["corpus", "search", built, "--article", article, "--format", "jsonl", "--top", 5]
     code, out, told = run(*asked, "--approximate")
     assert (code, out) == (2, "")
     assert f"run `linker corpus index {built}`" in told
@@ -242,7 +242,7 @@ def test_on_the_command_line(built, tmp_path, run):
     for fusion in ("none", "zscore"):
         code, out, told = run(*asked, "--approximate", "--fusion", fusion)
         assert code == 0, told
-        assert "for 2 articles, when the index was made" in told
+        assert "for 2 articles, as measured when it was built" in told
         expected = corpus.rank(article, 5, fusion=fusion, approximate=True)
         got = [json.loads(line) for line in out.splitlines()]
         assert [(line["id"], line["score"]) for line in got] == [(one.post.id, one.score) for one in expected]
@@ -252,6 +252,6 @@ def test_on_the_command_line(built, tmp_path, run):
     assert "1 posts were added since" in told
     assert json.loads(out.splitlines()[0])["id"] == "new"
     assert "900 posts; finds" in run("corpus", "info", built)[1]
-    code, _, told = run("rank", "--posts", articles, "--article", article, "--approximate")
+    code, _, told = run("rank", "--posts", articles, "--article", article, "--corpus", built)
     assert code == 2
-    assert "--approximate: only a corpus" in told
+    assert "use `linker corpus search" in told

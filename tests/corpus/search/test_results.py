@@ -11,7 +11,7 @@ from linker.corpus.builder import build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.search import results
 from linker.data.io.columns import PostColumns
-from linker.ranking import ranked_post
+from linker.ranking import ranked_post, request
 from linker.ranking.output import write_ranking
 from tests.corpus.conftest import some_posts, write_posts
 
@@ -38,15 +38,16 @@ def read(monkeypatch):
         return whole(dataset, places, columns)
 
     monkeypatch.setattr(results, "rows_at", rows_at)
-    monkeypatch.setattr(ranked_post, "_AT_ONCE", 7)
+    monkeypatch.setattr(ranked_post, "AT_ONCE", 7)
+    monkeypatch.setattr(request, "AT_ONCE", 7)
     return sizes
 
 
 def test_only_what_is_looked_at_is_read(corpus, read):
-    expected = corpus.rank(ARTICLE, None, copies=True)
+    expected = list(corpus.rank(ARTICLE, None, copies=True))
     assert (sum(read), max(read)) == (60, 7)
     read.clear()
-    lazily = corpus.ranking(ARTICLE, None, copies=True)
+    lazily = corpus.rank(ARTICLE, None, copies=True)
     assert len(lazily) == 60
     assert read == []
     assert (lazily[0], lazily[-1]) == (expected[0], expected[-1])
@@ -59,7 +60,7 @@ def test_only_what_is_looked_at_is_read(corpus, read):
 
 @pytest.mark.parametrize("format_", ["csv", "jsonl", "trec"])
 def test_written_as_it_is_read(corpus, read, tmp_path, format_):
-    lazily = corpus.ranking(ARTICLE, None, copies=True)
+    lazily = corpus.rank(ARTICLE, None, copies=True)
     write_ranking(tmp_path / "out", lazily, format_, query="q", tag="t")
     assert (sum(read), max(read)) == (60, 7)
     expected = [one.post.id for one in lazily]

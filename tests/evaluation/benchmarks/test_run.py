@@ -139,7 +139,7 @@ def test_pairs_are_read_with_empty_labels_for_what_people_could_not_agree_on(tmp
     assert pairs.texts == [('says "hi', "b"), ("c", "d"), ("e", "f")]
     np.testing.assert_array_equal(pairs.grades, [3, 0.5, 5])
     np.testing.assert_array_equal(pairs.labels, [np.nan, 0, 1])
-    assert pairs.size == "3 pairs, 3 graded, 2 labelled"
+    assert pairs.size == "3 pairs, 3 graded, 2 labeled"
     assert np.isnan(read_pairs(file, PairColumns(grade="score")).labels).all()
 
 
@@ -152,7 +152,7 @@ def test_pairs_are_read_with_empty_labels_for_what_people_could_not_agree_on(tmp
         (
             "1\t1\ta\tb",
             {"grade": "votes"},
-            'there is no column "votes"; there are score, label, text1, text2',
+            'column "votes" not found; the columns are score, label, text1, text2',
         ),
     ],
 )
@@ -195,9 +195,9 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
 
     monkeypatch.chdir(files)
     mined = ["--reranking", "dq.jsonl", "--similarity", "pairs.csv", "--grade", "left", "--label", "same"]
-    result = CliRunner().invoke(app, ["evaluate", "tfidf", *mined, "--json", "out.json"])
+    result = CliRunner().invoke(app, ["benchmark", "tfidf", *mined, "--json", "out.json"])
     assert result.exit_code == 0, result.output
-    for word in ("dq.jsonl (3 queries)", "nDCG", "3 pairs, 3 graded, 2 labelled", "Spearman", "bm25"):
+    for word in ("dq.jsonl (3 queries)", "nDCG", "3 pairs, 3 graded, 2 labeled", "Spearman", "bm25"):
         assert word in result.output
     dq, pairs = json.loads((files / "out.json").read_text())["benchmarks"]
     assert dq["models"]["bm25"]["nDCG"] == 1.0
@@ -207,13 +207,17 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "give --articles and --posts, or --reranking, or --similarity"),
-        (["--reranking", "dq.jsonl", "--articles", "a.jsonl"], "--articles does not go with --reranking"),
-        (["--similarity", "pairs.csv"], "which column holds the grades"),
-        (["--similarity", "pairs.csv", "--grade", "left", "--run", "x"], "--run does not go with"),
-        (["--similarity", "pairs.csv", "--grade", "left", "--one-at-a-time"], "--one-at-a-time does not go"),
-        (["--grade", "left"], "--grade and --label go with --similarity"),
-        (["--reranking", "pairs.csv"], "pairs.csv, line 1: no query of a reranking set"),
+        ([], "give --reranking or --similarity"),
+        (["--reranking", "dq.jsonl", "--articles", "a.jsonl"], "No such option: --articles"),
+        (["--similarity", "pairs.csv"], "give the column of the grades"),
+        (["--similarity", "pairs.csv", "--grade", "left", "--run", "x"], "No such option: --run"),
+        (
+            ["--similarity", "pairs.csv", "--grade", "left", "--one-at-a-time"],
+            "No such option: --one-at-a-time",
+        ),
+        (["--grade", "left"], "--grade, --label: columns of text pairs; give --similarity"),
+        (["--reranking", "dq.jsonl", "--label", "same"], "--grade, --label: columns of text pairs"),
+        (["--reranking", "pairs.csv"], "pairs.csv, line 1: not a query of a reranking set"),
         (["--reranking", "absent.jsonl"], "absent.jsonl"),
     ],
 )
@@ -221,7 +225,7 @@ def test_what_the_command_cannot_do_is_told(files, monkeypatch, capsys, argument
     from linker.cli.main import main
 
     monkeypatch.chdir(files)
-    monkeypatch.setattr("sys.argv", ["linker", "evaluate", "tfidf", *arguments])
+    monkeypatch.setattr("sys.argv", ["linker", "benchmark", "tfidf", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2

@@ -1,0 +1,6 @@
+"""`python -m linker`."""
+
+from linker.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+"""What `linker rank` and `linker corpus search` share: options, reading labels, reporting, writing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from linker.cli import status
+from linker.cli.status import say
+from linker.common.errors import LinkerError
+
+if TYPE_CHECKING:
+    from linker.calibration.thresholds import Threshold
+    from linker.data.post_filter import Filter
+    from linker.ranking.output import Format
+    from linker.ranking.request import RankRequest
+    from linker.ranking.results import Ranking
+
+Top = Annotated[
+    int | None,
+    typer.Option(
+        "--top",
+        min=1,
+        metavar="N",
+        help="List N posts (20 in tables, 1,000 in HTML, else all).",
+        show_default=False,
+    ),
+]
+Since = Annotated[
+    str | None,
+    typer.Option(
+        "--since", metavar="TIME", help="Rank only posts from this day or time on (2014-08-01T18:00Z)."
+    ),
+]
+Until = Annotated[
+    str | None,
+    typer.Option("--until", metavar="TIME", help="Rank only posts from before this day or time."),
+]
+Lang = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--lang",
+        metavar="LANG",
+        help="Rank only posts in this language (en); repeatable.",
+        show_default=False,
+    ),
+]
+Cut = Annotated[
+    float | None,
+    typer.Option("--threshold", metavar="SCORE", help="Leave out posts with a lower score."),
+]
+Precision = Annotated[
+    float | None,
+    typer.Option(
+        "--precision", metavar="SHARE", help="Leave out posts so that SHARE of the rest is relevant."
+    ),
+]
+Recall = Annotated[
+    float | None,
+    typer.Option("--recall", metavar="SHARE", help="Leave out posts but keep SHARE of the relevant ones."),
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option("--labels", metavar="FILE", help="Relevance labels of some posts (CSV, JSON Lines)."),
+]
+CalibrationFile = Annotated[
+    Path | None,
+    typer.Option("--calibration", metavar="FILE", help="Calibration file written by `linker calibrate`."),
+]
+Copies = Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")]
+Explain = Annotated[
+    bool, typer.Option("--explain", metavar="", help="Mark the words that contributed to each score.")
+]
+OutFormat = Annotated[
+    Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help="table, csv, tsv, xlsx, jsonl, json, parquet, html or trec (default: as --out ends, else table).",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="File to write; its ending chooses the format."),
+]
+
+
+def filter_of(
+    since: str | None, until: str | None, lang: list[str] | None, where: str | None = None
+) -> Filter | None:
+    """Return the conditions on posts; None if there are none.
+
+    Raises:
+        LinkerError: if a date is invalid.
+    """
+    from linker.data.post_filter import Filter
+
+    return Filter(_date("--since", since), _date("--until", until), tuple(lang or ()), where) or None
+
+
+def _date(option: str, given: str | None) -> datetime | None:
+    from linker.data.io.dates import parse_date
+
+    if given is None:
+        return None
+    try:
+        return parse_date(given)
+    except ValueError as error:
+        raise LinkerError(f"{option}: {error}") from error
+
+
+def request_of(
+    format_: Format,
+    top: int | None,
+    offset: int,
+    cut: tuple[float | None, float | None, float | None],
+    evidence: tuple[Path | None, Path | None],
+    explain: bool,
+    passages: Literal["whole", "best", "mean"],
+    filter: Filter | None,
+    copies: bool,
+) -> RankRequest:
+    """Read labels or calibration, and check that options fit together.
+
+    Args:
+        format_: what will be written; tables and pages end after a number of posts, runs list all near-duplicates.
+        top: as typed.
+        offset: number of the best posts to skip.
+        cut: threshold, precision and recall.
+        evidence: files of labels and of a calibration.
+        explain: explain scores.
+        passages: how articles are scored.
+        filter: conditions on posts.
+        copies: list near-duplicates.
+
+    Raises:
+        LinkerError: if a file cannot be read or options do not fit together.
+    """
+    from linker.ranking.output import USUAL_TOP
+    from linker.ranking.request import RankRequest
+
+    labels, calibration = evidence
+    if labels is not None and calibration is not None:
+        raise LinkerError("--labels and --calibration: give one; labels of the posts themselves are better")
+    relevant = learned = None
+    if labels is not None:
+        from linker.annotation.formats.relevance import read_relevance
+
+        relevant = read_relevance(labels)
+    if calibration is not None:
+        from linker.calibration.calibration import Calibration
+
+        learned = Calibration.read(calibration)
+    return RankRequest(
+        USUAL_TOP.get(format_) if top is None else top,
+        offset,
+        *cut,
+        relevant,
+        learned,
+        explain,
+        passages,
+        filter,
+        copies or format_ == "trec",
+    )
+
+
+def show(ranking: Ranking, request: RankRequest, out: Path | None, format_: Format) -> None:
+    """Report thresholds on standard error, then write the ranking."""
+    from linker.ranking.output import write_ranking
+
+    _report(ranking, request)
+    status.end()
+    write_ranking(out, ranking, format_, query=ranking.query, tag=ranking.model, articles=ranking.articles)
+
+
+def _report(ranking: Ranking, request: RankRequest) -> None:
+    if ranking.thresholds is not None:
+        say(ranking.thresholds.basis)
+        print_thresholds(sys.stderr, ranking.thresholds.table())
+    elif request.threshold is not None:
+        say(
+            "precision and recall at this threshold are unknown; give --labels or --calibration to estimate them"
+        )
+    cut = ranking.threshold
+    if cut is not None:
+        say(cut.sentence)
+    score = cut.score if cut else request.threshold
+    if not ranking and score is None:
+        say("no post meets the conditions, or all of them were skipped")
+    elif not ranking:
+        say(f"no post has a score of {score} or more")
+    elif request.explain and ranking[0].explanation is None:
+        say(f"{ranking.model} cannot explain its scores; the posts are shown without marks")
+
+
+def print_thresholds(file: IO[str], rows: Sequence[Threshold], kept: str = "posts kept") -> None:
+    """Print a table of thresholds, one per line."""
+    names = ("of them relevant (95 %)", "of the relevant kept (95 %)")
+    print(f"{'score >=':>12} {kept:>14}   {names[0]:<26}{names[1]}", file=file)
+    for row in rows:
+        numbers = f"{row.score:>12} {row.kept:>14,}"
+        print(f"{numbers}   {row.precision!s:<26}{row.recall}", file=file)

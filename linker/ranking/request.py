@@ -1,0 +1,128 @@
+"""What is asked of a ranking, and how scored posts answer it: the same for lists of posts and for a corpus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from linker.calibration.thresholds import check_targets
+from linker.common.errors import LinkerError
+from linker.ranking.ranked_post import AT_ONCE, RankedPost, with_probabilities
+from linker.ranking.results import Ranking
+
+if TYPE_CHECKING:
+    from linker.calibration.calibration import Calibration
+    from linker.calibration.thresholds import Thresholds
+    from linker.data.post_filter import Filter
+    from linker.data.types import Article, Post
+    from linker.models.passages import Passages
+    from linker.ranking.data_frames import Frame
+
+
+@dataclass(frozen=True)
+class RankRequest:
+    """Options of a ranking, checked when they are put together.
+
+    Attributes:
+        top: number of posts to return; None: all.
+        offset: number of the best posts to skip.
+        threshold: leave out posts with a lower score.
+        precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1.
+        recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1.
+        labels: relevance of some of the posts by id.
+        calibration: what scores mean, learned from other articles and posts by `linker calibrate`.
+        explain: fill in `RankedPost.explanation`, if the model supports it.
+        passages: how articles are scored: `whole`, or cut into passages of which the `best` counts or the `mean`.
+        filter: rank only posts that meet these conditions; their scores do not change.
+        copies: list near-duplicates one by one instead of the best of each group.
+
+    Raises:
+        LinkerError: if options contradict each other or are out of range.
+    """
+
+    top: int | None = None
+    offset: int = 0
+    threshold: float | None = None
+    precision: float | None = None
+    recall: float | None = None
+    labels: Mapping[str, bool] | None = None
+    calibration: Calibration | None = None
+    explain: bool = False
+    passages: Passages = "whole"
+    filter: Filter | None = None
+    copies: bool = False
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None and math.isnan(self.threshold):
+            raise LinkerError("--threshold nan: no score can be compared with it; give a number")
+        if self.offset < 0:
+            raise LinkerError(f"offset {self.offset}: give 0 or more")
+        if self.explain and self.passages != "whole":
+            raise LinkerError(
+                f"explanations cover whole articles: leave out explain, or passages = {self.passages}"
+            )
+        if self.labels is not None and self.calibration is not None:
+            raise LinkerError(
+                "--labels and --calibration: give one; labels of the posts themselves are better"
+            )
+        check_targets(self.threshold, self.precision, self.recall, self.has_evidence)
+        if self.calibration is not None:
+            self.calibration.check(passages=self.passages)
+
+    @property
+    def has_evidence(self) -> bool:
+        """Whether labels or a calibration were given."""
+        return self.labels is not None or self.calibration is not None
+
+    def check_model(self, fingerprint: str) -> None:
+        """Check that the calibration, if there is one, was made with this model.
+
+        Raises:
+            DataError: if it was made with another one.
+        """
+        if self.calibration is not None:
+            self.calibration.check(fingerprint)
+
+
+class RankablePosts(Protocol):
+    """Posts with their scores for one query: `ScoredPosts` in memory, `CorpusScores` in a corpus."""
+
+    name: str
+    articles: Sequence[Article]
+
+    def thresholds(self, request: RankRequest) -> Thresholds:
+        """Estimate what thresholds keep and find, by the request's labels or calibration."""
+
+    def best(self, request: RankRequest, threshold: float | None) -> Sequence[RankedPost]:
+        """Return the posts that meet the request and reach the threshold, best first."""
+
+
+def rank_scored(
+    posts: RankablePosts, request: RankRequest, frame: Frame | None = None, rows: Sequence[Post] = ()
+) -> Ranking:
+    """Rank scored posts: estimate thresholds, choose one, cut, and add probabilities where there is evidence.
+
+    Up to 4,096 posts of a corpus are read at once; more are read as the ranking is gone through.
+
+    Args:
+        posts: the scored posts.
+        request: the options.
+        frame: the data frame that the posts were read from.
+        rows: all posts of the data frame, in order.
+
+    Raises:
+        LinkerError: if no threshold is estimated to reach the precision or recall, or labels do not fit the posts.
+    """
+    thresholds = posts.thresholds(request) if request.has_evidence else None
+    chosen = None
+    if thresholds is not None:
+        chosen = thresholds.choose(request.threshold, request.precision, request.recall)
+    ranked = posts.best(request, chosen.score if chosen else request.threshold)
+    if thresholds is not None:
+        ranked = with_probabilities(ranked, thresholds)
+    if len(ranked) <= AT_ONCE:
+        ranked = list(ranked)
+    ids = [] if frame is None else [post.id for post in rows]
+    return Ranking(ranked, posts.articles, posts.name, frame, ids, thresholds, chosen)

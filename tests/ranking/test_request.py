@@ -1,0 +1,74 @@
+"""The options of a ranking: the same for posts in memory and in a corpus, checked before any work."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import fields
+
+import pytest
+
+import linker
+from linker.calibration.calibrate import calibrate
+from linker.common.errors import DataError, LinkerError
+from linker.ranking.request import RankRequest
+from tests.conftest import toy_posts
+
+TOY = toy_posts()
+ARTICLE = TOY.articles[0]
+LABELS = {post.id: ARTICLE.id in post.article_ids for post in TOY.posts[::2]}
+
+
+def test_a_ranker_and_a_corpus_take_the_same_options() -> None:
+    options = [field.name for field in fields(RankRequest)]
+    ranker = list(inspect.signature(linker.Ranker.rank).parameters)
+    assert ranker == ["self", "article", "posts", *options, "columns"]
+    pytest.importorskip("lance")
+    corpus = list(inspect.signature(linker.Corpus.rank).parameters)
+    assert corpus == ["self", "article", *options, "fusion", "approximate"]
+
+
+def test_labels_give_probabilities_and_a_target_cuts() -> None:
+    ranker = linker.load("bm25")
+    everything = ranker.rank(ARTICLE, TOY.posts, labels=LABELS)
+    expected = ranker.thresholds(ARTICLE, TOY.posts, LABELS)
+    assert everything.threshold is None
+    assert everything.thresholds is not None
+    assert everything.thresholds.basis == expected.basis
+    scores = [ranked.score for ranked in everything]
+    assert [ranked.probability for ranked in everything] == expected.probabilities(scores).tolist()
+    for name, chosen in (("recall", expected.for_recall(0.5)), ("precision", expected.for_precision(0.5))):
+        kept = ranker.rank(ARTICLE, TOY.posts, labels=LABELS, **{name: 0.5}, copies=True)  # type: ignore[arg-type]
+        assert kept.threshold == chosen
+        assert len(kept) == chosen.kept
+        assert min(ranked.score for ranked in kept) >= chosen.score
+    assert ranker.rank(ARTICLE, TOY.posts, top=3)[0].probability is None
+    assert everything[:2].thresholds is everything.thresholds
+
+
+def test_a_calibration_of_another_model_is_refused() -> None:
+    ranker = linker.load("bm25")
+    scores, relevance = ranker.score(TOY.articles, TOY.posts), TOY.relevance()
+    fits = calibrate(scores, relevance, model="bm25", fingerprint="bm25")
+    assert ranker.rank(ARTICLE, TOY.posts, calibration=fits)[0].probability is not None
+    other = calibrate(scores, relevance, model="mine", fingerprint="of another model")
+    with pytest.raises(DataError, match=r"another model \(mine\)"):
+        ranker.rank(ARTICLE, TOY.posts, calibration=other)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"threshold": math.nan}, "nan: no score can be compared"),
+        ({"offset": -1}, "offset -1"),
+        ({"explain": True, "passages": "best"}, "explanations cover whole articles"),
+        ({"precision": 0.5, "recall": 0.5, "labels": {}}, "both set the threshold"),
+        ({"precision": 0.5}, "no relevance labels"),
+        ({"recall": 1.5, "labels": {}}, "above 0 and up to 1"),
+    ],
+)
+def test_contradictions_are_refused(options: dict, words: str) -> None:
+    with pytest.raises(LinkerError, match=words):
+        RankRequest(**options)
+    with pytest.raises(LinkerError, match=words):
+        linker.load("bm25").rank(ARTICLE, TOY.posts, **options)
