@@ -21,17 +21,26 @@ NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
-def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
-    """Open a temporary file beside `path` that takes its place only when the block ends well.
+def atomic_write(path: str | Path, mode: str = "w", durable: bool = True) -> Iterator[IO]:
+    """Open a temporary file next to `path` that replaces it only if the block succeeds.
 
     Text is UTF-8 with `\\n` line ends. On any error the temporary file is removed and `path` keeps its old content.
-    A pipe or device (`/dev/stdout`) is written to as it is; where `path` is a link, the file it leads to is written.
+    A pipe or device (`/dev/stdout`) is written directly; if `path` is a link, its target is replaced.
+
+    Args:
+        path: the file.
+        mode: as for `open`: `w` or `wb`.
+        durable: wait until the disk has the content; False for caches, which can be computed again after a power loss.
 
     Raises:
-        LinkerError: the folder cannot be written to, or there is no room.
+        LinkerError: if the folder cannot be written to, or the disk is full.
     """
     try:
-        with _special(Path(path), mode) if _is_special(Path(path)) else _replacing(Path(path), mode) as file:
+        with (
+            _special(Path(path), mode)
+            if _is_special(Path(path))
+            else _replacing(Path(path), mode, durable) as file
+        ):
             yield file
             file.flush()
     except OSError as error:
@@ -43,7 +52,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
 
 
 @contextmanager
-def _replacing(path: Path, mode: str) -> Iterator[IO]:
+def _replacing(path: Path, mode: str, durable: bool) -> Iterator[IO]:
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +63,8 @@ def _replacing(path: Path, mode: str) -> Iterator[IO]:
         with os.fdopen(descriptor, mode, **_text(mode)) as file:  # type: ignore[call-overload]
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         # mkstemp makes private files; give the result the rights a plain open() would have given it.
         umask = os.umask(0)
         os.umask(umask)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from linker.annotation.formats.records import Value
+from linker.annotation.session.journal import Action
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
@@ -22,7 +22,7 @@ from linker.version import __version__
 from linker.web.ranking_api import Trying
 from linker.web.security import LOGIN, Guard, own_names, same_token
 from linker.web.serializers import Json
-from linker.web.session_api import Action, Desk, Filter
+from linker.web.session_api import Desk, Filter
 
 _STATIC = Path(__file__).parent / "static"
 # What Windows' registry says of .js may be anything, and browsers run no module that is called otherwise.
@@ -31,22 +31,11 @@ _MOST_ACTIONS = 500
 _YEAR = 365 * 24 * 3600
 
 
-class ActionBody(BaseModel):
-    """See `Action`."""
-
-    id: str = Field(min_length=8, max_length=64)
-    annotator: str = Field(max_length=200)
-    kind: Literal["label", "note", "undo"]
-    post: str = ""
-    value: Value | None = None
-    note: str | None = None
-
-
 class SyncBody(BaseModel):
     """What the page did since it last asked, and how many suggestions it wants."""
 
     annotator: str = Field("", max_length=200)
-    actions: list[ActionBody] = Field(default_factory=list, max_length=_MOST_ACTIONS)
+    actions: list[Action] = Field(default_factory=list, max_length=_MOST_ACTIONS)
     count: int = Field(4, ge=0, le=20)
 
 
@@ -122,8 +111,7 @@ def create_app(
 
     @app.post("/api/sessions/{key}/sync")
     def sync(key: str, body: SyncBody) -> Json:
-        actions = [Action(**one.model_dump()) for one in body.actions]
-        return Json(_desk(desks, key).sync(body.annotator, actions, body.count))
+        return Json(_desk(desks, key).sync(body.annotator, body.actions, body.count))
 
     @app.get("/api/sessions/{key}/posts")
     def list_posts(

@@ -3,43 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import Any
 
-from linker.annotation.formats.records import LabelledPost, Value
-from linker.annotation.session.journal import Event, annotator_name
+from linker.annotation.formats.records import LabelledPost
+from linker.annotation.session.journal import Action, annotator_name
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import JOURNAL
 from linker.common.errors import LinkerError
-from linker.web.idempotency import Once
 from linker.web.serializers import article_view, labelled_view, language, status_view, suggestion_view
 
-_REQUESTS = "requests.jsonl"
-_LONGEST_NOTE = 4000
-
-
-@dataclass(frozen=True)
-class Action:
-    """What an annotator did on the page.
-
-    Attributes:
-        id: made by the page; what comes twice with the same id is done once.
-        annotator: whose.
-        kind: `undo` needs no post.
-        post: the post's id.
-        value: of `label`.
-        note: of `label` and `note`; None leaves an earlier note as it is.
-    """
-
-    id: str
-    annotator: str
-    kind: Literal["label", "note", "undo"]
-    post: str = ""
-    value: Value | None = None
-    note: str | None = None
+_MAX_NOTE = 4000
+_ID_LENGTH = range(8, 65)
 
 
 @dataclass(frozen=True)
@@ -93,8 +70,6 @@ class Desk:
         self.session = session
         self.key = key
         self._ids = {post.id for post in session.posts}
-        self._lock = threading.Lock()
-        self._once = Once(session.folder / _REQUESTS, session.folder / JOURNAL)
         self._listed: tuple[int, list[tuple[LabelledPost, list[tuple[str, str]]]]] | None = None
 
     def summary(self) -> dict[str, Any]:
@@ -155,39 +130,24 @@ class Desk:
     def _act(self, action: Action) -> dict[str, Any]:
         if problem := self._problem(action):
             return {"id": action.id, "error": problem}
-        annotator = action.annotator.strip()
-
-        def mine(event: Event) -> bool:
-            same = event.kind == action.kind and event.annotator == annotator
-            return same and (
-                action.kind == "undo" or (event.post == action.post and event.value == action.value)
-            )
-
-        def act() -> str | None:
-            if action.kind == "undo":
-                return self.session.undo(annotator)
-            if action.kind == "label":
-                assert action.value is not None
-                self.session.label(annotator, action.post, action.value, action.note)
-            else:
-                self.session.note(annotator, action.post, action.note or "")
-            return action.post
-
-        with self._lock:
-            return {"id": action.id, "post": self._once.do(action.id, mine, act)}
+        return {"id": action.id, "post": self.session.act(action)}
 
     def _problem(self, action: Action) -> str | None:
-        """Why an action can never be done, however often it is sent; what else goes wrong may pass."""
+        """Return why an action can never be recorded, however often it is sent; None if it can."""
+        if len(action.id or "") not in _ID_LENGTH:
+            return f"an action needs an id of {_ID_LENGTH[0]} to {_ID_LENGTH[-1]} characters"
+        if action.kind not in ("label", "note", "undo"):
+            return f"unknown action {action.kind!r}"
         try:
             annotator_name(action.annotator)
         except LinkerError as error:
             return str(error)
         if action.kind != "undo" and action.post not in self._ids:
-            return "there is no such post in this session"
+            return "this session has no such post"
         if action.kind == "label" and action.value is None:
             return "a label needs a value"
-        if len(action.note or "") > _LONGEST_NOTE:
-            return f"a note has at most {_LONGEST_NOTE:,} characters"
+        if len(action.note or "") > _MAX_NOTE:
+            return f"a note has at most {_MAX_NOTE:,} characters"
         return None
 
     def _list(self) -> list[tuple[LabelledPost, list[tuple[str, str]]]]:

@@ -98,7 +98,7 @@ def events_of(
         if time.tzinfo is None:
             time = time.replace(tzinfo=timezone.utc)
         events.append(
-            Event("label", name, label.post_id, time, label.value, label.note or None, imported=True)
+            Event("label", name, label.post_id, label.value, label.note or None, time=time, imported=True)
         )
     return events
 

@@ -8,13 +8,14 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from linker.annotation.formats.records import Value
 from linker.common.errors import DataError, LinkerError
+from linker.common.locks import lock
 
 Kind = Literal["hand", "label", "undo", "note", "resolve"]
 VALUES: tuple[str, ...] = get_args(Value)
@@ -28,29 +29,45 @@ class EventError(Exception):
     """What is wrong with a line of a journal."""
 
 
+def now() -> datetime:
+    """Return the time in UTC, in microseconds, so that sorting by time keeps the order of labels."""
+    return datetime.now(timezone.utc)
+
+
 @dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that an annotator did, or was given.
+class Action:
+    """What an annotator did.
 
     Attributes:
-        kind: `hand`: a post was shown; `label`; `undo`: the annotator's last label is taken back; `note`;
-            `resolve`: the label that holds where annotators disagree.
-        annotator: whose.
-        post: the post's id.
-        time: when.
-        value: of `label` and `resolve`.
-        note: of `note`, and of `label` where one was given with it.
-        at_random: of `hand` and `label`: was the post drawn with equal chances?
-        position: of `hand`: where the post stood in the order, from 1; 0 where it was not taken from there.
-        imported: of `label`: it came from a file.
+        kind: `label`; `undo`: take back the annotator's last label; `note`; `resolve`: set the adjudicated label
+            of a post on which annotators disagree; `hand` (events only): a post was assigned.
+        annotator: name of the annotator.
+        post: id of the post; empty for `undo`.
+        value: the label, for `label` and `resolve`.
+        note: text of `note`, or the note given with a `label`; None leaves an earlier note as it is.
+        id: idempotency key: an action whose id is in the journal is not applied again.
     """
 
     kind: Kind
     annotator: str
-    post: str
-    time: datetime
+    post: str = ""
     value: Value | None = None
     note: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event(Action):
+    """An action as the journal records it.
+
+    Attributes:
+        time: time of the action, with its time zone.
+        at_random: of `hand` and `label`: whether the post was sampled uniformly from the unlabeled posts.
+        position: of `hand`: the post's position in the queue, from 1; 0 if it did not come from the queue.
+        imported: of `label`: whether it was imported from a file.
+    """
+
+    time: datetime = field(default_factory=now)
     at_random: bool = False
     position: int = 0
     imported: bool = False
@@ -63,7 +80,7 @@ class Event:
             "post": self.post,
             "time": self.time.isoformat(timespec="microseconds"),
         }
-        for name in ("value", "note", "at_random", "position", "imported"):
+        for name in ("value", "note", "at_random", "position", "imported", "id"):
             if (value := getattr(self, name)) not in (None, False, 0):
                 values[name] = value
         body = json.dumps(values, ensure_ascii=False, separators=(",", ":"))[:-1].encode(
@@ -88,9 +105,10 @@ def event_of(line: bytes) -> Event:
         values["event"],
         values["annotator"],
         values["post"],
-        datetime.fromisoformat(values["time"]),
         values.get("value"),
         values.get("note"),
+        values.get("id"),
+        datetime.fromisoformat(values["time"]),
         values.get("at_random", False),
         values.get("position", 0),
         values.get("imported", False),
@@ -107,11 +125,6 @@ def annotator_name(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise LinkerError(f"annotator {name[:120]!r}: give a name of 1 to 100 characters on one line")
     return name
-
-
-def now() -> datetime:
-    """The time in UTC. In microseconds, so that labels of the same moment keep their order where times sort them."""
-    return datetime.now(timezone.utc)
 
 
 class Journal:
@@ -215,31 +228,15 @@ class Journal:
         except OSError as error:
             raise LinkerError(f"{self.path}: cannot be written ({error.strerror})") from error
         try:
-            _lock(file, self.path)
+            try:
+                lock(file)
+            except OSError as error:
+                raise LinkerError(
+                    f"{self.path}: cannot be locked here ({error.strerror}); keep the session on a disk of this machine"
+                ) from error
             news = self.news()
             self._file = file
             yield news
         finally:
             self._file = None
             os.close(file)  # which gives the lock back
-
-
-def _lock(file: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        os.lseek(file, 1 << 40, os.SEEK_SET)  # far behind the end, where nobody reads or writes
-        while True:
-            try:
-                msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-                return
-            except OSError:  # it gives up after ten seconds
-                continue
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-    except OSError as error:
-        raise LinkerError(
-            f"{path}: cannot be locked here ({error.strerror}); keep the session on a disk of this machine"
-        ) from error

@@ -64,7 +64,7 @@ class Orders:
         order = Order(
             revision, np.asarray(self._strategy.order(self._pool, labels, generator), dtype=np.int64)
         )
-        with atomic_write(self.path, "wb") as file:
+        with atomic_write(self.path, "wb", durable=False) as file:
             np.savez(file, revision=np.array(revision), places=order.places)
         self._newest = order
         return order

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -14,7 +14,7 @@ from linker.annotation.pool import Pool
 from linker.annotation.query_strategies.query_strategy import OrderingStrategy
 from linker.annotation.session.assignment import Handing
 from linker.annotation.session.export import events_of, every_label, one_label_each
-from linker.annotation.session.journal import VALUES, Event, Journal, annotator_name, now
+from linker.annotation.session.journal import VALUES, Action, Event, Journal, annotator_name, now
 from linker.annotation.session.queue import Orders
 from linker.annotation.session.state import Handed, History
 from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
@@ -196,74 +196,78 @@ class Session:
             return [self._suggestion(annotator, place, handed) for place, handed in first]
 
     def label(self, annotator: str, post_id: str, value: Value, note: str | None = None) -> None:
-        """Label a post and its near-duplicates; a later label of the same annotator takes the place of an earlier one.
+        """Label a post and its near-duplicates, replacing an earlier label by the same annotator.
 
         When this returns, the label is on the disk.
 
         Raises:
-            LinkerError: there is no such post or value, or the label cannot be written.
+            LinkerError: if the post or value is unknown, or the label cannot be written.
         """
-        annotator = annotator_name(annotator)
-        place = self._place(post_id)
-        _check_value(value)
-        with self._guard, self._journal.locked() as news:
-            self._take(news)
-            who = self._history.annotator(annotator)
-            came = who.handed.get(place) or who.given.get(place)
-            event = Event(
-                "label",
-                annotator,
-                post_id,
-                now(),
-                value,
-                note or None,
-                at_random=came is not None and came.at_random,
-            )
-            self._add([event])
+        self.act(Action("label", annotator, post_id, value, note))
 
     def note(self, annotator: str, post_id: str, text: str) -> None:
-        """Keep a note on a post; it takes the place of an earlier one of the same annotator.
+        """Store a note on a post, replacing an earlier note by the same annotator.
 
         Raises:
-            LinkerError: there is no such post, or the note cannot be written.
+            LinkerError: if the post is unknown, or the note cannot be written.
         """
-        annotator = annotator_name(annotator)
-        self._place(post_id)
-        with self._guard, self._journal.locked() as news:
-            self._take(news)
-            self._add([Event("note", annotator, post_id, now(), note=text)])
+        self.act(Action("note", annotator, post_id, note=text))
 
     def undo(self, annotator: str) -> str | None:
-        """Take back the annotator's last label; repeat for those before. The post comes back as the next one.
+        """Take back the annotator's last label; call again for earlier labels. The post is suggested next.
 
         Returns:
-            the post's id; None where there is nothing to take back.
+            The post's id; None if there is nothing to take back.
 
         Raises:
-            LinkerError: it cannot be written.
+            LinkerError: if it cannot be written.
         """
-        annotator = annotator_name(annotator)
-        with self._guard, self._journal.locked() as news:
-            self._take(news)
-            steps = self._history.annotator(annotator).steps
-            if not steps:
-                return None
-            post_id = self.pool.posts[steps[-1][0]].id
-            self._add([Event("undo", annotator, post_id, now())])
-            return post_id
+        return self.act(Action("undo", annotator))
 
     def resolve(self, annotator: str, post_id: str, value: Value) -> None:
-        """Decide what holds for a post that annotators disagree on; `skip` takes an earlier decision back.
+        """Set the adjudicated label of a post on which annotators disagree; `skip` withdraws it.
 
         Raises:
-            LinkerError: there is no such post or value, or it cannot be written.
+            LinkerError: if the post or value is unknown, or the label cannot be written.
         """
-        annotator = annotator_name(annotator)
-        self._place(post_id)
-        _check_value(value)
+        self.act(Action("resolve", annotator, post_id, value))
+
+    def act(self, action: Action) -> str | None:
+        """Record an action. An action with an `id` that was recorded before changes nothing.
+
+        When this returns, the action is on the disk.
+
+        Returns:
+            The id of the post; None for an `undo` without a label to take back.
+
+        Raises:
+            LinkerError: if the annotator's name, the post or the value is invalid, or the journal cannot be written.
+        """
+        annotator, post_id = annotator_name(action.annotator), action.post
+        place = None if action.kind == "undo" else self._place(post_id)
+        if action.kind in ("label", "resolve"):
+            _check_value(action.value)
         with self._guard, self._journal.locked() as news:
             self._take(news)
-            self._add([Event("resolve", annotator, post_id, now(), value)])
+            state = self._history
+            if action.id is not None and action.id in state.requests:
+                return state.requests[action.id]
+            who = state.annotator(annotator)
+            if place is None:
+                if not who.steps:
+                    if action.id is not None:  # sent again after a label, it must not take that label back
+                        state.requests[action.id] = None
+                    return None
+                post_id = self.pool.posts[who.steps[-1][0]].id
+                came = None
+            else:
+                came = who.handed.get(place) or who.given.get(place)
+            values = {**asdict(action), "annotator": annotator, "post": post_id, "time": now()}
+            if action.kind == "label":
+                values["note"] = action.note or None  # an empty note with a label keeps an earlier one
+                values["at_random"] = came is not None and came.at_random
+            self._add([Event(**values)])
+            return post_id
 
     def labelled(self, resolved: bool = False) -> list[LabelledPost]:
         """What an export holds: all posts in their order, near-duplicates too, with the labels of everybody.
@@ -349,7 +353,7 @@ class Session:
         time, line = now(), self._journal.lines
         handed = self._handing.more(annotator, count, order, self._decision().draw_at_random, time, line)
         events = [
-            Event("hand", annotator, post.id, time, at_random=one.at_random, position=one.position)
+            Event("hand", annotator, post.id, time=time, at_random=one.at_random, position=one.position)
             for post, one in ((self.pool.posts[place], one) for place, one in handed.items())
         ]
         if events:
@@ -395,6 +399,6 @@ class Session:
         return self._places[post_id]
 
 
-def _check_value(value: str) -> None:
+def _check_value(value: str | None) -> None:
     if value not in VALUES:
-        raise LinkerError(f"label {value!r}: is one of {', '.join(VALUES)}")
+        raise LinkerError(f"unknown label {value!r}; use {', '.join(VALUES[:-1])} or {VALUES[-1]}")

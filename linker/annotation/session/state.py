@@ -74,6 +74,7 @@ class History:
         taken: bool, by place: does somebody's label, other than skip, or a resolution hold?
         single: the places that exactly one annotator labelled, skips not counted, in the order of labelling.
         revision: how often a label was given, taken back or resolved.
+        requests: idempotency key of an action → the id of its post.
     """
 
     def __init__(self, places: Mapping[str, int], size: int) -> None:
@@ -84,6 +85,7 @@ class History:
         self.taken = np.zeros(size, dtype=bool)
         self.single: dict[int, None] = {}
         self.revision = 0
+        self.requests: dict[str, str | None] = {}
         self._several: dict[int, None] = {}
         # In the order of labelling: relevant, and was the post drawn at random for the first who labelled it?
         self._labelled: dict[int, tuple[bool, bool]] = {}
@@ -98,11 +100,15 @@ class History:
         return {name: one.given[place] for name, one in self.annotators.items() if place in one.given}
 
     def apply(self, event: Event) -> None:
-        """Let an event have happened.
+        """Apply an event, unless an event with the same idempotency key was applied before.
 
         Raises:
-            KeyError: there is no such post.
+            KeyError: if the post is unknown.
         """
+        if event.id is not None:
+            if event.id in self.requests:
+                return
+            self.requests[event.id] = event.post
         place = self.places[event.post]
         who = self.annotators.setdefault(event.annotator, Annotator())
         if not event.imported:

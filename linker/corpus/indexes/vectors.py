@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 import tempfile
@@ -16,6 +15,7 @@ import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.common.files import NO_ROOM
+from linker.common.locks import lock
 from linker.corpus.storage.reader import batches
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class RowFile:
 @contextmanager
 def _appending(path: Path) -> Iterator[IO[bytes]]:
     with open(path, "ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file)
         yield file
 
 

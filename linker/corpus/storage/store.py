@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import NO_ROOM, sha256_of
+from linker.common.locks import lock
 from linker.corpus.storage.checksums import (
     CHANGED,
     FACTS,
@@ -125,15 +125,13 @@ class Store:
         """
         with ExitStack() as stack:
             try:
-                lock = stack.enter_context(open(self.folder / LOCK, "w"))
+                free = lock(stack.enter_context(open(self.folder / LOCK, "w")), wait=False)
             except OSError as error:
                 raise LinkerError(f"{self.folder}: cannot be written to ({error.strerror})") from error
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
+            if not free:
                 raise LinkerError(
                     f"{self.folder}: another process is writing to this corpus; wait until it has ended"
-                ) from error
+                )
             yield
 
     @contextmanager

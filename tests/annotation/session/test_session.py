@@ -365,7 +365,7 @@ def test_labels_come_in_from_files_once(session: Session) -> None:
 
 @pytest.mark.parametrize("value", ["maybe", "", "Relevant"])
 def test_wrong_labels(session: Session, value: str) -> None:
-    with pytest.raises(LinkerError, match="relevant, not, skip"):
+    with pytest.raises(LinkerError, match="use relevant, not or skip"):
         session.label("kim", "p0", value)  # type: ignore[arg-type]
 
 
@@ -469,12 +469,12 @@ def test_a_journal_of_another_session(session: Session) -> None:
     session.label("kim", "p3", "not")
     other = fresh(session.folder.parent / "other")
     lines = (session.folder / "journal.jsonl").read_bytes()
-    from linker.annotation.session.journal import Event, now
+    from linker.annotation.session.journal import Event
 
-    (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", now(), "not").line())
+    (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", "not").line())
     with pytest.raises(DataError, match=r"journal\.jsonl, line 2: does not go with"):
         Session.open(other)
-    (other / "journal.jsonl").write_bytes(lines + 2 * Event("undo", "kim", "p3", now()).line())
+    (other / "journal.jsonl").write_bytes(lines + 2 * Event("undo", "kim", "p3").line())
     with pytest.raises(DataError, match=r"journal\.jsonl, line 3: does not go with"):
         Session.open(other)
 
