@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linker.annotation.formats.records import Value
+from linker.annotation.formats.records import LabelValue
 from linker.annotation.session.session import Session, Suggestion
 from linker.annotation.session.status import Agreement, Status
 from linker.common.errors import LinkerError
@@ -158,7 +158,7 @@ def curve_picture(curve: Sequence[int]) -> list[str]:
     ]
 
 
-VALUE_KEYS: dict[str, Value] = {"y": "relevant", "n": "not", "s": "skip"}
+VALUE_KEYS: dict[str, LabelValue] = {"y": "relevant", "n": "not", "s": "skip"}
 _HELP = "y relevant · n not · s skip · u undo · e note · a article · g guidelines · i how far · q quit"
 
 

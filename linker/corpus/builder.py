@@ -20,7 +20,7 @@ from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.indexes.vectors import Matrix
 from linker.corpus.search.parts import Parts, check_parts
 from linker.corpus.storage.reader import batches, table_of
-from linker.corpus.storage.store import FACTS, Facts, Store, check_local
+from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import check_inputs
@@ -245,7 +245,7 @@ def build_corpus(
         shipped = {str(path): name for name, path in FOLDERS.items()}
         given = found.contender.given
         place = shipped.get(given) or str(Path(given).resolve())
-        facts = Facts(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
+        facts = CorpusMetadata(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
         store = Store.create(folder, facts)
     added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
     dataset = store.dataset()

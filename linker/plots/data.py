@@ -24,7 +24,7 @@ _SKIPPED = {"skip", "skipped"}
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredPairs:
     """Scores and answers.
 
     Attributes:
@@ -38,7 +38,7 @@ class Scored:
     left_out: int = 0
 
 
-def read_scored(path: str, score: str = "score", answer: str | None = None) -> Scored:
+def read_scored_pairs(path: str, score: str = "score", answer: str | None = None) -> ScoredPairs:
     """Scores and answers out of a table: what `linker rank --out` writes of labelled posts, or an export of labels.
 
     Answers are relevant / not, yes / no, true / false or 1 / 0; rows with an empty one or `skip` are left out.
@@ -68,10 +68,10 @@ def read_scored(path: str, score: str = "score", answer: str | None = None) -> S
                     relevant.append(said)
                 except LineError as error:
                     file.bad(row.line, error, row.raw)
-    return _both_kinds(Scored(np.array(scores), np.array(relevant, dtype=bool), left_out), path)
+    return _both_kinds(ScoredPairs(np.array(scores), np.array(relevant, dtype=bool), left_out), path)
 
 
-def scored_by(model: Model, linked: LinkedPosts, name: str = "the model") -> Scored:
+def score_pairs(model: Model, linked: LinkedPosts, name: str = "the model") -> ScoredPairs:
     """All pairs of articles and posts with the model's scores.
 
     Raises:
@@ -80,10 +80,10 @@ def scored_by(model: Model, linked: LinkedPosts, name: str = "the model") -> Sco
     scores = model.score(linked.articles, linked.posts).astype(np.float64)
     if not np.isfinite(scores).all():
         raise LinkerError(f"{name}: gives scores that are not finite numbers; train it again")
-    return _both_kinds(Scored(scores.ravel(), linked.relevance().ravel()), "the posts")
+    return _both_kinds(ScoredPairs(scores.ravel(), linked.relevance().ravel()), "the posts")
 
 
-def _both_kinds(scored: Scored, where: str) -> Scored:
+def _both_kinds(scored: ScoredPairs, where: str) -> ScoredPairs:
     if not scored.relevant.any() or scored.relevant.all():
         counts = f"{int(scored.relevant.sum())} relevant, {int((~scored.relevant).sum())} others"
         raise DataError(f"{where}: there must be relevant and other ones, but there are {counts}")

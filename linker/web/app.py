@@ -19,10 +19,10 @@ from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
 from linker.version import __version__
-from linker.web.ranking_api import Trying
-from linker.web.security import LOGIN, Guard, own_names, same_token
-from linker.web.serializers import Json
-from linker.web.session_api import Desk, Filter
+from linker.web.ranking_api import RankingApi
+from linker.web.security import LOGIN, SecurityMiddleware, allowed_hosts, tokens_match
+from linker.web.serializers import AsciiJsonResponse
+from linker.web.session_api import Filter, SessionApi
 
 _STATIC = Path(__file__).parent / "static"
 # What Windows' registry says of .js may be anything, and browsers run no module that is called otherwise.
@@ -72,46 +72,52 @@ def create_app(
         model: what the page for trying ranks with; None: each session's own, or BM25.
         posts: what it ranks beside the posts of the sessions.
     """
-    desks = {key: Desk(session, key) for key, session in zip(_keys(sessions), sessions)}
-    trying = Trying({key: desk.session for key, desk in desks.items()}, model, posts)
+    sessions_by_key = {key: SessionApi(session, key) for key, session in zip(_keys(sessions), sessions)}
+    ranking = RankingApi({key: api.session for key, api in sessions_by_key.items()}, model, posts)
     cookie = f"linker-{port}"
     app = FastAPI(
-        title="linker", docs_url=None, redoc_url=None, openapi_url=None, default_response_class=Json
+        title="linker",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        default_response_class=AsciiJsonResponse,
     )
     app.add_exception_handler(LinkerError, _wrong)
     app.add_exception_handler(OSError, _wrong)
     app.add_exception_handler(RequestValidationError, _malformed)
 
     @app.get("/api/about")
-    def about() -> Json:
-        return Json(
+    def about() -> AsciiJsonResponse:
+        return AsciiJsonResponse(
             {
                 "version": __version__,
-                "sessions": [desk.summary() for desk in desks.values()],
-                "sources": trying.sources(),
+                "sessions": [api.summary() for api in sessions_by_key.values()],
+                "sources": ranking.sources(),
             }
         )
 
     @app.post(LOGIN)
     def login(body: LoginBody) -> Response:
-        if token is not None and not same_token(body.token.strip(), token):
-            return Json({"error": "this is not the token"}, 401)
-        response = Json({})
+        if token is not None and not tokens_match(body.token.strip(), token):
+            return AsciiJsonResponse({"error": "this is not the token"}, 401)
+        response = AsciiJsonResponse({})
         if token is not None:
             response.set_cookie(cookie, token, max_age=_YEAR, httponly=True, samesite="strict")
         return response
 
     @app.get("/api/sessions/{key}")
-    def session(key: str) -> Json:
-        return Json(_desk(desks, key).about())
+    def session(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse(_session_api(sessions_by_key, key).about())
 
     @app.get("/api/sessions/{key}/status")
-    def status(key: str) -> Json:
-        return Json(_desk(desks, key).status())
+    def status(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse(_session_api(sessions_by_key, key).status())
 
     @app.post("/api/sessions/{key}/sync")
-    def sync(key: str, body: SyncBody) -> Json:
-        return Json(_desk(desks, key).sync(body.annotator, body.actions, body.count))
+    def sync(key: str, body: SyncBody) -> AsciiJsonResponse:
+        return AsciiJsonResponse(
+            _session_api(sessions_by_key, key).sync(body.annotator, body.actions, body.count)
+        )
 
     @app.get("/api/sessions/{key}/posts")
     def list_posts(
@@ -123,20 +129,20 @@ def create_app(
         until: datetime | None = None,
         offset: Annotated[int, Query(ge=0)] = 0,
         count: Annotated[int, Query(ge=1, le=200)] = 50,
-    ) -> Json:
+    ) -> AsciiJsonResponse:
         wanted = Filter(label, text.strip(), lang, since, until)
-        return Json(_desk(desks, key).posts(wanted, offset, count))
+        return AsciiJsonResponse(_session_api(sessions_by_key, key).posts(wanted, offset, count))
 
     @app.post("/api/rank")
-    def rank(body: RankBody) -> Json:
-        return Json(trying.rank(body.article, body.source, body.posts, body.top))
+    def rank(body: RankBody) -> AsciiJsonResponse:
+        return AsciiJsonResponse(ranking.rank(body.article, body.source, body.posts, body.top))
 
     @app.get("/")
     def page() -> FileResponse:
         return FileResponse(_STATIC / "index.html")
 
     app.mount("/static", StaticFiles(directory=_STATIC))
-    app.add_middleware(Guard, names=own_names(host), token=token, cookie=cookie)
+    app.add_middleware(SecurityMiddleware, names=allowed_hosts(host), token=token, cookie=cookie)
     return app
 
 
@@ -144,10 +150,10 @@ class _NoSessionError(LinkerError):
     """There is no such session here."""
 
 
-def _desk(desks: dict[str, Desk], key: str) -> Desk:
-    if key not in desks:
+def _session_api(sessions_by_key: dict[str, SessionApi], key: str) -> SessionApi:
+    if key not in sessions_by_key:
         raise _NoSessionError(f"the session {key[:100]!r} is not served here any more")
-    return desks[key]
+    return sessions_by_key[key]
 
 
 def _keys(sessions: Sequence[Session]) -> list[str]:
@@ -161,15 +167,15 @@ def _keys(sessions: Sequence[Session]) -> list[str]:
     return keys
 
 
-async def _wrong(_: Request, error: Exception) -> Json:
+async def _wrong(_: Request, error: Exception) -> AsciiJsonResponse:
     """404: not here; 400: what was sent cannot be used; 503: the server's own files cannot, for now."""
     if isinstance(error, _NoSessionError):
-        return Json({"error": str(error)}, 404)
-    return Json({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)
+        return AsciiJsonResponse({"error": str(error)}, 404)
+    return AsciiJsonResponse({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)
 
 
-async def _malformed(_: Request, error: Exception) -> Json:
+async def _malformed(_: Request, error: Exception) -> AsciiJsonResponse:
     assert isinstance(error, RequestValidationError)
     first: dict[str, Any] = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return Json({"error": f"{where}: {first['msg']}"}, 422)
+    return AsciiJsonResponse({"error": f"{where}: {first['msg']}"}, 422)

@@ -22,7 +22,7 @@ _MAX_POSTS = 5000
 _PASTED = "pasted"
 
 
-class Trying:
+class RankingApi:
     """What the page for trying can rank, and with what.
 
     Args:

@@ -33,7 +33,7 @@ _HEADERS = {
 }
 
 
-class Guard:
+class SecurityMiddleware:
     """An ASGI app around another.
 
     - The `Host` must be an IP address, `localhost`, or a name of this server: a stranger's name that resolves to this
@@ -96,10 +96,10 @@ class Guard:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             given = _cookie(headers.get("cookie", ""), self._cookie)
-        return same_token(given, self._token)
+        return tokens_match(given, self._token)
 
 
-def same_token(given: str, token: str) -> bool:
+def tokens_match(given: str, token: str) -> bool:
     """Is it the token? Takes as long whatever is wrong with it."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
 
@@ -120,7 +120,7 @@ def is_ip(name: str) -> bool:
     return True
 
 
-def own_names(host: str) -> frozenset[str]:
+def allowed_hosts(host: str) -> frozenset[str]:
     """The names by which a server on this host may be called."""
     names = {host.lower()}
     if not ipaddress.ip_address(host).is_loopback if is_ip(host) else host != "localhost":

@@ -9,7 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from linker.annotation.formats.records import LabelledPost
+from linker.annotation.formats.records import LabeledPost
 from linker.annotation.session.session import Suggestion
 from linker.annotation.session.status import Status
 from linker.data.types import Article, Post
@@ -21,7 +21,7 @@ _LANGUAGES = ("lang", "language")
 Part = tuple[str, int]
 
 
-class Json(Response):
+class AsciiJsonResponse(Response):
     """JSON in ASCII: half characters, which some posts hold, have no UTF-8."""
 
     media_type = "application/json"
@@ -31,7 +31,7 @@ class Json(Response):
         return json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-def parts(text: str, marks: Sequence[Span]) -> list[Part]:
+def highlight_segments(text: str, marks: Sequence[Span]) -> list[Part]:
     """A text cut into (part, marked?): browsers count characters otherwise than Python."""
     found: list[Part] = []
     end = 0
@@ -60,7 +60,7 @@ def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
     """A post as it is shown."""
     return {
         "id": post.id,
-        "parts": parts(post.text, marks),
+        "parts": highlight_segments(post.text, marks),
         "created": post.created_at.isoformat() if post.created_at else None,
         "lang": language(post),
     }
@@ -79,7 +79,7 @@ def suggestion_view(one: Suggestion) -> dict[str, Any]:
     }
 
 
-def labelled_view(one: LabelledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def labelled_view(one: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """A post with all that annotators say of it, as (name, value)."""
     return {**post_view(one.post), "score": one.score, "labels": names, "note": one.note or ""}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Any
 
-from linker.annotation.formats.records import LabelledPost
+from linker.annotation.formats.records import LabeledPost
 from linker.annotation.session.journal import Action, annotator_name
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import JOURNAL
@@ -37,7 +37,7 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
 
-    def takes(self, post: LabelledPost, values: list[str]) -> bool:
+    def takes(self, post: LabeledPost, values: list[str]) -> bool:
         """Is a post with these labels wanted?"""
         if self.label == "none" and values:
             return False
@@ -58,7 +58,7 @@ class Filter:
         )
 
 
-class Desk:
+class SessionApi:
     """A session, its requests, and its lists.
 
     Args:
@@ -70,7 +70,7 @@ class Desk:
         self.session = session
         self.key = key
         self._ids = {post.id for post in session.posts}
-        self._listed: tuple[int, list[tuple[LabelledPost, list[tuple[str, str]]]]] | None = None
+        self._listed: tuple[int, list[tuple[LabeledPost, list[tuple[str, str]]]]] | None = None
 
     def summary(self) -> dict[str, Any]:
         """For the list of sessions."""
@@ -150,12 +150,12 @@ class Desk:
             return f"a note has at most {_MAX_NOTE:,} characters"
         return None
 
-    def _list(self) -> list[tuple[LabelledPost, list[tuple[str, str]]]]:
+    def _list(self) -> list[tuple[LabeledPost, list[tuple[str, str]]]]:
         """All posts with their labels, renewed when the journal has grown."""
         length = (self.session.folder / JOURNAL).stat().st_size
         if self._listed is None or self._listed[0] != length:
             labels: dict[str, list[tuple[str, str]]] = {}
-            posts: dict[str, LabelledPost] = {}
+            posts: dict[str, LabeledPost] = {}
             for record in self.session.labelled():
                 before = posts.get(record.post.id)
                 given = labels.setdefault(record.post.id, [])
@@ -168,7 +168,7 @@ class Desk:
         return self._listed[1]
 
 
-def _both(first: LabelledPost, second: LabelledPost) -> LabelledPost:
+def _both(first: LabeledPost, second: LabeledPost) -> LabeledPost:
     """What two annotators say of a post, with the later time and both notes."""
     times = [time for time in (first.time, second.time) if time]
     notes = [note for note in (first.note, second.note) if note]

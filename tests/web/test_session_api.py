@@ -13,7 +13,7 @@ from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
 from linker.web.app import create_app
-from linker.web.serializers import parts, status_view
+from linker.web.serializers import highlight_segments, status_view
 from tests.web.conftest import Client
 
 
@@ -242,10 +242,10 @@ def test_half_characters_nulls_and_long_texts_are_served(make_session: Callable[
 
 
 def test_marks_do_not_depend_on_how_characters_are_counted() -> None:
-    assert parts("🦦🦦 otter!", [(3, 8)]) == [("🦦🦦 ", 0), ("otter", 1), ("!", 0)]
-    assert parts("ab", [(0, 1), (0, 2), (1, 2)]) == [("a", 1), ("b", 1)]
-    assert parts("ab", []) == [("ab", 0)]
-    assert parts("", []) == [("", 0)]
+    assert highlight_segments("🦦🦦 otter!", [(3, 8)]) == [("🦦🦦 ", 0), ("otter", 1), ("!", 0)]
+    assert highlight_segments("ab", [(0, 1), (0, 2), (1, 2)]) == [("a", 1), ("b", 1)]
+    assert highlight_segments("ab", []) == [("ab", 0)]
+    assert highlight_segments("", []) == [("", 0)]
 
 
 def test_long_curves_keep_their_end(session: Session) -> None:
@@ -269,7 +269,7 @@ def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..
     assert len(uids) == 2
 
 
-# Trying a ranking
+# RankingApi a ranking
 
 
 def rank(client: Client, article: str, source: str = "session:otters", **more: object) -> tuple[int, dict]:

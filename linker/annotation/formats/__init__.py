@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 
 __all__ = ["read", "write"]
 
 
-def write(path: str | Path, format: str, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+def write(path: str | Path, format: str, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
     """Write labelled posts; the files written, `path` first.
 
     Raises:

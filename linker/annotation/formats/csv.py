@@ -11,7 +11,7 @@ from typing import Any
 
 from linker.annotation.formats.jsonl import flat, unflat
 from linker.annotation.formats.label_format import LabelFormat, read_text
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
 
@@ -25,7 +25,7 @@ _TO_GUARD, _GUARDED = re.compile(rf"'*[{_FORMULA}]"), re.compile(rf"''*[{_FORMUL
 class CsvFormat(LabelFormat):
     """One line per label, with the columns of `jsonl`; text that a spreadsheet would run as a formula begins with '."""
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """See `LabelFormat.write`."""
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, _COLUMNS, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)

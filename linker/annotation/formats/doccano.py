@@ -17,7 +17,7 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
 
 
@@ -29,7 +29,7 @@ class DoccanoFormat(LabelFormat):
     is not named in it; its comments are read as notes.
     """
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """See `LabelFormat.write`."""
         write_json_lines(path, map(_example, records))
         return [path]
@@ -58,7 +58,7 @@ class DoccanoFormat(LabelFormat):
         return labels
 
 
-def _example(record: LabelledPost) -> dict[str, Any]:
+def _example(record: LabeledPost) -> dict[str, Any]:
     # A key that only some examples have becomes NaN in doccano, which its database refuses.
     texts = {key: "" if value is None else value for key, value in flat(record).items()}
     return texts | {"label": [record.value] if record.value else []}

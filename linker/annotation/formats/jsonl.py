@@ -15,14 +15,14 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 
 
 @LabelFormat.register("jsonl")
 class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at."""
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """See `LabelFormat.write`."""
         write_json_lines(path, map(flat, records))
         return [path]
@@ -36,7 +36,7 @@ class JsonLinesFormat(LabelFormat):
         ]
 
 
-def flat(record: LabelledPost) -> dict[str, Any]:
+def flat(record: LabeledPost) -> dict[str, Any]:
     """A label as one flat object."""
     created, time = record.post.created_at, record.time
     return {

@@ -9,13 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.formats.records import ImportedLabel, LabeledPost, LabelValue
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
 from linker.config import Registrable
 from linker.data.io.dates import parse_date
 
-_VALUES: dict[str, Value] = {
+_VALUES: dict[str, LabelValue] = {
     **dict.fromkeys(("relevant", "yes", "true", "1"), "relevant"),
     **dict.fromkeys(("not", "not relevant", "irrelevant", "no", "false", "0"), "not"),
     **dict.fromkeys(("skip", "skipped", "ignore"), "skip"),
@@ -25,7 +25,7 @@ _VALUES: dict[str, Value] = {
 class LabelFormat(Registrable):
     """Writes labelled posts for a tool and reads what was labelled with it."""
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; the files written, `path` first.
 
         Args:
@@ -44,7 +44,7 @@ class LabelFormat(Registrable):
         raise NotImplementedError
 
 
-def value_of(told: Any, where: str) -> Value | None:
+def value_of(told: Any, where: str) -> LabelValue | None:
     """The label that a file means; None for none.
 
     Raises:
@@ -97,9 +97,9 @@ def id_of(record: Mapping[str, Any], where: str, key: str = "post_id") -> str:
     return told
 
 
-def by_post(records: Iterable[LabelledPost]) -> list[list[LabelledPost]]:
+def by_post(records: Iterable[LabeledPost]) -> list[list[LabeledPost]]:
     """The records of each post, posts in the order of their first record."""
-    groups: dict[tuple[str, str], list[LabelledPost]] = {}
+    groups: dict[tuple[str, str], list[LabeledPost]] = {}
     for record in records:
         groups.setdefault((record.post.id, record.article_id), []).append(record)
     return list(groups.values())

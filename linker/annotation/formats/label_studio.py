@@ -18,7 +18,7 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.formats.records import ImportedLabel, LabeledPost, LabelValue
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
 
@@ -43,7 +43,7 @@ class LabelStudioFormat(LabelFormat):
     the annotator of all labels: Label Studio refuses names that are no e-mail addresses of its users.
     """
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """See `LabelFormat.write`."""
         scores = [record.score for record in records]
         least, span = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)
@@ -82,7 +82,7 @@ class LabelStudioFormat(LabelFormat):
         return labels
 
 
-def _annotation(record: LabelledPost) -> dict[str, Any]:
+def _annotation(record: LabeledPost) -> dict[str, Any]:
     result: list[dict[str, Any]] = []
     if record.value in ("relevant", "not"):
         result.append(_region("label", "choices", {"choices": [record.value]}))
@@ -100,7 +100,7 @@ def _region(control: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
     return {"id": control, "from_name": control, "to_name": "text", "type": kind, "value": value}
 
 
-def _told(annotation: dict[str, Any], where: str) -> tuple[Value | None, str]:
+def _told(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, str]:
     """The label and the note of an annotation."""
     choices: list[Any] = []
     notes: list[str] = []

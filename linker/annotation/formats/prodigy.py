@@ -16,12 +16,12 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.formats.records import ImportedLabel, LabeledPost, LabelValue
 from linker.common.errors import DataError
 
 _LABEL = "RELEVANT"
-_ANSWERS: dict[Value, str] = {"relevant": "accept", "not": "reject", "skip": "ignore"}
-_VALUES: dict[Any, Value] = {answer: value for value, answer in _ANSWERS.items()}
+_ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip": "ignore"}
+_VALUES: dict[Any, LabelValue] = {answer: value for value, answer in _ANSWERS.items()}
 
 
 @LabelFormat.register("prodigy")
@@ -33,7 +33,7 @@ class ProdigyFormat(LabelFormat):
     them under `accept`.
     """
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """See `LabelFormat.write`."""
         write_json_lines(path, map(_task, records))
         return [path]
@@ -55,7 +55,7 @@ class ProdigyFormat(LabelFormat):
         return labels
 
 
-def _task(record: LabelledPost) -> dict[str, Any]:
+def _task(record: LabeledPost) -> dict[str, Any]:
     task: dict[str, Any] = {
         "text": record.post.text,
         "label": _LABEL,
@@ -74,7 +74,7 @@ def _task(record: LabelledPost) -> dict[str, Any]:
     return task
 
 
-def _value(record: dict[str, Any], where: str) -> Value | None:
+def _value(record: dict[str, Any], where: str) -> LabelValue | None:
     answer = record.get("answer")
     if answer is None:
         return None

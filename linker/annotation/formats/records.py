@@ -9,11 +9,11 @@ from typing import Literal
 from linker.data.types import Post
 
 #: What an annotator says of a post.
-Value = Literal["relevant", "not", "skip"]
+LabelValue = Literal["relevant", "not", "skip"]
 
 
 @dataclass(frozen=True)
-class LabelledPost:
+class LabeledPost:
     """A post with what one annotator said of it, as an export holds it.
 
     A post that two annotators labelled is two records; one that nobody labelled is one, with `value` and `annotator`
@@ -32,7 +32,7 @@ class LabelledPost:
     post: Post
     article_id: str
     score: float
-    value: Value | None = None
+    value: LabelValue | None = None
     annotator: str | None = None
     note: str | None = None
     time: datetime | None = None
@@ -53,7 +53,7 @@ class ImportedLabel:
 
     post_id: str
     annotator: str | None
-    value: Value
+    value: LabelValue
     note: str = ""
     time: datetime | None = None
     line: int = 0

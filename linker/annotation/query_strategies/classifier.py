@@ -9,10 +9,10 @@ from scipy import sparse
 
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import (
-    OrderingStrategy,
-    best_first,
+    QueryStrategy,
+    rank_unlabeled,
     standardised,
-    unlabelled,
+    unlabeled,
 )
 from linker.common.checks import above, at_least, between
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from sklearn.svm import LinearSVC
 
 
-@OrderingStrategy.register("learning")
-class LearningOrder(OrderingStrategy):
+@QueryStrategy.register("learning")
+class ActiveLearningStrategy(QueryStrategy):
     """A linear classifier on the posts' words, the model's vectors and the scores, trained anew for each order.
 
     Before the first label the order is that of `hybrid`. Then the seed articles count as one relevant post, and some
-    unlabelled posts, drawn at random, as not relevant, as in the baseline implementation of Cormack and Grossman (2015,
+    unlabeled posts, drawn at random, as not relevant, as in the baseline implementation of Cormack and Grossman (2015,
     TREC Total Recall). Both classes weigh the same.
 
     Args:
@@ -35,7 +35,7 @@ class LearningOrder(OrderingStrategy):
         exploration: the share of the order that is drawn at random.
         classifier: linear `svm`, or `logistic_regression`, which takes longer.
         cost: how much a wrong training example counts against a simple classifier (C).
-        presumed: how many unlabelled posts are taken for not relevant.
+        presumed: how many unlabeled posts are taken for not relevant.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class LearningOrder(OrderingStrategy):
             scores = standardised(pool.scores) + standardised(pool.lexical_scores)
         elif self.query == "uncertainty":
             scores = -np.abs(scores)
-        return _explored(best_first(scores, pool, labels), self.exploration, generator)
+        return _explored(rank_unlabeled(scores, pool, labels), self.exploration, generator)
 
     def _scores(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray | None:
         """The distance to the border between the classes: float64, one per post; None without a second class."""
-        free = unlabelled(pool, labels)
+        free = unlabeled(pool, labels)
         presumed = generator.choice(free, size=min(self.presumed, len(free)), replace=False)
         examples = np.concatenate([labels.posts, presumed])
         seeds = len(pool.articles)
@@ -77,7 +77,7 @@ class LearningOrder(OrderingStrategy):
         weights[-seeds:] = 1 / seeds
         for one in (relevant, ~relevant):
             weights[one] *= len(relevant) / (2 * weights[one].sum())
-        beside = _Beside(pool)
+        beside = _DenseFeatures(pool)
         features = sparse.hstack(
             [
                 sparse.vstack([pool.words[examples], pool.article_words]),
@@ -103,7 +103,7 @@ class LearningOrder(OrderingStrategy):
         return LogisticRegression(C=self.cost, tol=1e-3, max_iter=100)
 
 
-class _Beside:
+class _DenseFeatures:
     """What the classifier sees beside words, which have unit length: the scores, and the model's vectors if it has any.
 
     Scores are standardised and weigh 0.3 each; vectors are moved to have their mean at the origin, and scaled to a root

@@ -10,8 +10,8 @@ from linker.annotation.pool import Labels, Pool
 from linker.config import Registrable
 
 
-class OrderingStrategy(Registrable):
-    """Orders the posts that have no label yet.
+class QueryStrategy(Registrable):
+    """BackgroundRanker the posts that have no label yet.
 
     An order is a function of pool, labels and generator alone, so a session can be reproduced by replaying its labels,
     and a new order may be computed in the background while the last one is still in use. Posts with equal scores come
@@ -25,18 +25,18 @@ class OrderingStrategy(Registrable):
     default_component = "learning"
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """int64: the places of all unlabelled posts, the one to label first first."""
+        """int64: the places of all unlabeled posts, the one to label first first."""
         raise NotImplementedError
 
 
-def unlabelled(pool: Pool, labels: Labels) -> np.ndarray:
+def unlabeled(pool: Pool, labels: Labels) -> np.ndarray:
     """int64: the places without a label, ascending."""
     free = np.ones(len(pool), dtype=bool)
     free[labels.posts] = False
     return np.flatnonzero(free)
 
 
-def best_first(scores: np.ndarray, pool: Pool, labels: Labels) -> np.ndarray:
+def rank_unlabeled(scores: np.ndarray, pool: Pool, labels: Labels) -> np.ndarray:
     """int64: the places without a label, the highest score first, equal scores in the order of `pool.shuffled`."""
     free = np.ones(len(pool), dtype=bool)
     free[labels.posts] = False

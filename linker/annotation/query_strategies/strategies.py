@@ -6,28 +6,28 @@ import numpy as np
 
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import (
-    OrderingStrategy,
-    best_first,
+    QueryStrategy,
+    rank_unlabeled,
     standardised,
-    unlabelled,
+    unlabeled,
 )
 from linker.common.checks import at_least
 from linker.models.lexical import lexical_words
 
 
-@OrderingStrategy.register("random")
-class RandomOrder(OrderingStrategy):
+@QueryStrategy.register("random")
+class RandomStrategy(QueryStrategy):
     """Drawn anew each time: what the other strategies have to beat."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """A permutation, all equally likely."""
-        return generator.permutation(unlabelled(pool, labels))
+        return generator.permutation(unlabeled(pool, labels))
 
 
-@OrderingStrategy.register("keywords")
-class KeywordOrder(OrderingStrategy):
+@QueryStrategy.register("keywords")
+class KeywordStrategy(QueryStrategy):
     """By how many different words of a seed article's title stand in the post; its text's words without a title.
 
     Of several articles the one counts that has the most. Function words do not count; labels change nothing.
@@ -40,44 +40,44 @@ class KeywordOrder(OrderingStrategy):
         titles = [set(lexical_words(article.title or article.text)) for article in pool.articles]
         posts = (set(lexical_words(post.text)) for post in pool.posts)
         counts = np.array([max(len(words & title) for title in titles) for words in posts], dtype=np.int64)
-        return best_first(counts, pool, labels)
+        return rank_unlabeled(counts, pool, labels)
 
 
-@OrderingStrategy.register("lexical")
-class LexicalOrder(OrderingStrategy):
+@QueryStrategy.register("lexical")
+class LexicalStrategy(QueryStrategy):
     """By BM25 for the seed articles; labels change nothing."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """The best score first."""
-        return best_first(pool.lexical_scores, pool, labels)
+        return rank_unlabeled(pool.lexical_scores, pool, labels)
 
 
-@OrderingStrategy.register("seed_similarity")
-class SeedSimilarity(OrderingStrategy):
+@QueryStrategy.register("seed_similarity")
+class SeedSimilarityStrategy(QueryStrategy):
     """By the model's score for the seed articles, as in Danovitch 2020, section 5; labels change nothing."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """The best score first."""
-        return best_first(pool.scores, pool, labels)
+        return rank_unlabeled(pool.scores, pool, labels)
 
 
-@OrderingStrategy.register("hybrid")
-class HybridOrder(OrderingStrategy):
+@QueryStrategy.register("hybrid")
+class HybridStrategy(QueryStrategy):
     """By the sum of the model's and BM25's scores, each with mean 0 and standard deviation 1 over the pool."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """The best sum first; labels change nothing."""
-        return best_first(standardised(pool.scores) + standardised(pool.lexical_scores), pool, labels)
+        return rank_unlabeled(standardised(pool.scores) + standardised(pool.lexical_scores), pool, labels)
 
 
-@OrderingStrategy.register("rocchio")
-class RocchioOrder(OrderingStrategy):
+@QueryStrategy.register("rocchio")
+class RocchioStrategy(QueryStrategy):
     """Rocchio's relevance feedback (1971), on TF-IDF words and on the model's vectors, the scores of both added.
 
     The query is the mean of the seed articles + `relevant` × the mean of the relevant posts − `other` × the mean of
@@ -106,4 +106,4 @@ class RocchioOrder(OrderingStrategy):
                 if len(places):
                     vector = vector + factor * pool.vectors[places].mean(axis=0)
             scores = scores + standardised(pool.vectors @ vector)
-        return best_first(scores, pool, labels)
+        return rank_unlabeled(scores, pool, labels)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.build_pool import build_pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.journal import Journal, now
-from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, write_contents
+from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, write_session
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
@@ -36,7 +36,7 @@ def start(
         raise DataError(f"no {'post' if articles else 'article'} was given")
     settings = Settings(
         model,
-        resolve(OrderingStrategy, strategy),
+        resolve(QueryStrategy, strategy),
         resolve(StoppingRule, rule),
         overlap,
         seed,
@@ -44,7 +44,7 @@ def start(
         now().isoformat(timespec="seconds"),
     )
     # What no type tells, such as a share of 7, shows when they are built.
-    build(OrderingStrategy, settings.strategy)
+    build(QueryStrategy, settings.strategy)
     build(StoppingRule, settings.rule)
     check_new(folder)
     scorer = find_model(model).load().model
@@ -58,4 +58,4 @@ def start(
     with Journal(folder / JOURNAL).locked():
         check_new(folder)  # somebody else may have been faster
         (folder / ORDER).unlink(missing_ok=True)
-        write_contents(folder, settings, pool, posts, explanations)
+        write_session(folder, settings, pool, posts, explanations)

@@ -13,12 +13,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from linker.annotation.formats.records import Value
+from linker.annotation.formats.records import LabelValue
 from linker.common.errors import DataError, LinkerError
 from linker.common.locks import lock
 
 Kind = Literal["hand", "label", "undo", "note", "resolve"]
-VALUES: tuple[str, ...] = get_args(Value)
+VALUES: tuple[str, ...] = get_args(LabelValue)
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
 _KINDS = get_args(Kind)
@@ -51,7 +51,7 @@ class Action:
     kind: Kind
     annotator: str
     post: str = ""
-    value: Value | None = None
+    value: LabelValue | None = None
     note: str | None = None
     id: str | None = None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from linker.annotation.pool import Labels, Pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.common.files import atomic_write
 
 _ABANDONED = 600.0
@@ -18,11 +18,11 @@ _ABANDONED = 600.0
 
 
 @dataclass(frozen=True)
-class Order:
+class Queue:
     """What to label first, as far as was known when it was computed.
 
     Attributes:
-        revision: of the history that it knows.
+        revision: of the state that it knows.
         places: int64, the unlabelled places of the pool then, the first to label first.
     """
 
@@ -30,7 +30,7 @@ class Order:
     places: np.ndarray
 
 
-class Orders:
+class BackgroundRanker:
     """Gives the newest finished order at once; `want` has a newer one computed in a thread.
 
     Args:
@@ -40,13 +40,13 @@ class Orders:
         seed: of the strategy's generator, together with the revision; by itself, of the order of equal scores.
     """
 
-    def __init__(self, path: Path, pool: Pool, strategy: OrderingStrategy, seed: int) -> None:
+    def __init__(self, path: Path, pool: Pool, strategy: QueryStrategy, seed: int) -> None:
         self.path = path
         self.problem: str | None = None
         # The same at every revision: an order does not depend on which labels a background thread has seen.
         self._pool = replace(pool, tie_seed=seed)
         self._strategy, self._seed = strategy, seed
-        self._newest: Order | None = self._kept()
+        self._newest: Queue | None = self._kept()
         self._wanted: tuple[Labels, int] | None = None
         self._change = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -54,14 +54,14 @@ class Orders:
         self._busy = self._closed = False
 
     @property
-    def newest(self) -> Order | None:
+    def newest(self) -> Queue | None:
         """The newest finished order; None before the first."""
         return self._newest
 
-    def compute(self, labels: Labels, revision: int) -> Order:
+    def compute(self, labels: Labels, revision: int) -> Queue:
         """Compute an order now."""
         generator = np.random.default_rng([self._seed, revision])
-        order = Order(
+        order = Queue(
             revision, np.asarray(self._strategy.order(self._pool, labels, generator), dtype=np.int64)
         )
         with atomic_write(self.path, "wb", durable=False) as file:
@@ -110,7 +110,7 @@ class Orders:
                 self._busy = False
                 self._change.notify_all()
 
-    def _kept(self) -> Order | None:
+    def _kept(self) -> Queue | None:
         """What an earlier process left; what cannot be read is computed anew."""
         for left in self.path.parent.glob(f".{self.path.name}.*"):  # half written by one that was killed
             try:
@@ -120,7 +120,7 @@ class Orders:
                 pass
         try:
             with np.load(self.path, allow_pickle=False) as file:
-                order = Order(int(file["revision"]), file["places"])
+                order = Queue(int(file["revision"]), file["places"])
         except Exception:  # damage shows in many ways
             return None
         inside = order.places.ndim == 1 and order.places.dtype.kind == "i"

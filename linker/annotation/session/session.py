@@ -9,23 +9,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.formats.records import ImportedLabel, LabeledPost, LabelValue
 from linker.annotation.pool import Pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
-from linker.annotation.session.assignment import Handing
-from linker.annotation.session.export import events_of, every_label, one_label_each
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
+from linker.annotation.session.assignment import Assigner
+from linker.annotation.session.export import all_labels, events_of, resolved_labels
 from linker.annotation.session.journal import VALUES, Action, Event, Journal, annotator_name, now
-from linker.annotation.session.queue import Orders
-from linker.annotation.session.state import Handed, History
+from linker.annotation.session.queue import BackgroundRanker
+from linker.annotation.session.state import Assignment, SessionState
 from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
 from linker.annotation.session.storage import (
     JOURNAL,
     ORDER,
     SETTINGS,
-    Contents,
+    SessionData,
     explanation_of,
-    read_contents,
     read_explanations,
+    read_session,
 )
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
@@ -67,7 +67,7 @@ class Suggestion:
 class Session:
     """Made by `Session.create` or `Session.open`. Threads may share one."""
 
-    def __init__(self, folder: Path, contents: Contents, background: bool) -> None:
+    def __init__(self, folder: Path, contents: SessionData, background: bool) -> None:
         settings = contents.settings
         self.folder = folder
         self.name = folder.resolve().name
@@ -77,24 +77,24 @@ class Session:
         self.pool: Pool = contents.pool
         self.posts: list[Post] = contents.posts
         self._places = contents.places
-        self._history = History(contents.places, len(contents.pool))
+        self._state = SessionState(contents.places, len(contents.pool))
         self._journal = Journal(folder / JOURNAL)
         try:
             self._rule: StoppingRule = build(StoppingRule, settings.rule)
-            strategy: OrderingStrategy = build(OrderingStrategy, settings.strategy)
+            strategy: QueryStrategy = build(QueryStrategy, settings.strategy)
         except ConfigError as error:
             raise ConfigError(f"{folder / SETTINGS}: {error}") from error
-        self._orders = Orders(folder / ORDER, contents.pool, strategy, settings.seed)
+        self._ranker = BackgroundRanker(folder / ORDER, contents.pool, strategy, settings.seed)
         self._background = background
         self._explanations: list[bytes] | None = None
-        self._handing = Handing(self._history, len(contents.pool), settings.overlap, settings.seed)
+        self._assigner = Assigner(self._state, len(contents.pool), settings.overlap, settings.seed)
         self._decided: tuple[int, Decision] | None = None
         self._estimated: tuple[int, Estimate] | None = None
         self._guard = threading.RLock()
         with self._guard:
             self._take(self._journal.news())
-            if self._orders.newest is None:
-                self._orders.compute(self._history.labels(), self._history.revision)
+            if self._ranker.newest is None:
+                self._ranker.compute(self._state.labels(), self._state.revision)
 
     @classmethod
     def create(
@@ -117,7 +117,7 @@ class Session:
             articles: the seed articles; they make one query.
             posts: what to label.
             model: what scores the posts, as `linker.load` takes it; only needed now. All posts are encoded by it.
-            strategy: config of an `OrderingStrategy`, or its name.
+            strategy: config of an `QueryStrategy`, or its name.
             rule: config of a `StoppingRule`, or its name.
             guidelines: what the annotators are told, Markdown.
             seed: of all that is drawn.
@@ -145,7 +145,7 @@ class Session:
             DataError: there is no session, or it is damaged.
         """
         folder = Path(folder)
-        return cls(folder, read_contents(folder), background)
+        return cls(folder, read_session(folder), background)
 
     def __enter__(self) -> Session:
         return self
@@ -157,20 +157,20 @@ class Session:
 
     def close(self) -> None:
         """End the background work. All labels are on the disk already."""
-        self._orders.close()
+        self._ranker.close()
 
     @property
     def order_revision(self) -> int:
         """How many labels, changes of labels and undos the present order knows."""
-        return self._orders.newest.revision if self._orders.newest else -1
+        return self._ranker.newest.revision if self._ranker.newest else -1
 
     def settle(self) -> None:
         """Wait until the order knows all labels."""
         with self._guard:
             self._catch_up()
             if not self._background:
-                self._orders.compute(self._history.labels(), self._history.revision)
-        self._orders.settle()
+                self._ranker.compute(self._state.labels(), self._state.revision)
+        self._ranker.settle()
 
     def next(self, annotator: str, count: int = 1) -> list[Suggestion]:
         """The posts that an annotator labels next; the same ones until they are labelled.
@@ -184,18 +184,18 @@ class Session:
         annotator = annotator_name(annotator)
         with self._guard:
             self._catch_up()
-            waiting = self._handing.waiting(annotator)
+            waiting = self._assigner.waiting(annotator)
             if len(waiting) < count:
                 if not self._background:
                     self._renew()
                 with self._journal.locked() as news:
                     self._take(news)
-                    self._hand(annotator, count - len(self._handing.waiting(annotator)))
-                waiting = self._handing.waiting(annotator)
+                    self._hand(annotator, count - len(self._assigner.waiting(annotator)))
+                waiting = self._assigner.waiting(annotator)
             first = list(waiting.items())[:count]
             return [self._suggestion(annotator, place, handed) for place, handed in first]
 
-    def label(self, annotator: str, post_id: str, value: Value, note: str | None = None) -> None:
+    def label(self, annotator: str, post_id: str, value: LabelValue, note: str | None = None) -> None:
         """Label a post and its near-duplicates, replacing an earlier label by the same annotator.
 
         When this returns, the label is on the disk.
@@ -224,7 +224,7 @@ class Session:
         """
         return self.act(Action("undo", annotator))
 
-    def resolve(self, annotator: str, post_id: str, value: Value) -> None:
+    def resolve(self, annotator: str, post_id: str, value: LabelValue) -> None:
         """Set the adjudicated label of a post on which annotators disagree; `skip` withdraws it.
 
         Raises:
@@ -249,7 +249,7 @@ class Session:
             _check_value(action.value)
         with self._guard, self._journal.locked() as news:
             self._take(news)
-            state = self._history
+            state = self._state
             if action.id is not None and action.id in state.requests:
                 return state.requests[action.id]
             who = state.annotator(annotator)
@@ -269,7 +269,7 @@ class Session:
             self._add([Event(**values)])
             return post_id
 
-    def labelled(self, resolved: bool = False) -> list[LabelledPost]:
+    def labelled(self, resolved: bool = False) -> list[LabeledPost]:
         """What an export holds: all posts in their order, near-duplicates too, with the labels of everybody.
 
         Args:
@@ -280,8 +280,8 @@ class Session:
         """
         with self._guard:
             self._catch_up()
-            give = one_label_each if resolved else every_label
-            return give(self._history, self.pool, self.posts)
+            give = resolved_labels if resolved else all_labels
+            return give(self._state, self.pool, self.posts)
 
     def import_labels(
         self, labels: Sequence[ImportedLabel], annotator: str | None = None, source: str = "import"
@@ -302,7 +302,7 @@ class Session:
         """
         with self._guard, self._journal.locked() as news:
             self._take(news)
-            events = events_of(labels, self._history, annotator, source)
+            events = events_of(labels, self._state, annotator, source)
             if events:
                 self._add(events)
             return len(events)
@@ -315,7 +315,7 @@ class Session:
         """
         with self._guard:
             self._catch_up()
-            return agreement_of(self._history, self.pool)
+            return agreement_of(self._state, self.pool)
 
     def status(self) -> Status:
         """How far the session is.
@@ -326,7 +326,7 @@ class Session:
         with self._guard:
             self._catch_up()
             decision, estimate = self._decision(), self._estimate()
-            return status_of(self._history, self.pool, estimate, decision, self._orders.problem)
+            return status_of(self._state, self.pool, estimate, decision, self._ranker.problem)
 
     def _catch_up(self) -> None:
         self._take(self._journal.news())
@@ -334,24 +334,24 @@ class Session:
     def _take(self, events: Sequence[Event]) -> None:
         for number, event in enumerate(events, start=self._journal.lines - len(events) + 1):
             try:
-                self._history.apply(event)
+                self._state.apply(event)
             except (KeyError, IndexError) as error:
                 raise DataError(
                     f"{self._journal.path}, line {number}: does not go with the lines before it or with the posts; "
                     "put back a copy of the folder"
                 ) from error
         if self._background and events:
-            self._orders.want(self._history.labels(), self._history.revision)
+            self._ranker.want(self._state.labels(), self._state.revision)
 
     def _add(self, events: Sequence[Event]) -> None:
         self._journal.add(events)
         self._take(events)
 
     def _hand(self, annotator: str, count: int) -> None:
-        order = self._orders.newest
+        order = self._ranker.newest
         assert order is not None
         time, line = now(), self._journal.lines
-        handed = self._handing.more(annotator, count, order, self._decision().draw_at_random, time, line)
+        handed = self._assigner.more(annotator, count, order, self._decision().draw_at_random, time, line)
         events = [
             Event("hand", annotator, post.id, time=time, at_random=one.at_random, position=one.position)
             for post, one in ((self.pool.posts[place], one) for place, one in handed.items())
@@ -363,22 +363,22 @@ class Session:
     def _renew(self) -> None:
         """For a process that does not stay: an order on the spot, more seldom the more labels there are."""
         known = self.order_revision
-        if self._history.revision - known > known // 20:
-            self._orders.compute(self._history.labels(), self._history.revision)
+        if self._state.revision - known > known // 20:
+            self._ranker.compute(self._state.labels(), self._state.revision)
 
     def _decision(self) -> Decision:
-        revision = self._history.revision
+        revision = self._state.revision
         if self._decided is None or self._decided[0] != revision:
-            self._decided = revision, self._rule.decide(self._history.labels(), len(self.pool))
+            self._decided = revision, self._rule.decide(self._state.labels(), len(self.pool))
         return self._decided[1]
 
     def _estimate(self) -> Estimate:
-        revision = self._history.revision
+        revision = self._state.revision
         if self._estimated is None or self._estimated[0] != revision:
-            self._estimated = revision, estimate(self._history.labels(), len(self.pool))
+            self._estimated = revision, estimate(self._state.labels(), len(self.pool))
         return self._estimated[1]
 
-    def _suggestion(self, annotator: str, place: int, handed: Handed) -> Suggestion:
+    def _suggestion(self, annotator: str, place: int, handed: Assignment) -> Suggestion:
         if self._explanations is None:
             self._explanations = read_explanations(self.folder)
         explanation = explanation_of(self._explanations[place]) if self._explanations else None
@@ -390,7 +390,7 @@ class Session:
             handed.at_random,
             explanation.post_spans if explanation else [],
             explanation.article_words if explanation else [],
-            self._history.notes.get((place, annotator), ""),
+            self._state.notes.get((place, annotator), ""),
         )
 
     def _place(self, post_id: str) -> int:

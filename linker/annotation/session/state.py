@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 
-from linker.annotation.formats.records import Value
+from linker.annotation.formats.records import LabelValue
 from linker.annotation.pool import Labels
 from linker.annotation.session.journal import Event
 
@@ -20,16 +20,16 @@ LONG_AGO = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Label:
     """A label that somebody gave: what, when, and whether the post had been drawn at random."""
 
-    value: Value
+    value: LabelValue
     time: datetime
     at_random: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class Assignment:
     """How a post came before an annotator."""
 
     time: datetime
@@ -50,18 +50,18 @@ class Annotator:
         work: time spent from label to label, without breaks, and how many labels that were.
     """
 
-    given: dict[int, Given] = field(default_factory=dict)
-    handed: dict[int, Handed] = field(default_factory=dict)
+    given: dict[int, Label] = field(default_factory=dict)
+    handed: dict[int, Assignment] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
-    steps: list[tuple[int, Given | None]] = field(default_factory=list)
+    steps: list[tuple[int, Label | None]] = field(default_factory=list)
     last: datetime = LONG_AGO
     last_label: datetime | None = None
     work: timedelta = timedelta()
     worked: int = 0
 
 
-class History:
-    """A function of the events alone: the same events give the same history.
+class SessionState:
+    """A function of the events alone: the same events give the same state.
 
     Args:
         places: every post's id → its place in the pool; copies share one.
@@ -81,7 +81,7 @@ class History:
         self.places = places
         self.annotators: dict[str, Annotator] = {}
         self.notes: dict[tuple[int, str], str] = {}
-        self.resolved: dict[int, Given] = {}
+        self.resolved: dict[int, Label] = {}
         self.taken = np.zeros(size, dtype=bool)
         self.single: dict[int, None] = {}
         self.revision = 0
@@ -95,7 +95,7 @@ class History:
         """What an annotator has done; nothing, for a new one."""
         return self.annotators.get(name) or Annotator()
 
-    def by(self, place: int) -> dict[str, Given]:
+    def by(self, place: int) -> dict[str, Label]:
         """Everybody's label of a post."""
         return {name: one.given[place] for name, one in self.annotators.items() if place in one.given}
 
@@ -114,14 +114,14 @@ class History:
         if not event.imported:
             who.last = max(who.last, event.time)
         if event.kind == "hand":
-            who.handed[place] = Handed(event.time, event.at_random, event.position)
+            who.handed[place] = Assignment(event.time, event.at_random, event.position)
             who.seen.add(place)
         elif event.kind == "label":
             self._label(who, place, event)
         elif event.kind == "undo":
             self._undo(who, place, event)
         elif event.kind == "resolve" and event.value is not None:
-            self.resolved[place] = Given(event.value, event.time)
+            self.resolved[place] = Label(event.value, event.time)
         if event.note is not None:
             self.notes[place, event.annotator] = event.note
         if event.kind in ("label", "undo", "resolve"):
@@ -135,7 +135,7 @@ class History:
                 who.work += event.time - who.last_label
                 who.worked += 1
             who.last_label = event.time
-        who.given[place] = Given(event.value, event.time, event.at_random)
+        who.given[place] = Label(event.value, event.time, event.at_random)
         who.handed.pop(place, None)
         who.seen.add(place)
 
@@ -149,7 +149,7 @@ class History:
                 # Whoever had it before them when it was labelled does not get it back as well.
                 if other.handed.pop(place, None):
                     other.seen.discard(place)
-            who.handed = {place: Handed(event.time, given.at_random, 0), **who.handed}
+            who.handed = {place: Assignment(event.time, given.at_random, 0), **who.handed}
             who.seen.add(place)
 
     def _settle(self, place: int, at_random: bool) -> None:

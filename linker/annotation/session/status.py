@@ -14,7 +14,7 @@ from linker.annotation.session.agreement import (
     krippendorff_alpha,
     pairwise_kappas,
 )
-from linker.annotation.session.state import History
+from linker.annotation.session.state import SessionState
 from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
 
@@ -71,7 +71,7 @@ class Agreement:
     holds: dict[str, bool]
 
 
-def agreement_of(history: History, pool: Pool) -> Agreement:
+def agreement_of(state: SessionState, pool: Pool) -> Agreement:
     """How far the annotators agree."""
     votes = {
         name: {
@@ -79,7 +79,7 @@ def agreement_of(history: History, pool: Pool) -> Agreement:
             for place, given in one.given.items()
             if given.value != "skip"
         }
-        for name, one in history.annotators.items()
+        for name, one in state.annotators.items()
     }
     votes = {name: given for name, given in votes.items() if given}
     times = Counter(post for given in votes.values() for post in given)
@@ -89,20 +89,20 @@ def agreement_of(history: History, pool: Pool) -> Agreement:
         krippendorff_alpha(votes.values()),
         pairwise_kappas(votes),
         differing,
-        {one.post_id: bool(history.value(history.places[one.post_id])) for one in differing},
+        {one.post_id: bool(state.value(state.places[one.post_id])) for one in differing},
     )
 
 
 def status_of(
-    history: History, pool: Pool, estimate: Estimate, decision: Decision, problem: str | None
+    state: SessionState, pool: Pool, estimate: Estimate, decision: Decision, problem: str | None
 ) -> Status:
-    """What a history comes to."""
-    labels, annotators = history.labels(), history.annotators
+    """What a state comes to."""
+    labels, annotators = state.labels(), state.annotators
     skipped = {
         place
         for one in annotators.values()
         for place, given in one.given.items()
-        if given.value == "skip" and not history.taken[place]
+        if given.value == "skip" and not state.taken[place]
     }
     seconds = sum(one.work.total_seconds() for one in annotators.values())
     worked = sum(one.worked for one in annotators.values())
@@ -117,6 +117,6 @@ def status_of(
         curve=np.cumsum(labels.relevant).tolist(),
         annotators={name: len(one.given) for name, one in annotators.items() if one.given},
         per_hour=round(3600 * worked / seconds, 1) if seconds else None,
-        disputed=len(history.disputed()),
+        disputed=len(state.disputed()),
         problem=problem,
     )

@@ -52,7 +52,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Contents:
+class SessionData:
     """What a session works on.
 
     Attributes:
@@ -94,7 +94,7 @@ def check_new(folder: Path) -> None:
         raise LinkerError(f"{folder}: holds labels but no {SETTINGS}; put that back, or choose a new folder")
 
 
-def write_contents(
+def write_session(
     folder: Path,
     settings: Settings,
     pool: Pool,
@@ -132,8 +132,8 @@ def write_contents(
     write_json(folder / SETTINGS, {"format": FORMAT, "linker_version": __version__, **asdict(settings)})
 
 
-def read_contents(folder: Path) -> Contents:
-    """Read what `write_contents` wrote.
+def read_session(folder: Path) -> SessionData:
+    """Read what `write_session` wrote.
 
     Raises:
         DataError: there is no session, it is half there, damaged, changed, or of a newer version.
@@ -157,7 +157,7 @@ def read_contents(folder: Path) -> Contents:
         arrays.get("vectors"),
         arrays.get("article_vectors"),
     )
-    return Contents(settings, pool, posts, dict(zip((post.id for post in posts), groups.tolist())))
+    return SessionData(settings, pool, posts, dict(zip((post.id for post in posts), groups.tolist())))
 
 
 def read_explanations(folder: Path) -> list[bytes]:

@@ -14,10 +14,10 @@ from linker.models.model import Model
 _YES = frozenset({"true", "yes", "y", "relevant", "on"})
 _NO = frozenset({"false", "no", "n", "not", "irrelevant", "off"})
 
-Planned = tuple[str, list[Article], list[Post], set[str]]
+TaskSpec = tuple[str, list[Article], list[Post], set[str]]
 
 
-def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[Planned]:
+def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[TaskSpec]:
     """A task for each story, or for each article without one: all posts, of which those linked to it are relevant.
 
     Returns:
@@ -44,7 +44,7 @@ def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[Pla
 
 def labelled_tasks(
     articles: Sequence[Article], posts: Sequence[Post], relevant: str, topic: str | None
-) -> list[Planned]:
+) -> list[TaskSpec]:
     """A task for each value of the column `topic`, whose seeds are the articles with that story or id.
 
     Args:
@@ -59,7 +59,7 @@ def labelled_tasks(
     groups: dict[str, list[Post]] = {}
     for post in posts:
         groups.setdefault(str(_value(post, topic)) if topic else "all posts", []).append(post)
-    planned: list[Planned] = []
+    planned: list[TaskSpec] = []
     for name, own in groups.items():
         seeds = [one for one in articles if topic is None or name in (one.story, one.id)]
         if not seeds:
@@ -70,7 +70,7 @@ def labelled_tasks(
     return planned
 
 
-def made(planned: Sequence[Planned], model: Model) -> Iterator[Task | str]:
+def build_tasks(planned: Sequence[TaskSpec], model: Model) -> Iterator[Task | str]:
     """The tasks with their pools; the name instead where no post is relevant, or none that is labelled as such."""
     for name, seeds, posts, relevant in planned:
         if relevant:

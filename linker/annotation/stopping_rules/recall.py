@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from linker.annotation.stopping_rules.sequential_test import TailRule
+from linker.annotation.stopping_rules.sequential_test import SequentialTestRule
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 
 
 @StoppingRule.register("recall")
-class RecallRule(TailRule):
+class RecallRule(SequentialTestRule):
     """Stop when enough of all relevant posts are found, with the stated confidence, whatever the ordering.
 
     First posts are labelled in the strategy's order until it seems exhausted, then at random, until the hypothesis
@@ -31,10 +31,10 @@ class RecallRule(TailRule):
         self.target = target
 
     def too_many(self, found: int, known: int, unlabelled: int) -> int:
-        """See `TailRule.too_many`."""
+        """See `SequentialTestRule.too_many`."""
         # found / target may fall short of a whole number by rounding.
         return math.floor(found / self.target + 1e-9) + 1
 
     def reached(self) -> str:
-        """See `TailRule.reached`."""
+        """See `SequentialTestRule.reached`."""
         return f"recall is at least {self.target:.0%}"

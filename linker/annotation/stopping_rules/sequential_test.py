@@ -102,7 +102,7 @@ def _alternatives(unlabelled: int) -> tuple[np.ndarray, np.ndarray]:
     return left, weights
 
 
-class TailRule(StoppingRule):
+class SequentialTestRule(StoppingRule):
     """A rule that ends a job when random draws refute that too many relevant posts are there.
 
     Args:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from linker.annotation.pool import Labels
-from linker.annotation.stopping_rules.sequential_test import TailRule
+from linker.annotation.stopping_rules.sequential_test import SequentialTestRule
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.checks import at_least
 
@@ -89,7 +89,7 @@ def _check(labels: int, ratio: float | None) -> None:
 
 
 @StoppingRule.register("one_more")
-class OneMoreRule(TailRule):
+class MarginalCostRule(SequentialTestRule):
     """Stop when one more relevant post would cost more labels than it is worth, with the stated confidence.
 
     Once the ordering seems exhausted, posts are drawn at random, until the hypothesis can be dropped that the posts
@@ -110,9 +110,9 @@ class OneMoreRule(TailRule):
         self.labels = labels
 
     def too_many(self, found: int, known: int, unlabelled: int) -> int:
-        """See `TailRule.too_many`."""
+        """See `SequentialTestRule.too_many`."""
         return known + math.ceil(unlabelled / self.labels)
 
     def reached(self) -> str:
-        """See `TailRule.reached`."""
+        """See `SequentialTestRule.reached`."""
         return f"fewer than 1 in {self.labels:,} of the posts left over by the ordering are relevant"

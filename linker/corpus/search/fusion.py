@@ -16,14 +16,14 @@ WORDS = 0.5
 
 
 @dataclass(frozen=True)
-class Spread:
+class ScoreStats:
     """Mean and standard deviation of the scores of all posts; a deviation of 0: they are all the same."""
 
     mean: float
     deviation: float
 
     @classmethod
-    def of(cls, scores: np.ndarray) -> Spread:
+    def of(cls, scores: np.ndarray) -> ScoreStats:
         """Those of some scores."""
         mean = float(scores.mean(dtype=np.float64))
         deviation = float(np.std(scores, dtype=np.float64, mean=np.float64(mean)))
@@ -60,8 +60,8 @@ class Fused:
     """
 
     def __init__(self, words: np.ndarray, vectors: np.ndarray) -> None:
-        self._words = np.float32(WORDS) * Spread.of(words).standard(words)
-        self._vectors = Spread.of(vectors)
+        self._words = np.float32(WORDS) * ScoreStats.of(words).standard(words)
+        self._vectors = ScoreStats.of(vectors)
 
     def __call__(self, scores: np.ndarray, places: np.ndarray | slice = slice(None)) -> np.ndarray:
         """The sums for posts whose scores by vectors are given, and where they stand in the store."""

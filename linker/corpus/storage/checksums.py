@@ -52,7 +52,7 @@ class Checksums:
         return found
 
 
-class Seal:
+class ChecksumWriter:
     """Takes down the checksums of files that have none yet; none is ever changed once written."""
 
     def __init__(self, folder: Path) -> None:

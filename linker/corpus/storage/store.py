@@ -20,7 +20,7 @@ from linker.corpus.storage.checksums import (
     MEND,
     POSTS,
     Checksums,
-    Seal,
+    ChecksumWriter,
     check_newest,
     manifests,
 )
@@ -41,7 +41,7 @@ _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
 @dataclass(frozen=True)
-class Facts:
+class CorpusMetadata:
     """What a corpus says of itself.
 
     Attributes:
@@ -60,13 +60,13 @@ class Facts:
 class Store:
     """The folder of a corpus. Posts are only ever appended; an append is there as a whole or not at all."""
 
-    def __init__(self, folder: Path, facts: Facts) -> None:
+    def __init__(self, folder: Path, facts: CorpusMetadata) -> None:
         self.folder = folder
         self.facts = facts
-        self._seal = Seal(folder)
+        self._seal = ChecksumWriter(folder)
 
     @classmethod
-    def create(cls, folder: Path, facts: Facts) -> Store:
+    def create(cls, folder: Path, facts: CorpusMetadata) -> Store:
         """Begin a corpus where none is.
 
         Raises:
@@ -109,7 +109,7 @@ class Store:
                     f"{folder}: written by linker {content.get('linker_version')} in a newer format; "
                     f"this is linker {__version__}: upgrade it"
                 )
-            facts = Facts(**{name: content[name] for name in Facts.__dataclass_fields__})
+            facts = CorpusMetadata(**{name: content[name] for name in CorpusMetadata.__dataclass_fields__})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path}: damaged ({error}); {MEND}") from error
         if Checksums.read(folder).known.get(FACTS) not in (None, sha256_of(path)):

@@ -14,7 +14,7 @@ import pytest
 import linker.annotation.session.session as session_module
 from linker.annotation.formats.records import ImportedLabel
 from linker.annotation.pool import Labels, Pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import Session
 from linker.common.errors import ConfigError, DataError, LinkerError, ModelError
 from linker.data.types import Article, Post
@@ -251,7 +251,7 @@ def test_draws_that_a_rule_asks_for_are_marked_and_come_from_anywhere(
         positions.append(one.position)
         session.label("kim", one.post.id, "not")
     assert max(positions) > 10
-    labels = Session.open(session.folder)._history.labels()
+    labels = Session.open(session.folder)._state.labels()
     assert labels.at_random.tolist() == [False] * 5 + [True] * 10
 
 
@@ -268,7 +268,7 @@ def test_replayed_labels_lead_to_the_same_posts(session: Session, tmp_path: Path
     assert again.status() == session.status()
 
 
-class SlowOrder(OrderingStrategy):
+class SlowOrder(QueryStrategy):
     """Waits for a sign; afterwards the last posts come first."""
 
     def __init__(self) -> None:
@@ -283,11 +283,11 @@ class SlowOrder(OrderingStrategy):
 
 def test_nobody_waits_for_the_order(session: Session) -> None:
     slow = SlowOrder()
-    session._orders._strategy = slow
+    session._ranker._strategy = slow
     for _ in range(6):
         one = session.next("kim")[0]
         session.label("kim", one.post.id, "not")
-    before = session._orders.newest
+    before = session._ranker.newest
     assert before is not None
     assert before.revision == 0
     slow.go.set()
@@ -301,18 +301,18 @@ def test_nobody_waits_for_the_order(session: Session) -> None:
 
 
 def test_an_order_that_fails_stops_nobody(session: Session) -> None:
-    class Failing(OrderingStrategy):
+    class Failing(QueryStrategy):
         def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
             raise RuntimeError("no memory")
 
-    working = session._orders._strategy
-    session._orders._strategy = Failing()
+    working = session._ranker._strategy
+    session._ranker._strategy = Failing()
     session.label("kim", next_id(session), "not")
     session.settle()
     assert "no memory" in (session.status().problem or "")
     session.label("kim", next_id(session), "not")
     session.settle()
-    session._orders._strategy = working
+    session._ranker._strategy = working
     session.label("kim", next_id(session), "not")
     session.settle()
     assert session.status().problem is None
@@ -323,8 +323,8 @@ def test_without_a_thread_the_order_is_renewed_on_the_spot(tmp_path: Path) -> No
     known = []
     for _ in range(40):
         session.label("kim", next_id(session), "not")
-        assert session._orders.newest is not None
-        known.append(session._orders.newest.revision)
+        assert session._ranker.newest is not None
+        known.append(session._ranker.newest.revision)
     assert known[:20] == list(range(20))
     assert 36 <= known[-1] <= 39
     assert len(set(known)) < 40
