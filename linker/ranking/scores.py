@@ -14,6 +14,7 @@ from linker.calibration.calibration import Calibration
 from linker.calibration.labeled_thresholds import LabelledThresholds
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError
+from linker.common.stats import shortest_float
 from linker.data.near_duplicates import linked_groups, signatures
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
@@ -120,7 +121,7 @@ class ScoredPosts:
         return [
             RankedPost(
                 offset + n + 1,
-                float(str(self._scores[i])),  # the fewest digits that give the same float32 again
+                shortest_float(self._scores[i]),
                 self._posts[i],
                 told[n] if told else None,
                 int(more[i]),

@@ -16,7 +16,6 @@ from linker.data.types import Article, Post
 from linker.ranking.words import Span
 
 _CURVE_POINTS = 240
-_LANGUAGES = ("lang", "language")
 
 Part = tuple[str, int]
 
@@ -47,22 +46,13 @@ def highlight_segments(text: str, marks: Sequence[Span]) -> list[Part]:
     return found
 
 
-def language(post: Post) -> str | None:
-    """The language of a post where a field names it."""
-    for name in _LANGUAGES:
-        value = post.extra.get(name)
-        if isinstance(value, str) and 0 < len(value) <= 20:
-            return value
-    return None
-
-
 def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
     """A post as it is shown."""
     return {
         "id": post.id,
         "parts": highlight_segments(post.text, marks),
         "created": post.created_at.isoformat() if post.created_at else None,
-        "lang": language(post),
+        "lang": post.language,
     }
 
 

@@ -13,7 +13,7 @@ from linker.annotation.session.journal import Action, annotator_name
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import JOURNAL
 from linker.common.errors import LinkerError
-from linker.web.serializers import article_view, labelled_view, language, status_view, suggestion_view
+from linker.web.serializers import article_view, labelled_view, status_view, suggestion_view
 
 _MAX_NOTE = 4000
 _ID_LENGTH = range(8, 65)
@@ -43,7 +43,7 @@ class Filter:
             return False
         if self.label not in ("all", "none") and self.label not in values:
             return False
-        if self.lang and language(post.post) != self.lang:
+        if self.lang and post.post.language != self.lang:
             return False
         if (self.since or self.until) and not self._in_time(post.post.created_at):
             return False
@@ -80,7 +80,7 @@ class SessionApi:
     def about(self) -> dict[str, Any]:
         """All that does not change."""
         session, settings = self.session, self.session.settings
-        languages = Counter(lang for post in session.posts if (lang := language(post)))
+        languages = Counter(lang for post in session.posts if (lang := post.language))
         times = [_aware(post.created_at) for post in session.posts if post.created_at]
         return {
             **self.summary(),

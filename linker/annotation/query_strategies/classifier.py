@@ -11,10 +11,10 @@ from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import (
     QueryStrategy,
     rank_unlabeled,
-    standardised,
     unlabeled,
 )
 from linker.common.checks import above, at_least, between
+from linker.common.stats import zscore
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
@@ -57,7 +57,7 @@ class ActiveLearningStrategy(QueryStrategy):
         """What the classifier puts first, with posts drawn at random among it."""
         scores = self._scores(pool, labels, generator)
         if scores is None:
-            scores = standardised(pool.scores) + standardised(pool.lexical_scores)
+            scores = zscore(pool.scores) + zscore(pool.lexical_scores)
         elif self.query == "uncertainty":
             scores = -np.abs(scores)
         return _explored(rank_unlabeled(scores, pool, labels), self.exploration, generator)
@@ -112,7 +112,7 @@ class _DenseFeatures:
 
     def __init__(self, pool: Pool) -> None:
         self._articles = len(pool.articles)
-        self._scores = 0.3 * np.stack([standardised(pool.scores), standardised(pool.lexical_scores)], axis=1)
+        self._scores = 0.3 * np.stack([zscore(pool.scores), zscore(pool.lexical_scores)], axis=1)
         self._vectors, self._article_vectors = pool.vectors, pool.article_vectors
         if self._vectors is not None:
             self._centre = self._vectors.mean(axis=0, dtype=np.float64)

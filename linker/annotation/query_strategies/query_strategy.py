@@ -42,11 +42,3 @@ def rank_unlabeled(scores: np.ndarray, pool: Pool, labels: Labels) -> np.ndarray
     free[labels.posts] = False
     places = pool.shuffled[free[pool.shuffled]]
     return places[np.argsort(-scores[places], kind="stable")]
-
-
-def standardised(scores: np.ndarray) -> np.ndarray:
-    """float64: with mean 0 and standard deviation 1; zeros where all are equal."""
-    centred = scores - scores.mean(dtype=np.float64)
-    deviation = centred.std()
-    largest = np.abs(scores).max(initial=0.0)
-    return centred / deviation if deviation > 1e-6 * largest else np.zeros(len(scores))

@@ -8,10 +8,10 @@ from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import (
     QueryStrategy,
     rank_unlabeled,
-    standardised,
     unlabeled,
 )
 from linker.common.checks import at_least
+from linker.common.stats import zscore
 from linker.models.lexical import lexical_words
 
 
@@ -73,7 +73,7 @@ class HybridStrategy(QueryStrategy):
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """The best sum first; labels change nothing."""
-        return rank_unlabeled(standardised(pool.scores) + standardised(pool.lexical_scores), pool, labels)
+        return rank_unlabeled(zscore(pool.scores) + zscore(pool.lexical_scores), pool, labels)
 
 
 @QueryStrategy.register("rocchio")
@@ -99,11 +99,11 @@ class RocchioStrategy(QueryStrategy):
         for factor, places in ((self.relevant, found), (-self.other, rest)):
             if len(places):
                 query = query + factor * np.asarray(pool.words[places].mean(axis=0))[0]
-        scores = standardised(pool.words @ query)
+        scores = zscore(pool.words @ query)
         if pool.vectors is not None and pool.article_vectors is not None:
             vector = pool.article_vectors.mean(axis=0)
             for factor, places in ((self.relevant, found), (-self.other, rest)):
                 if len(places):
                     vector = vector + factor * pool.vectors[places].mean(axis=0)
-            scores = scores + standardised(pool.vectors @ vector)
+            scores = scores + zscore(pool.vectors @ vector)
         return rank_unlabeled(scores, pool, labels)

@@ -30,6 +30,7 @@ from linker.annotation.session.storage import (
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.errors import ConfigError, DataError, LinkerError
+from linker.common.stats import shortest_float
 from linker.config import build
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
@@ -385,7 +386,7 @@ class Session:
         return Suggestion(
             self.pool.posts[place],
             len(self.pool.copies[place]),
-            float(str(self.pool.scores[place])),
+            shortest_float(self.pool.scores[place]),
             handed.position,
             handed.at_random,
             explanation.post_spans if explanation else [],

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.post_filter import in_utc, language_of
+from linker.data.post_filter import in_utc
 from linker.data.types import Post
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def table_of(posts: Sequence[Post], vectors: np.ndarray) -> pa.Table:
         pa.array([post.id for post in posts], pa.string()),
         pa.array([post.text for post in posts], pa.string()),
         pa.array([_utc(post.created_at) for post in posts], pa.timestamp("us", tz="UTC")),
-        pa.array([language_of(post) for post in posts], pa.string()),
+        pa.array([post.language for post in posts], pa.string()),
         pa.ExtensionArray.from_storage(pa.json_(), pa.array([_extra(post) for post in posts], pa.string())),
         pa.FixedSizeListArray.from_arrays(flat, dim),
     ]
