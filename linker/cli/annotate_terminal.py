@@ -14,10 +14,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linker.annotation.formats.records import LabelValue
 from linker.annotation.session.session import Session, Suggestion
 from linker.annotation.session.status import Agreement, Status
 from linker.common.errors import LinkerError
+from linker.data.io.labels import LabelValue
 from linker.ranking.output import marked_text, printable
 
 _LEVELS = " ▁▂▃▄▅▆▇█"

@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.common.errors import DataError, LinkerError
 from linker.data.io.fields import is_missing
+from linker.data.io.labels import parse_label
 from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.tables import open_table
 from linker.data.types import LinkedPosts
@@ -17,10 +18,6 @@ from linker.models.model import Model
 
 LABELS = ("label", "value", "relevant")
 """What the column with the answers is called, the first that is there."""
-
-_RELEVANT = {"relevant", "yes", "true", "1", "1.0"}
-_OTHERS = {"not", "not relevant", "irrelevant", "no", "false", "0", "0.0"}
-_SKIPPED = {"skip", "skipped"}
 
 
 @dataclass(frozen=True)
@@ -95,14 +92,11 @@ def _answer(values: dict[str, Any], names: list[str]) -> bool | None:
     if name is None:
         raise LineError("no label", f"there is no column {' or '.join(names)}; name it with --label")
     value = values[name]
-    said = "" if is_missing(value) else str(value).strip().lower()
-    if not said or said in _SKIPPED:
-        return None
-    if said not in _RELEVANT | _OTHERS:
-        raise LineError(
-            "no label", f"{str(value)[:40]!r} in {name!r}; labels are relevant or not, 1 or 0, or empty"
-        )
-    return said in _RELEVANT
+    try:
+        label = None if is_missing(value) else parse_label(value)
+    except ValueError as error:
+        raise LineError("label", f"{error} (column {name!r})") from None
+    return None if label in (None, "skip") else label == "relevant"
 
 
 def _number(values: dict[str, Any], name: str) -> float:

@@ -195,7 +195,7 @@ def test_scores_and_labels_out_of_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("score,label\n1,maybe\n", "line 2: no label: 'maybe'"),
+        ("score,label\n1,maybe\n", "line 2: label: unknown label 'maybe'"),
         ("score,label\nhigh,1\n", "line 2: no score: 'high'"),
         ("score,label\nnan,1\n", "line 2: no score"),
         ("points,label\n1,1\n", "no column score; name it with --score"),

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.records import ImportedLabel, LabeledPost, LabelValue
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
 from linker.config import Registrable
 from linker.data.io.dates import parse_date
-
-_VALUES: dict[str, LabelValue] = {
-    **dict.fromkeys(("relevant", "yes", "true", "1"), "relevant"),
-    **dict.fromkeys(("not", "not relevant", "irrelevant", "no", "false", "0"), "not"),
-    **dict.fromkeys(("skip", "skipped", "ignore"), "skip"),
-}
+from linker.data.io.labels import LabelValue, parse_label
 
 
 class LabelFormat(Registrable):
@@ -44,18 +38,16 @@ class LabelFormat(Registrable):
         raise NotImplementedError
 
 
-def value_of(told: Any, where: str) -> LabelValue | None:
-    """The label that a file means; None for none.
+def value_of(field: Any, where: str) -> LabelValue | None:
+    """Return the label that a field of a file holds; None for an empty field.
 
     Raises:
-        DataError: it is none of those known.
+        DataError: if the label is unknown.
     """
-    text = re.sub(r"[\s_-]+", " ", str("" if told is None else told)).strip().lower()
-    if not text:
-        return None
-    if text not in _VALUES:
-        raise DataError(f"{where}: {text[:60]!r} is no label; use relevant, not or skip")
-    return _VALUES[text]
+    try:
+        return parse_label(field)
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from error
 
 
 def time_of(told: Any, where: str) -> datetime | None:

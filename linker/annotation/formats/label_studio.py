@@ -18,9 +18,10 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json,
 )
-from linker.annotation.formats.records import ImportedLabel, LabeledPost, LabelValue
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
+from linker.data.io.labels import LabelValue
 
 _CONFIG = """<View>
   <Header value="Is this post about the article $article_id?"/>

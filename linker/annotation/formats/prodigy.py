@@ -16,8 +16,9 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabeledPost, LabelValue
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
+from linker.data.io.labels import LabelValue
 
 _LABEL = "RELEVANT"
 _ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip": "ignore"}

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
+from linker.data.io.labels import LabelValue
 from linker.data.types import Post
-
-#: What an annotator says of a post.
-LabelValue = Literal["relevant", "not", "skip"]
 
 
 @dataclass(frozen=True)

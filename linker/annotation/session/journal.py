@@ -13,9 +13,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from linker.annotation.formats.records import LabelValue
 from linker.common.errors import DataError, LinkerError
 from linker.common.locks import lock
+from linker.data.io.labels import LabelValue
 
 Kind = Literal["hand", "label", "undo", "note", "resolve"]
 VALUES: tuple[str, ...] = get_args(LabelValue)

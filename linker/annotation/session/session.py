@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from linker.annotation.formats.records import ImportedLabel, LabeledPost, LabelValue
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.assignment import Assigner
@@ -32,6 +32,7 @@ from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRul
 from linker.common.errors import ConfigError, DataError, LinkerError
 from linker.common.stats import shortest_float
 from linker.config import build
+from linker.data.io.labels import LabelValue
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
 from linker.ranking.words import Span, WordWeights

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 
-from linker.annotation.formats.records import LabelValue
 from linker.annotation.pool import Labels
 from linker.annotation.session.journal import Event
+from linker.data.io.labels import LabelValue
 
 #: A post that lies before an annotator who does nothing for so long may be given to another.
 LEASE = timedelta(minutes=30)

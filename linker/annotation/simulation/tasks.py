@@ -8,11 +8,9 @@ from typing import Any
 from linker.annotation.build_pool import build_pool
 from linker.annotation.simulation.simulate import Task
 from linker.common.errors import DataError
+from linker.data.io.labels import parse_label
 from linker.data.types import Article, Post
 from linker.models.model import Model
-
-_YES = frozenset({"true", "yes", "y", "relevant", "on"})
-_NO = frozenset({"false", "no", "n", "not", "irrelevant", "off"})
 
 TaskSpec = tuple[str, list[Article], list[Post], set[str]]
 
@@ -66,7 +64,7 @@ def labelled_tasks(
             raise DataError(
                 f"{topic} {name!r}: no article has this as its id or story; add one, or leave these posts out"
             )
-        planned.append((name, seeds, own, {post.id for post in own if _yes(post, relevant)}))
+        planned.append((name, seeds, own, {post.id for post in own if _is_relevant(post, relevant)}))
     return planned
 
 
@@ -91,14 +89,14 @@ def _value(post: Post, column: str) -> Any:
     return value
 
 
-def _yes(post: Post, column: str) -> bool:
+def _is_relevant(post: Post, column: str) -> bool:
     value = _value(post, column)
-    word = str(value).strip().lower()
-    if word in _YES or word in _NO:
-        return word in _YES
     try:
-        return float(word) > 0
-    except ValueError:
+        label = parse_label(value, grades=True)
+    except ValueError as error:
+        raise DataError(f"post {post.id}, column {column!r}: {error}") from None
+    if label in (None, "skip"):
         raise DataError(
-            f"post {post.id}: {column} is {value!r}; 1 or 0, true or false, yes or no were expected"
-        ) from None
+            f"post {post.id}, column {column!r}: {value!r} is not a label for a simulation; leave the post out"
+        )
+    return label == "relevant"

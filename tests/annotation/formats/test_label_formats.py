@@ -130,7 +130,7 @@ def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
     ("name", "content", "told"),
     [
         ("csv", "post,label\n1,not\n", "line 1: there is no column post_id"),
-        ("csv", "post_id,label\n1,not\n2,perhaps\n", "line 3: 'perhaps' is no label"),
+        ("csv", "post_id,label\n1,not\n2,perhaps\n", "line 3: unknown label 'perhaps'"),
         ("csv", "post_id,label\n,not\n", "line 2: has no post_id"),
         ("csv", "post_id,label\n1,not,3\n", "line 2: has more fields"),
         ("csv", 'post_id,label\n1,"not\n', "is no CSV"),
