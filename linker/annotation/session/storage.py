@@ -15,9 +15,8 @@ from scipy.sparse import csr_matrix
 
 from linker.annotation.pool import Pool
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import atomic_write
+from linker.common.files import atomic_write, read_json_object, write_json
 from linker.data.types import Article, Post
-from linker.models.archive import write_json
 from linker.ranking.explanation import Explanation
 from linker.version import __version__
 
@@ -200,11 +199,8 @@ def _read_settings(folder: Path) -> Settings:
             "its start was interrupted; start it again" if is_session(folder) else f"it has no {SETTINGS}"
         )
         raise DataError(f"{folder}: not a session, {problem}")
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read as JSON ({error}); put back a copy of it") from error
-    if not isinstance(values, dict) or not isinstance(values.get("format"), int):
+    values = read_json_object(path)
+    if not isinstance(values.get("format"), int):
         raise DataError(f"{path}: not the settings of a session")
     if values["format"] > FORMAT:
         raise DataError(

@@ -184,7 +184,7 @@ def augmented(
     ] = "strict",
 ) -> None:
     """Augment labeled texts: swap in topic words and names of other topics, and replace words by a model."""
-    from linker.common.console import stderr
+    from linker.common.console import warn, stderr
     from linker.common.files import check_writable
     from linker.contrib.wrapresentations.augmentation import augment
     from linker.contrib.wrapresentations.reader import LabelledTexts
@@ -205,14 +205,14 @@ def _told(work: Callable[[], Report]) -> None:
     """Do the work, then show its report on standard error."""
     import time
 
-    from linker.common.console import stderr
+    from linker.common.console import warn, stderr
 
     began = time.monotonic()
     report = work()
     seconds = time.monotonic() - began
     stderr.print(report.table())
     for damage in report.damaged:
-        stderr.print(damage, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        warn(damage)
     stderr.print(f"{report.lines.total():,} lines in {seconds:.0f} s", highlight=False)
 
 

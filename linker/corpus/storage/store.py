@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import NO_ROOM, sha256_of
+from linker.common.files import NO_ROOM, sha256_of, write_json
 from linker.common.locks import lock
 from linker.corpus.storage.checksums import (
     CHANGED,
@@ -25,7 +25,6 @@ from linker.corpus.storage.checksums import (
     manifests,
 )
 from linker.corpus.storage.reader import first_line, readable
-from linker.models.archive import write_json
 from linker.version import __version__
 
 if TYPE_CHECKING:
