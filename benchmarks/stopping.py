@@ -24,8 +24,8 @@ from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.estimate import _PRIOR, estimate
 from linker.annotation.stopping_rules.recall import RecallRule
 from linker.annotation.stopping_rules.sequential_test import (
-    _FINDS,
-    _SHARE,
+    _ALPHA_SPENT,
+    _MIN_HITS,
     SequentialTestRule,
     _alternatives,
     exhausted_after,
@@ -99,15 +99,15 @@ def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.rando
         drawn, draws = np.arange(1, rest + 1), relevant[order[start:]]
         hits = np.cumsum(draws)
         bounds = np.array([rule.too_many(known + hit, known, rest) for hit in range(int(hits[-1]) + 1)])[hits]
-        sure = tail_evidence(draws, bounds - known) >= -math.log(_SHARE * error)
+        sure = tail_evidence(draws, bounds - known) >= -math.log(_ALPHA_SPENT * error)
         now = np.array([rule.too_many(known + hit, known + hit, 0) for hit in range(int(hits[-1]) + 1)])[hits]
         sure |= (now > known + hits + rest - drawn) & (drawn < rest) & (known + hits > 0)
         sure[-1] = True
-        given_up = draws & (hits >= _FINDS) & (hits / drawn * rest >= bounds - known)
+        given_up = draws & (hits >= _MIN_HITS) & (hits / drawn * rest >= bounds - known)
         end = start + int(sure.argmax()) + 1
         if not given_up.any() or start + int(given_up.argmax()) + 1 > end:
             return ended(rule, relevant[order], end, start)
-        position, error = start + int(given_up.argmax()) + 1, error * (1 - _SHARE)
+        position, error = start + int(given_up.argmax()) + 1, error * (1 - _ALPHA_SPENT)
         if position == end == size:
             return End(size, int(finds[-1]), int(finds[-1]), False)
         order[position:] = np.sort(order[position:])

@@ -30,14 +30,14 @@ class ArgillaFormat(LabelFormat):
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+        """Write the records; return the files written."""
         settings = path.with_name(f"{path.stem}.settings.json")
         write_json(path, [_record(group) for group in by_post(records)])
         write_json(settings, _settings(guidelines))
         return [path, settings]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         labels = []
         for number, where, record in read_json_list(path):
             metadata = an_object(record.get("metadata") or {}, f"{where}: metadata")

@@ -26,7 +26,7 @@ class CsvFormat(LabelFormat):
     """One line per label, with the columns of `jsonl`; text that a spreadsheet would run as a formula begins with '."""
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+        """Write the records; return the files written."""
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, _COLUMNS, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
@@ -38,7 +38,7 @@ class CsvFormat(LabelFormat):
         return [path]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         lines = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
         labels = []
         try:

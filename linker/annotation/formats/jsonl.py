@@ -23,12 +23,12 @@ class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at."""
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+        """Write the records; return the files written."""
         write_json_lines(path, map(flat, records))
         return [path]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         return [
             label
             for number, where, record in read_json_lines(path)

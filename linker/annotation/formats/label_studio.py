@@ -45,7 +45,7 @@ class LabelStudioFormat(LabelFormat):
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+        """Write the records; return the files written."""
         scores = [record.score for record in records]
         least, span = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)
         tasks = []
@@ -68,7 +68,7 @@ class LabelStudioFormat(LabelFormat):
         return [path, config]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         labels = []
         for number, where, task in read_json_list(path):
             post_id = id_of(an_object(task.get("data"), f"{where}: data"), f"{where}: data")

@@ -35,12 +35,12 @@ class ProdigyFormat(LabelFormat):
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+        """Write the records; return the files written."""
         write_json_lines(path, map(_task, records))
         return [path]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         labels = []
         for number, where, record in read_json_lines(path):
             post_id, value = id_of(record, where), _value(record, where)

@@ -1,4 +1,4 @@
-"""The seed articles moved towards what was found, and away from the rest."""
+"""Query strategies that need no classifier."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from linker.models.lexical import lexical_words
 
 @QueryStrategy.register("random")
 class RandomStrategy(QueryStrategy):
-    """Drawn anew each time: what the other strategies have to beat."""
+    """A new random order each time: the baseline of the other strategies."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """A permutation, all equally likely."""
+        """Return a uniformly random permutation."""
         return generator.permutation(unlabeled(pool, labels))
 
 
 @QueryStrategy.register("keywords")
 class KeywordStrategy(QueryStrategy):
-    """By how many different words of a seed article's title stand in the post; its text's words without a title.
+    """Rank by the number of distinct words that a post shares with a seed article's title (its text, if untitled).
 
-    Of several articles the one counts that has the most. Function words do not count; labels change nothing.
+    Of several articles, the one with most shared words counts. Stop words are ignored; labels have no effect.
     """
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The most words first."""
+        """Rank by the number of shared words."""
         titles = [set(lexical_words(article.title or article.text)) for article in pool.articles]
         posts = (set(lexical_words(post.text)) for post in pool.posts)
         counts = np.array([max(len(words & title) for title in titles) for words in posts], dtype=np.int64)
@@ -45,47 +45,47 @@ class KeywordStrategy(QueryStrategy):
 
 @QueryStrategy.register("lexical")
 class LexicalStrategy(QueryStrategy):
-    """By BM25 for the seed articles; labels change nothing."""
+    """Rank by BM25 for the seed articles; labels have no effect."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The best score first."""
+        """Rank by score."""
         return rank_unlabeled(pool.lexical_scores, pool, labels)
 
 
 @QueryStrategy.register("seed_similarity")
 class SeedSimilarityStrategy(QueryStrategy):
-    """By the model's score for the seed articles, as in Danovitch 2020, section 5; labels change nothing."""
+    """Rank by the model's score for the seed articles (Danovitch 2020, section 5); labels have no effect."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The best score first."""
+        """Rank by score."""
         return rank_unlabeled(pool.scores, pool, labels)
 
 
 @QueryStrategy.register("hybrid")
 class HybridStrategy(QueryStrategy):
-    """By the sum of the model's and BM25's scores, each with mean 0 and standard deviation 1 over the pool."""
+    """Rank by the sum of the z-scores of model and BM25 over the pool; labels have no effect."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The best sum first; labels change nothing."""
+        """Rank by the sum of the z-scores."""
         return rank_unlabeled(zscore(pool.scores) + zscore(pool.lexical_scores), pool, labels)
 
 
 @QueryStrategy.register("rocchio")
 class RocchioStrategy(QueryStrategy):
-    """Rocchio's relevance feedback (1971), on TF-IDF words and on the model's vectors, the scores of both added.
+    """Rocchio's relevance feedback (1971) on TF-IDF vectors and on the model's embeddings; the z-scores are added.
 
     The query is the mean of the seed articles + `relevant` × the mean of the relevant posts − `other` × the mean of
-    the others.
+    the posts that are not relevant.
 
     Args:
-        relevant: how strongly relevant posts attract.
-        other: how strongly posts that are not relevant repel.
+        relevant: weight of relevant posts (the textbook's β), at least 0.
+        other: weight of posts that are not relevant (γ), at least 0.
     """
 
     def __init__(self, relevant: float = 0.75, other: float = 0.15) -> None:
@@ -93,7 +93,7 @@ class RocchioStrategy(QueryStrategy):
         self.relevant, self.other = relevant, other
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The best score for the query first."""
+        """Rank by similarity to the moved query."""
         found, rest = labels.posts[labels.relevant], labels.posts[~labels.relevant]
         query = np.asarray(pool.article_words.mean(axis=0))[0]
         for factor, places in ((self.relevant, found), (-self.other, rest)):

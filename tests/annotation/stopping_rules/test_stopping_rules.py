@@ -220,7 +220,7 @@ def test_labelling_goes_back_to_the_ordering_where_random_draws_find_too_much() 
     drawn = [0] * 30 + [1] * 10
     decisions = [rule.decide(labels_of(flags[:size], drawn[:size]), 1000) for size in (38, 39, 40)]
     assert [one.draw_at_random for one in decisions] == [True, False, False]
-    assert "back to the ordering" in decisions[2].reason
+    assert "back to the query strategy" in decisions[2].reason
     again = labels_of(flags + [0] * 20, drawn + [0] * 20)
     assert rule.decide(again, 1000).draw_at_random
 

@@ -189,7 +189,7 @@ def test_agreement(run: Run) -> None:
         (("next", "nowhere"), "nowhere: session not found"),
         (("status", "article.txt"), "article.txt: session not found"),
         (("label", "job", "p999", "y"), "there is no post 'p999'"),
-        (("label", "job", "p1", "perhaps"), "label 'perhaps': is one of relevant, not, skip"),
+        (("label", "job", "p1", "perhaps"), "unknown label 'perhaps'; use relevant, not or skip"),
         (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
         (("undo", "job"), "kim has no label to take back"),
         (("export", "job", "--out", "labels.xyz"), "--format argilla, csv"),
