@@ -1,4 +1,4 @@
-"""JSON Lines: everything that is known of a label."""
+"""JSON Lines: all fields of a label."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class JsonLinesFormat(LabelFormat):
 
 
 def flat(record: LabeledPost) -> dict[str, Any]:
-    """A label as one flat object."""
+    """Return a label as one flat object."""
     created, time = record.post.created_at, record.time
     return {
         "post_id": record.post.id,
@@ -53,10 +53,10 @@ def flat(record: LabeledPost) -> dict[str, Any]:
 
 
 def unflat(record: dict[str, Any], number: int, where: str) -> ImportedLabel | None:
-    """The label of such an object; None where there is none.
+    """Return the label of a flat object; None if it has none.
 
     Raises:
-        DataError: it names no post, or its label or time is not read as one.
+        DataError: if the post's id is missing, or label or time cannot be read.
     """
     key = "post_id" if "post_id" in record else "id"  # what `linker rank` writes
     post_id, value = id_of(record, where, key), value_of(record.get("label"), where)

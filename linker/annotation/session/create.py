@@ -1,4 +1,4 @@
-"""How a session begins. Apart from `session`, because only this needs a model, and what loads one."""
+"""Creation of a session; a module of its own because only this step needs a model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def start(
 ) -> None:
     """Write the folder of a new session; see `Session.create`."""
     if not 0 <= overlap <= 1:
-        raise LinkerError(f"overlap {overlap}: is a share of the posts, from 0 to 1")
+        raise LinkerError(f"overlap {overlap}: not a share of the posts; use a number from 0 to 1")
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
     settings = Settings(
@@ -43,7 +43,7 @@ def start(
         guidelines,
         now().isoformat(timespec="seconds"),
     )
-    # What no type tells, such as a share of 7, shows when they are built.
+    # Values that types do not rule out, such as a share of 7, are refused when they are built.
     build(QueryStrategy, settings.strategy)
     build(StoppingRule, settings.rule)
     check_new(folder)
@@ -56,6 +56,6 @@ def start(
     except OSError as error:
         raise LinkerError(f"{folder}: cannot be written ({error.strerror})") from error
     with Journal(folder / JOURNAL).locked():
-        check_new(folder)  # somebody else may have been faster
+        check_new(folder)  # another process may have been faster
         (folder / ORDER).unlink(missing_ok=True)
         write_session(folder, settings, pool, posts, explanations)

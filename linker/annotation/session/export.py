@@ -1,4 +1,4 @@
-"""The labels of a session as records of files, and back."""
+"""Export and import of a session's labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linker.data.types import Article, Post
 
 
 def all_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[LabeledPost]:
-    """A record for each label, and one for each post without; near-duplicates take over the labels of their post."""
+    """Return a record per label, and one per unlabeled post; near-duplicates inherit the labels of their post."""
     article = query_name(pool.articles)
     records = []
     for place, post in _placed(state, posts):
@@ -30,9 +30,9 @@ def all_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[L
 
 
 def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[LabeledPost]:
-    """A record for each post, with the label that holds: what was resolved, what most say; a tie is relevant.
+    """Return a record per post: the adjudicated label, else the majority; a tie counts as relevant.
 
-    `annotator` and `note` join those of all who labelled it; `time` is that of the last label.
+    `annotator` and `note` join those of all annotators; `time` is that of the last label.
     """
     article = query_name(pool.articles)
     records = []
@@ -61,16 +61,16 @@ def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> l
 def events_of(
     labels: Sequence[ImportedLabel], state: SessionState, annotator: str | None, source: str
 ) -> list[Event]:
-    """The events that bring labels into a session; what it holds already, as when a file is read again, gives none.
+    """Return the events that import labels; labels that the session already has are left out.
 
     Args:
-        labels: out of a file.
-        state: of the session.
-        annotator: for labels of which the file does not say whose they are.
-        source: what messages call the file.
+        labels: labels read from a file.
+        state: state of the session.
+        annotator: annotator of labels without a name in the file.
+        source: name of the file in messages.
 
     Raises:
-        DataError: a label for a post that is not in the session, or of nobody.
+        DataError: if a post is not in the session, or a label has no annotator.
     """
     events: list[Event] = []
     held = {
@@ -82,12 +82,10 @@ def events_of(
         kind = "record" if source.endswith(".json") else "line"
         where = f"{source}, {kind} {label.line}" if label.line else source
         if label.post_id not in state.places:
-            raise DataError(
-                f"{where}: there is no post {label.post_id!r} in the session; nothing was imported"
-            )
+            raise DataError(f"{where}: post {label.post_id!r} is not in the session; nothing was imported")
         said = label.annotator or annotator
         if said is None:
-            raise DataError(f"{where}: does not say whose label it is; name the annotator (--annotator)")
+            raise DataError(f"{where}: a label without an annotator; name one with --annotator")
         name = annotator_name(said)
         place = state.places[label.post_id]
         before = held.get((place, name), (None, ""))
@@ -105,7 +103,7 @@ def events_of(
 
 
 def query_name(articles: Sequence[Article]) -> str:
-    """How the seed articles are called as one query."""
+    """Return the name of the seed articles as one query."""
     return articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
 
 

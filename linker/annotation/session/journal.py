@@ -1,4 +1,4 @@
-"""The journal of a session: lines that are only ever added, by several processes at once if need be."""
+"""The journal of a session: an append-only file of events, shared by several processes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHECK = b',"check":"'
 
 
 class EventError(Exception):
-    """What is wrong with a line of a journal."""
+    """A line of a journal is invalid."""
 
 
 def now() -> datetime:
@@ -73,7 +73,7 @@ class Event(Action):
     imported: bool = False
 
     def line(self) -> bytes:
-        """JSON with a CRC-32 of what stands before it, and a newline."""
+        """Return the event as JSON with a CRC-32 of the preceding bytes, and a newline."""
         values: dict[str, Any] = {
             "event": self.kind,
             "annotator": self.annotator,
@@ -90,10 +90,10 @@ class Event(Action):
 
 
 def event_of(line: bytes) -> Event:
-    """The event in a line, which ends with a newline.
+    """Parse a line, which ends with a newline.
 
     Raises:
-        EventError: the line is damaged, or of a newer version.
+        EventError: if the line is damaged or was written by a newer version.
     """
     place = line.rfind(_CHECK)
     if place < 0 or line[place + len(_CHECK) :] != f'{zlib.crc32(line[:place]):08x}"}}\n'.encode():
@@ -116,10 +116,10 @@ def event_of(line: bytes) -> Event:
 
 
 def annotator_name(name: str) -> str:
-    """The name without white space around it.
+    """Return the name without surrounding white space.
 
     Raises:
-        LinkerError: it is no name.
+        LinkerError: if it is not a valid name.
     """
     name = name.strip()
     if not _NAME.fullmatch(name):
@@ -128,13 +128,13 @@ def annotator_name(name: str) -> str:
 
 
 class Journal:
-    """One event a line. A line counts when its newline is there: what a kill left of a last line is cut off.
+    """An append-only file, one event per line. An incomplete last line, left by a kill, is cut off by the next writer.
 
-    Reading never changes the file. Adding takes the lock, which also tells what others have added in between:
+    Reading never changes the file. Adding needs the lock, which also returns what other processes have added:
     `with journal.locked() as news: …; journal.add([…])`. One object serves one thread at a time.
 
     Args:
-        path: the file; it must be there.
+        path: the file; it must exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -145,14 +145,14 @@ class Journal:
 
     @property
     def lines(self) -> int:
-        """How many lines have been read or added."""
+        """Number of lines read or added so far."""
         return self._lines
 
     def news(self) -> list[Event]:
-        """The events that were added since the last call, by whomever.
+        """Return the events added since the last call, by any process.
 
         Raises:
-            DataError: a line is damaged, or the file cannot be read.
+            DataError: if a line is damaged, or the file cannot be read.
         """
         try:
             size = os.stat(self.path).st_size
@@ -164,7 +164,9 @@ class Journal:
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read ({error.strerror})") from error
         if size < self._read:
-            raise DataError(f"{self.path}: is shorter than it was; who replaced it? Open the session again")
+            raise DataError(
+                f"{self.path}: is shorter than it was, so it was replaced; open the session again"
+            )
         events = []
         whole = data[: data.rfind(b"\n") + 1]
         lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]
@@ -173,26 +175,26 @@ class Journal:
                 events.append(event_of(line))
             except EventError as error:
                 if number == self._lines + len(lines) and b"\0" in line:
-                    # After a loss of power, blocks that never reached the disk read as zeros.
+                    # After a power loss, blocks that never reached the disk read as zeros.
                     whole = whole[: -len(line)]
                     break
                 raise DataError(
-                    f"{self.path}, line {number}: {error}; put back a copy of the file, or take the line out to "
-                    "go on without it"
+                    f"{self.path}, line {number}: {error}; put back a copy of the file, or delete the line to "
+                    "continue without it"
                 ) from error
         self._read += len(whole)
         self._lines += len(events)
         return events
 
     def add(self, events: Sequence[Event], durable: bool = True) -> None:
-        """Add events, under the lock. When this returns they are there to stay.
+        """Add events, under the lock.
 
         Args:
-            events: what happened.
-            durable: wait for the disk; without, a loss of power (not a kill) may take them.
+            events: the events.
+            durable: wait for the disk; if False, a power loss (not a kill) may lose them.
 
         Raises:
-            LinkerError: they cannot be written; none of them counts.
+            LinkerError: if they cannot be written; then none is recorded.
         """
         assert self._file is not None, "add() needs locked()"
         data = memoryview(b"".join(event.line() for event in events))
@@ -210,17 +212,17 @@ class Journal:
             except OSError:
                 pass
             raise LinkerError(
-                f"{self.path}: cannot be written ({error.strerror}); the last step was not kept"
+                f"{self.path}: cannot be written ({error.strerror}); the last step was not recorded"
             ) from error
         self._read += len(data)
         self._lines += len(events)
 
     @contextmanager
     def locked(self) -> Iterator[list[Event]]:
-        """Keep all others from adding; gives the `news`.
+        """Lock the journal against other writers and return the `news`.
 
         Raises:
-            LinkerError: the file cannot be written, or its file system has no locks.
+            LinkerError: if the file cannot be written, or its file system has no locks.
             DataError: as `news`.
         """
         try:
@@ -239,4 +241,4 @@ class Journal:
             yield news
         finally:
             self._file = None
-            os.close(file)  # which gives the lock back
+            os.close(file)  # releases the lock

@@ -1,4 +1,4 @@
-"""A session of labelling: a folder that several people and processes may work in at once."""
+"""A labeling session: a folder in which several annotators and processes can work at once."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class Suggestion:
     """A post to label.
 
     Attributes:
-        post: one post of a group of near-duplicates.
-        copies: how many more are labelled with it.
-        score: the model's relevance.
-        position: where it stood in the order, from 1; 0 where it did not come from there.
-        at_random: was it drawn with equal chances, as a stopping rule wanted it?
-        marks: where the words stand in the post that carried the score; empty where the model cannot tell.
-        article_words: the words of the articles that weighed most, with their weights.
-        note: what this annotator noted of it before.
+        post: the representative of a group of near-duplicates.
+        copies: number of near-duplicates that inherit its label.
+        score: the model's score for the seed articles; its range depends on the model.
+        position: position in the queue, from 1; 0 if it did not come from the queue.
+        at_random: whether it was sampled uniformly, for a stopping rule.
+        marks: character spans of the words behind the score; empty if the model cannot explain it.
+        article_words: the articles' words with the largest weights, and these weights.
+        note: an earlier note of this annotator.
     """
 
     post: Post
@@ -67,7 +67,7 @@ class Suggestion:
 
 
 class Session:
-    """Made by `Session.create` or `Session.open`. Threads may share one."""
+    """A labeling session, from `Session.create` or `Session.open`. Thread-safe."""
 
     def __init__(self, folder: Path, contents: SessionData, background: bool) -> None:
         settings = contents.settings
@@ -95,7 +95,7 @@ class Session:
         self._guard = threading.RLock()
         with self._guard:
             self._take(self._journal.news())
-            if self._ranker.newest is None:
+            if self._ranker.latest is None:
                 self._ranker.compute(self._state.labels(), self._state.revision)
 
     @classmethod
@@ -112,39 +112,39 @@ class Session:
         overlap: float = 0.0,
         background: bool = True,
     ) -> Session:
-        """Begin a session in a new folder.
+        """Create a session in a new folder.
 
         Args:
-            folder: made; it may exist if it is empty.
-            articles: the seed articles; they make one query.
-            posts: what to label.
-            model: what scores the posts, as `linker.load` takes it; only needed now. All posts are encoded by it.
-            strategy: config of an `QueryStrategy`, or its name.
+            folder: created; it may exist if it is empty.
+            articles: the seed articles, together one query.
+            posts: the posts to label.
+            model: scores and encodes the posts, as for `linker.load`; not needed later.
+            strategy: config of a `QueryStrategy`, or its name.
             rule: config of a `StoppingRule`, or its name.
-            guidelines: what the annotators are told, Markdown.
-            seed: of all that is drawn.
-            overlap: the share of posts that two annotators label, for their agreement.
+            guidelines: instructions for the annotators, Markdown.
+            seed: random seed.
+            overlap: share of posts, 0 to 1, that two annotators label, to measure their agreement.
             background: as for `open`.
 
         Raises:
-            LinkerError: the folder is not empty, the model is not there, a config is wrong, or nothing can be written.
+            LinkerError: if the folder is not empty, the model is not found, or a config is invalid.
         """
-        from linker.annotation.session.create import start  # loads what only a start needs
+        from linker.annotation.session.create import start  # imports what only creation needs
 
         start(Path(folder), articles, posts, model, strategy, rule, guidelines, seed, overlap)
         return cls.open(folder, background)
 
     @classmethod
     def open(cls, folder: str | Path, background: bool = True) -> Session:
-        """Open a session; others may have it open, too.
+        """Open a session; other processes may have it open as well.
 
         Args:
-            folder: the session.
-            background: renew the order in a thread while labels come in, for a process that stays; otherwise `next`
-                renews it on the spot when enough labels are new.
+            folder: the session's folder.
+            background: update the queue in a thread while labels arrive, for a long-running process; otherwise `next`
+                updates it when enough labels are new.
 
         Raises:
-            DataError: there is no session, or it is damaged.
+            DataError: if there is no session in the folder, or it is damaged.
         """
         folder = Path(folder)
         return cls(folder, read_session(folder), background)
@@ -158,42 +158,42 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End the background work. All labels are on the disk already."""
+        """End the background work. All labels are already on disk."""
         self._ranker.close()
 
     @property
     def order_revision(self) -> int:
-        """How many labels, changes of labels and undos the present order knows."""
-        return self._ranker.newest.revision if self._ranker.newest else -1
+        """Number of labels, changes and undos that the current queue considers."""
+        return self._ranker.latest.revision if self._ranker.latest else -1
 
     def settle(self) -> None:
-        """Wait until the order knows all labels."""
+        """Wait until the queue considers all labels."""
         with self._guard:
             self._catch_up()
             if not self._background:
                 self._ranker.compute(self._state.labels(), self._state.revision)
-        self._ranker.settle()
+        self._ranker.wait()
 
     def next(self, annotator: str, count: int = 1) -> list[Suggestion]:
-        """The posts that an annotator labels next; the same ones until they are labelled.
+        """Return the posts that an annotator labels next; the same ones until they are labeled.
 
-        Nobody gets a post twice. Two annotators get different posts, but for those that two are to label. Empty:
-        nothing is left, or the rest lies before others.
+        Nobody gets a post twice, and two annotators get different posts, except those that two are to label. Empty if
+        no posts are left, or the rest is assigned to others.
 
         Raises:
-            LinkerError: a wrong name, or the journal cannot be read or written.
+            LinkerError: if the name is invalid, or the journal cannot be read or written.
         """
         annotator = annotator_name(annotator)
         with self._guard:
             self._catch_up()
-            waiting = self._assigner.waiting(annotator)
+            waiting = self._assigner.pending(annotator)
             if len(waiting) < count:
                 if not self._background:
                     self._renew()
                 with self._journal.locked() as news:
                     self._take(news)
-                    self._hand(annotator, count - len(self._assigner.waiting(annotator)))
-                waiting = self._assigner.waiting(annotator)
+                    self._assign(annotator, count - len(self._assigner.pending(annotator)))
+                waiting = self._assigner.pending(annotator)
             first = list(waiting.items())[:count]
             return [self._suggestion(annotator, place, handed) for place, handed in first]
 
@@ -256,14 +256,14 @@ class Session:
                 return state.requests[action.id]
             who = state.annotator(annotator)
             if place is None:
-                if not who.steps:
+                if not who.undo_stack:
                     if action.id is not None:  # sent again after a label, it must not take that label back
                         state.requests[action.id] = None
                     return None
-                post_id = self.pool.posts[who.steps[-1][0]].id
+                post_id = self.pool.posts[who.undo_stack[-1][0]].id
                 came = None
             else:
-                came = who.handed.get(place) or who.given.get(place)
+                came = who.assigned.get(place) or who.given.get(place)
             values = {**asdict(action), "annotator": annotator, "post": post_id, "time": now()}
             if action.kind == "label":
                 values["note"] = action.note or None  # an empty note with a label keeps an earlier one
@@ -272,13 +272,13 @@ class Session:
             return post_id
 
     def labelled(self, resolved: bool = False) -> list[LabeledPost]:
-        """What an export holds: all posts in their order, near-duplicates too, with the labels of everybody.
+        """Return all posts with their labels, as an export writes them: in order, near-duplicates included.
 
         Args:
-            resolved: one record for each post, with the label that holds.
+            resolved: return one record per post, with the adjudicated or majority label.
 
         Raises:
-            DataError: the journal cannot be read.
+            DataError: if the journal cannot be read.
         """
         with self._guard:
             self._catch_up()
@@ -288,19 +288,19 @@ class Session:
     def import_labels(
         self, labels: Sequence[ImportedLabel], annotator: str | None = None, source: str = "import"
     ) -> int:
-        """Take over labels from a file; those that the session holds already are passed over.
+        """Import labels from a file; those that the session already has are skipped.
 
         Args:
-            labels: out of `linker.annotation.formats`.
-            annotator: for labels of which the file does not say whose they are.
-            source: what messages call the file.
+            labels: from `linker.annotation.formats`.
+            annotator: annotator of labels without a name in the file.
+            source: name of the file in messages.
 
         Returns:
-            how many labels were new.
+            The number of new labels.
 
         Raises:
-            DataError: a label for a post that is not in the session, or of nobody; none is imported then.
-            LinkerError: they cannot be written.
+            DataError: if a post is not in the session, or a label has no annotator; then none is imported.
+            LinkerError: if they cannot be written.
         """
         with self._guard, self._journal.locked() as news:
             self._take(news)
@@ -310,20 +310,20 @@ class Session:
             return len(events)
 
     def agreement(self) -> Agreement:
-        """How far the annotators agree, where two labelled the same posts.
+        """Return the inter-annotator agreement on posts with several labels.
 
         Raises:
-            DataError: the journal cannot be read.
+            DataError: if the journal cannot be read.
         """
         with self._guard:
             self._catch_up()
             return agreement_of(self._state, self.pool)
 
     def status(self) -> Status:
-        """How far the session is.
+        """Return the progress of the session.
 
         Raises:
-            DataError: the journal cannot be read.
+            DataError: if the journal cannot be read.
         """
         with self._guard:
             self._catch_up()
@@ -339,21 +339,21 @@ class Session:
                 self._state.apply(event)
             except (KeyError, IndexError) as error:
                 raise DataError(
-                    f"{self._journal.path}, line {number}: does not go with the lines before it or with the posts; "
+                    f"{self._journal.path}, line {number}: does not fit the lines before it or the posts; "
                     "put back a copy of the folder"
                 ) from error
         if self._background and events:
-            self._ranker.want(self._state.labels(), self._state.revision)
+            self._ranker.request(self._state.labels(), self._state.revision)
 
     def _add(self, events: Sequence[Event]) -> None:
         self._journal.add(events)
         self._take(events)
 
-    def _hand(self, annotator: str, count: int) -> None:
-        order = self._ranker.newest
+    def _assign(self, annotator: str, count: int) -> None:
+        order = self._ranker.latest
         assert order is not None
         time, line = now(), self._journal.lines
-        handed = self._assigner.more(annotator, count, order, self._decision().draw_at_random, time, line)
+        handed = self._assigner.assign(annotator, count, order, self._decision().draw_at_random, time, line)
         events = [
             Event("hand", annotator, post.id, time=time, at_random=one.at_random, position=one.position)
             for post, one in ((self.pool.posts[place], one) for place, one in handed.items())
@@ -363,7 +363,7 @@ class Session:
             self._take(events)
 
     def _renew(self) -> None:
-        """For a process that does not stay: an order on the spot, more seldom the more labels there are."""
+        """Update the queue in the foreground, less often the more labels there are."""
         known = self.order_revision
         if self._state.revision - known > known // 20:
             self._ranker.compute(self._state.labels(), self._state.revision)
@@ -397,7 +397,7 @@ class Session:
 
     def _place(self, post_id: str) -> int:
         if post_id not in self._places:
-            raise LinkerError(f"{self.folder}: there is no post {post_id!r} in this session")
+            raise LinkerError(f"{self.folder}: post {post_id!r} is not in this session")
         return self._places[post_id]
 
 

@@ -3,8 +3,8 @@
 Callaghan and Müller-Hansen (2020, Systematic Reviews 9:273) sample at random once the query strategy seems exhausted
 and test with the hypergeometric distribution whether too many relevant posts are left. Their error rate holds for
 a single test; a rule that decides after every label tests many times and errs more often. Here the same likelihood is
-divided by that of fewer posts being left. This ratio may be checked after every label: the probability that it ever exceeds 1/α
-while the hypothesis is true is at most α (Ville's inequality; Waudby-Smith and Ramdas 2020, NeurIPS).
+divided by that of fewer posts being left. This ratio may be checked after every label: the probability that it ever
+exceeds 1/α while the hypothesis is true is at most α (Ville's inequality; Waudby-Smith and Ramdas 2020, NeurIPS).
 
 If the sample finds so many relevant posts that the hypothesis looks true, labeling returns to the strategy, which may
 have learned from them, until it seems exhausted again. Each such sample has its own share of the error allowed.

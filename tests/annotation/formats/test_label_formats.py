@@ -129,21 +129,21 @@ def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("csv", "post,label\n1,not\n", "line 1: there is no column post_id"),
+        ("csv", "post,label\n1,not\n", "line 1: column post_id not found"),
         ("csv", "post_id,label\n1,not\n2,perhaps\n", "line 3: unknown label 'perhaps'"),
-        ("csv", "post_id,label\n,not\n", "line 2: has no post_id"),
+        ("csv", "post_id,label\n,not\n", "line 2: post_id is missing"),
         ("csv", "post_id,label\n1,not,3\n", "line 2: has more fields"),
-        ("csv", 'post_id,label\n1,"not\n', "is no CSV"),
+        ("csv", 'post_id,label\n1,"not\n', "not CSV"),
         ("csv", "post_id,label,time\n1,not,5/6/2015\n", "line 2: '5/6/2015' is not read as a date"),
-        ("jsonl", '{"post_id": "1", "label": "not"}\n{"post_id": "1"\n', "line 2: is no JSON"),
-        ("jsonl", "[]\n", "line 1: is no JSON object"),
+        ("jsonl", '{"post_id": "1", "label": "not"}\n{"post_id": "1"\n', "line 2: not JSON"),
+        ("jsonl", "[]\n", "line 1: not a JSON object"),
         ("jsonl", '{"post_id": ["1"], "label": "not"}\n', "line 1: post_id is neither text nor a number"),
         ("doccano", '{"post_id": "1", "label": ["not", "relevant"]}\n', "line 1: has 2 labels"),
         ("prodigy", '{"post_id": "1", "answer": "maybe"}\n', "line 1: 'maybe' is no answer"),
-        ("label_studio", "[{}\n{}]", "line 2: is no JSON"),
-        ("label_studio", '{"data": {}}', "holds no list of records"),
-        ("label_studio", '[{"data": {"text": "x"}}]', "record 1: data: has no post_id"),
-        ("argilla", '[{"id": "1", "responses": {"label": [3]}}]', "record 1: label: is no JSON object"),
+        ("label_studio", "[{}\n{}]", "line 2: not JSON"),
+        ("label_studio", '{"data": {}}', "not a list of records"),
+        ("label_studio", '[{"data": {"text": "x"}}]', "record 1: data: post_id is missing"),
+        ("argilla", '[{"id": "1", "responses": {"label": [3]}}]', "record 1: label: not a JSON object"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(name: str, content: str, told: str, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_what_is_wrong_is_told_with_its_line(name: str, content: str, told: str,
 @pytest.mark.parametrize("name", FORMATS)
 def test_other_encodings_and_missing_files_are_told(name: str, tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"post_id,label\n\xe4,not\n")
-    with pytest.raises(DataError, match=r"line 2: is not UTF-8"):
+    with pytest.raises(DataError, match=r"line 2: not UTF-8"):
         read(tmp_path / "latin", name)
     with pytest.raises(DataError, match="cannot be read"):
         read(tmp_path / "nowhere", name)

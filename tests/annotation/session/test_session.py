@@ -287,7 +287,7 @@ def test_nobody_waits_for_the_order(session: Session) -> None:
     for _ in range(6):
         one = session.next("kim")[0]
         session.label("kim", one.post.id, "not")
-    before = session._ranker.newest
+    before = session._ranker.latest
     assert before is not None
     assert before.revision == 0
     slow.go.set()
@@ -323,8 +323,8 @@ def test_without_a_thread_the_order_is_renewed_on_the_spot(tmp_path: Path) -> No
     known = []
     for _ in range(40):
         session.label("kim", next_id(session), "not")
-        assert session._ranker.newest is not None
-        known.append(session._ranker.newest.revision)
+        assert session._ranker.latest is not None
+        known.append(session._ranker.latest.revision)
     assert known[:20] == list(range(20))
     assert 36 <= known[-1] <= 39
     assert len(set(known)) < 40
@@ -344,14 +344,14 @@ def test_labels_come_in_from_files_once(session: Session) -> None:
         ImportedLabel("p1", None, "not", line=2),
         ImportedLabel("p0copy", "lee", "relevant", "sure", None, 3),
     ]
-    with pytest.raises(DataError, match=r"file\.csv, line 2: does not say whose"):
+    with pytest.raises(DataError, match=r"file\.csv, line 2: a label without an annotator"):
         session.import_labels(labels, source="file.csv")
     assert session.status().labelled == 0
     assert session.import_labels(labels, "kim", "file.csv") == 2
     assert session.import_labels(labels, "kim", "file.csv") == 0
     assert session.status().annotators == {"lee": 1, "kim": 1}
     assert session.undo("kim") is None  # what came from a file is no step of hers
-    with pytest.raises(DataError, match=r"file\.csv, line 9: there is no post 'p99'"):
+    with pytest.raises(DataError, match=r"file\.csv, line 9: post 'p99' is not in"):
         session.import_labels([labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv")
     exported = [r for r in session.labelled() if r.value]
     assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [
@@ -370,7 +370,7 @@ def test_wrong_labels(session: Session, value: str) -> None:
 
 
 def test_wrong_names_and_posts(session: Session) -> None:
-    with pytest.raises(LinkerError, match="there is no post 'p99'"):
+    with pytest.raises(LinkerError, match="post 'p99' is not in"):
         session.label("kim", "p99", "not")
     for name in ("", "  ", "a\nb", "x" * 101):
         with pytest.raises(LinkerError, match="1 to 100 characters"):
@@ -380,7 +380,7 @@ def test_wrong_names_and_posts(session: Session) -> None:
 
 
 def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Session) -> None:
-    with pytest.raises(LinkerError, match="there is a session already"):
+    with pytest.raises(LinkerError, match="already holds a session"):
         Session.create(session.folder, [ARTICLE], POSTS, "bm25")
     (tmp_path / "else").mkdir()
     (tmp_path / "else/thesis.txt").write_text("years of work")
@@ -400,7 +400,7 @@ def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Sessi
 
 def test_a_start_that_was_killed_is_told_and_can_be_made_again(session: Session, tmp_path: Path) -> None:
     (session.folder / "session.json").unlink()
-    with pytest.raises(DataError, match="its start was interrupted; start it again"):
+    with pytest.raises(DataError, match="its creation was interrupted; create it again"):
         Session.open(session.folder)
     (session.folder / ".pool.npz.abc").touch()
     again = Session.create(session.folder, [ARTICLE], POSTS, "bm25", strategy="seed_similarity")
@@ -448,7 +448,7 @@ def test_changed_posts_are_named_by_line(session: Session) -> None:
         (b"".join(lines[:-1]), 41),
     ):
         path.write_bytes(changed)
-        with pytest.raises(DataError, match=rf"posts\.jsonl, line {line}: is not what it was"):
+        with pytest.raises(DataError, match=rf"posts\.jsonl, line {line}: was changed since"):
             Session.open(session.folder)
     path.unlink()
     with pytest.raises(DataError, match=r"posts\.jsonl: cannot be read"):
@@ -472,10 +472,10 @@ def test_a_journal_of_another_session(session: Session) -> None:
     from linker.annotation.session.journal import Event
 
     (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", "not").line())
-    with pytest.raises(DataError, match=r"journal\.jsonl, line 2: does not go with"):
+    with pytest.raises(DataError, match=r"journal\.jsonl, line 2: does not fit"):
         Session.open(other)
     (other / "journal.jsonl").write_bytes(lines + 2 * Event("undo", "kim", "p3").line())
-    with pytest.raises(DataError, match=r"journal\.jsonl, line 3: does not go with"):
+    with pytest.raises(DataError, match=r"journal\.jsonl, line 3: does not fit"):
         Session.open(other)
 
 

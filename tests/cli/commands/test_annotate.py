@@ -188,7 +188,7 @@ def test_agreement(run: Run) -> None:
     [
         (("next", "nowhere"), "nowhere: session not found"),
         (("status", "article.txt"), "article.txt: session not found"),
-        (("label", "job", "p999", "y"), "there is no post 'p999'"),
+        (("label", "job", "p999", "y"), "post 'p999' is not in this session"),
         (("label", "job", "p1", "perhaps"), "unknown label 'perhaps'; use relevant, not or skip"),
         (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
         (("undo", "job"), "kim has no label to take back"),
@@ -197,7 +197,7 @@ def test_agreement(run: Run) -> None:
         (("export", "job", "--out", "labels.csv", "--format", "excel"), "excel"),
         (("import", "job", "missing.csv"), "missing.csv: cannot be read"),
         (("run", "job"), "standard input is no terminal"),
-        ((*START[:1], "job", *START[2:]), "job: there is a session already"),
+        ((*START[:1], "job", *START[2:]), "job: already holds a session"),
         ((*START[:5], "no.jsonl"), "no.jsonl: there is no such file"),
         ((*START, "--strategy", "lucky"), '"lucky" is not a registered QueryStrategy'),
         ((*START, "--stop", "recall,0.9"), "--stop recall,0.9: expected NAME,KEY=VALUE"),
