@@ -1,4 +1,4 @@
-"""Beginning a corpus, and going on with it."""
+"""Building a corpus: read, deduplicate, encode and append posts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.ranking.ranker import find_model
 
-# What a kill costs at most: these posts are encoded again.
+# At most this many posts are encoded again after a kill.
 POSTS_AT_ONCE = 25_000
 CHARACTERS_AT_ONCE = 25_000_000
 
@@ -144,7 +144,7 @@ class _Appender:
         if signed is None:
             signed = signatures([post.text for post in posts])
         self._store.append(table_of(posts, vectors))
-        with self._store.told():
+        with self._store.write_errors():
             self._vectors.append(vectors, self._count)
             self._signatures.append(signed, self._count)
         self._count += len(posts)

@@ -1,4 +1,4 @@
-"""What tells a model from every other: vectors of two models must never be compared."""
+"""Model fingerprints, which guard against mixing embeddings of different models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from linker.models.resolve import Contender
 
 
 def fingerprint(contender: Contender) -> str:
-    """SHA-256 of a model's config and weights; of the config alone for a model that is one.
+    """Return the SHA-256 of a model's config and weights; of the config alone for a model without weights.
 
     Raises:
-        ModelError: the model has no vectors to keep.
+        ModelError: if the model has no embeddings.
     """
     digest = sha256()
     if contender.kind == "baseline":

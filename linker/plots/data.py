@@ -1,4 +1,4 @@
-"""Posts with a score and a known answer: from a file, or scored by a model."""
+"""Scores with labels, for plots: read from a file, or computed by a model."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def read_scored_pairs(path: str, score: str = "score", answer: str | None = None
         with open_table(file, {score, *names}) as table:
             for row in table.rows:
                 try:
-                    said = _answer(row.values, names)
-                    if said is None:
+                    label = _answer(row.values, names)
+                    if label is None:
                         left_out += 1
                         continue
                     scores.append(_number(row.values, score))
-                    relevant.append(said)
+                    relevant.append(label)
                 except LineError as error:
                     file.bad(row.line, error, row.raw)
     return _both_kinds(ScoredPairs(np.array(scores), np.array(relevant, dtype=bool), left_out), path)
@@ -90,7 +90,7 @@ def _both_kinds(scored: ScoredPairs, where: str) -> ScoredPairs:
 def _answer(values: dict[str, Any], names: list[str]) -> bool | None:
     name = next((name for name in names if name in values), None)
     if name is None:
-        raise LineError("no label", f"there is no column {' or '.join(names)}; name it with --label")
+        raise LineError("no label", f"column {' or '.join(names)} not found; name it with --label")
     value = values[name]
     try:
         label = None if is_missing(value) else parse_label(value)
@@ -101,11 +101,11 @@ def _answer(values: dict[str, Any], names: list[str]) -> bool | None:
 
 def _number(values: dict[str, Any], name: str) -> float:
     if name not in values:
-        raise LineError("no score", f"there is no column {name}; name it with --score")
+        raise LineError("no score", f"column {name} not found; name it with --score")
     try:
         number = float(values[name])
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise LineError("no score", f"{str(values[name])[:40]!r} in {name!r} is no finite number")
+        raise LineError("no score", f"{str(values[name])[:40]!r} in {name!r} is not a finite number")
     return number

@@ -1,4 +1,4 @@
-"""The addresses of the page and of what it asks for."""
+"""The web app: page, static files and JSON endpoints."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from linker.web.serializers import AsciiJsonResponse
 from linker.web.session_api import Filter, SessionApi
 
 _STATIC = Path(__file__).parent / "static"
-# What Windows' registry says of .js may be anything, and browsers run no module that is called otherwise.
+# On Windows the registry may map .js to anything, and browsers refuse modules of another type.
 mimetypes.add_type("text/javascript", ".js")
 _MOST_ACTIONS = 500
 _YEAR = 365 * 24 * 3600
 
 
 class SyncBody(BaseModel):
-    """What the page did since it last asked, and how many suggestions it wants."""
+    """Actions since the last request, and the number of suggestions wanted."""
 
     annotator: str = Field("", max_length=200)
     actions: list[Action] = Field(default_factory=list, max_length=_MOST_ACTIONS)
@@ -40,7 +40,7 @@ class SyncBody(BaseModel):
 
 
 class RankBody(BaseModel):
-    """An article, as text or address, and which posts to rank for it."""
+    """An article, as text or address, and the posts to rank for it."""
 
     article: str
     source: str
@@ -49,7 +49,7 @@ class RankBody(BaseModel):
 
 
 class LoginBody(BaseModel):
-    """The token."""
+    """The access token."""
 
     token: str = Field(max_length=1000)
 
@@ -62,15 +62,15 @@ def create_app(
     model: str | None = None,
     posts: Sequence[Post] = (),
 ) -> FastAPI:
-    """The server's app.
+    """Create the web app.
 
     Args:
-        sessions: to label in; whoever opened them closes them. Their folders' names are their addresses.
-        token: what every client must know; None: nobody needs one, which is for loopback only.
-        host: what the server listens on.
-        port: the same; it names the cookie, so that two servers on one machine do not share it.
-        model: what the page for trying ranks with; None: each session's own, or BM25.
-        posts: what it ranks beside the posts of the sessions.
+        sessions: sessions to label in; the caller closes them. Folder names become addresses.
+        token: access token; None: no token is needed, for loopback only.
+        host: address that the server listens on.
+        port: port that it listens on; part of the cookie's name, so that two servers do not share one.
+        model: model of the page "Try ranking"; None: each session's model, or the default model.
+        posts: posts to rank there besides those of the sessions.
     """
     sessions_by_key = {key: SessionApi(session, key) for key, session in zip(_keys(sessions), sessions)}
     ranking = RankingApi({key: api.session for key, api in sessions_by_key.items()}, model, posts)
@@ -99,7 +99,7 @@ def create_app(
     @app.post(LOGIN)
     def login(body: LoginBody) -> Response:
         if token is not None and not tokens_match(body.token.strip(), token):
-            return AsciiJsonResponse({"error": "this is not the token"}, 401)
+            return AsciiJsonResponse({"error": "wrong token"}, 401)
         response = AsciiJsonResponse({})
         if token is not None:
             response.set_cookie(cookie, token, max_age=_YEAR, httponly=True, samesite="strict")
@@ -147,17 +147,17 @@ def create_app(
 
 
 class _NoSessionError(LinkerError):
-    """There is no such session here."""
+    """The session is not served here."""
 
 
 def _session_api(sessions_by_key: dict[str, SessionApi], key: str) -> SessionApi:
     if key not in sessions_by_key:
-        raise _NoSessionError(f"the session {key[:100]!r} is not served here any more")
+        raise _NoSessionError(f"the session {key[:100]!r} is no longer served here")
     return sessions_by_key[key]
 
 
 def _keys(sessions: Sequence[Session]) -> list[str]:
-    """Names of folders, with numbers where two are the same."""
+    """Return folder names, numbered where two are equal."""
     keys: list[str] = []
     for session in sessions:
         name, number = session.name or "session", 2
@@ -168,7 +168,7 @@ def _keys(sessions: Sequence[Session]) -> list[str]:
 
 
 async def _wrong(_: Request, error: Exception) -> AsciiJsonResponse:
-    """404: not here; 400: what was sent cannot be used; 503: the server's own files cannot, for now."""
+    """Answer an error: 404 unknown session, 400 unusable request, 503 server files cannot be accessed."""
     if isinstance(error, _NoSessionError):
         return AsciiJsonResponse({"error": str(error)}, 404)
     return AsciiJsonResponse({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)

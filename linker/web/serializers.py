@@ -1,4 +1,4 @@
-"""What the page gets to see of suggestions, posts and the state of a session."""
+"""JSON views of suggestions, posts, articles and progress."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Part = tuple[str, int]
 
 
 class AsciiJsonResponse(Response):
-    """JSON in ASCII: half characters, which some posts hold, have no UTF-8."""
+    """JSON in ASCII: lone surrogates, which some posts contain, cannot be encoded in UTF-8."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """The body."""
+        """Return the body."""
         return json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
 def highlight_segments(text: str, marks: Sequence[Span]) -> list[Part]:
-    """A text cut into (part, marked?): browsers count characters otherwise than Python."""
+    """Split a text into (segment, marked), since browsers count characters differently from Python."""
     found: list[Part] = []
     end = 0
     for start, stop in sorted(marks):
@@ -47,7 +47,7 @@ def highlight_segments(text: str, marks: Sequence[Span]) -> list[Part]:
 
 
 def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
-    """A post as it is shown."""
+    """Return the view of a post."""
     return {
         "id": post.id,
         "parts": highlight_segments(post.text, marks),
@@ -57,7 +57,7 @@ def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
 
 
 def suggestion_view(one: Suggestion) -> dict[str, Any]:
-    """A post to label."""
+    """Return the view of a suggestion."""
     return {
         **post_view(one.post, one.marks),
         "copies": one.copies,
@@ -70,7 +70,7 @@ def suggestion_view(one: Suggestion) -> dict[str, Any]:
 
 
 def labelled_view(one: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """A post with all that annotators say of it, as (name, value)."""
+    """Return the view of a post with its labels, as (annotator, value)."""
     return {**post_view(one.post), "score": one.score, "labels": names, "note": one.note or ""}
 
 

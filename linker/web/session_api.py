@@ -1,4 +1,4 @@
-"""One session as the page works on it."""
+"""Endpoints of one labeling session."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ID_LENGTH = range(8, 65)
 
 @dataclass(frozen=True)
 class Filter:
-    """Which posts to list.
+    """Conditions on listed posts.
 
     Attributes:
-        label: a value, `none` (nobody labelled it) or `all`.
-        text: to be in the post, whatever its case.
+        label: a label, `none` (unlabeled) or `all`.
+        text: text that the post contains, ignoring case.
         lang: the language.
-        since: posts of this time and later; posts without a time are left out.
+        since: posts at or after this time; posts without a time are left out.
         until: posts before this time.
     """
 
@@ -38,7 +38,7 @@ class Filter:
     until: datetime | None = None
 
     def takes(self, post: LabeledPost, values: list[str]) -> bool:
-        """Is a post with these labels wanted?"""
+        """Return whether a post with these labels matches."""
         if self.label == "none" and values:
             return False
         if self.label not in ("all", "none") and self.label not in values:
@@ -59,11 +59,11 @@ class Filter:
 
 
 class SessionApi:
-    """A session, its requests, and its lists.
+    """Serves one session.
 
     Args:
-        session: closed by whoever opened it.
-        key: how addresses call it.
+        session: the session; the caller closes it.
+        key: its name in addresses.
     """
 
     def __init__(self, session: Session, key: str) -> None:
@@ -73,18 +73,18 @@ class SessionApi:
         self._listed: tuple[int, list[tuple[LabeledPost, list[tuple[str, str]]]]] | None = None
 
     def summary(self) -> dict[str, Any]:
-        """For the list of sessions."""
+        """Return the entry in the list of sessions."""
         article = self.session.articles[0]
         return {"key": self.key, "title": article.title or article.text[:80], "posts": len(self.session.pool)}
 
     def about(self) -> dict[str, Any]:
-        """All that does not change."""
+        """Return everything that does not change."""
         session, settings = self.session, self.session.settings
         languages = Counter(lang for post in session.posts if (lang := post.language))
         times = [_aware(post.created_at) for post in session.posts if post.created_at]
         return {
             **self.summary(),
-            # The page keeps what could not be sent under this name: it must not meet another session.
+            # The page stores unsent actions under this name, so it must be unique to the session.
             "uid": hashlib.sha256(
                 f"{session.folder.resolve()}\n{settings.created}".encode("utf-8", "surrogatepass")
             ).hexdigest()[:16],
@@ -96,14 +96,13 @@ class SessionApi:
         }
 
     def sync(self, annotator: str, actions: list[Action], count: int) -> dict[str, Any]:
-        """Do what the page did, and give what it needs to go on.
+        """Record actions, and return the next suggestions.
 
         Returns:
-            `done`: for each action, the post that it was about, or why it cannot be done; `next`: suggestions for
-            the annotator; `status`.
+            `done`: for each action its post, or why it was refused; `next`: suggestions for the annotator; `status`.
 
         Raises:
-            LinkerError: nothing can be read or written; the actions that were done are not done again.
+            LinkerError: if files cannot be read or written; actions already recorded are not repeated when sent again.
         """
         done = [self._act(action) for action in actions]
         suggestions = self.session.next(annotator, count) if annotator.strip() else []
@@ -114,11 +113,11 @@ class SessionApi:
         }
 
     def status(self) -> dict[str, Any]:
-        """How far the session is."""
+        """Return the progress of the session."""
         return status_view(self.session.status())
 
     def posts(self, wanted: Filter, offset: int, count: int) -> dict[str, Any]:
-        """Posts with their labels: those labelled last first, then the others, best score first."""
+        """Return matching posts: labeled ones first, latest first; then the others by score."""
         found = [
             (post, labels)
             for post, labels in self._list()
@@ -151,7 +150,7 @@ class SessionApi:
         return None
 
     def _list(self) -> list[tuple[LabeledPost, list[tuple[str, str]]]]:
-        """All posts with their labels, renewed when the journal has grown."""
+        """Return all posts with their labels; cached until the journal grows."""
         length = (self.session.folder / JOURNAL).stat().st_size
         if self._listed is None or self._listed[0] != length:
             labels: dict[str, list[tuple[str, str]]] = {}
@@ -169,7 +168,7 @@ class SessionApi:
 
 
 def _both(first: LabeledPost, second: LabeledPost) -> LabeledPost:
-    """What two annotators say of a post, with the later time and both notes."""
+    """Merge two records of a post: the later time, both notes."""
     times = [time for time in (first.time, second.time) if time]
     notes = [note for note in (first.note, second.note) if note]
     return replace(first, time=max(times, default=None), note="\n".join(notes))

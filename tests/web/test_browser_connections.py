@@ -114,7 +114,7 @@ def test_a_token_is_asked_for_and_leaves_the_address(browser: Browser, serve: Ca
     browser.press("r")
     browser.wait(lambda: browser.one("#token").is_displayed())
     browser.one("#token").send_keys("a wrong token" + Keys.ENTER)
-    browser.wait(lambda: "not the token" in browser.text("#token-problem"))
+    browser.wait(lambda: "wrong token" in browser.text("#token-problem"))
     browser.one("#token").send_keys("a-token-of-some-length" + Keys.ENTER)
     browser.saved()
     assert browser.post != post

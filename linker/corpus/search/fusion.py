@@ -1,4 +1,4 @@
-"""Scores by words and scores by vectors, made comparable and added."""
+"""Fusion of lexical and dense scores (hybrid retrieval)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linker.common.stats import ScoreStats
 _RUN, _RUNS = 4_096, 16
 
 Fusion = Literal["none", "zscore"]
-"""Scores by vectors alone; or, standardised, with half the standardised BM25 scores added."""
+"""Scores by vectors alone; or, standardized, with half the standardized BM25 scores added."""
 WORDS = 0.5
 """What the words weigh; the vectors weigh 1."""
 
@@ -31,7 +31,7 @@ class Fused:
 
     Both have mean 0 and standard deviation 1 over all posts of the corpus, whatever the conditions, so a post's score
     does not depend on them; for the vectors `sample` stands for all. A query of several articles is one query: its
-    mean scores are standardised.
+    mean scores are standardized.
 
     Args:
         words: BM25 scores of all posts: float32.

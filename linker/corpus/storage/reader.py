@@ -1,4 +1,4 @@
-"""Posts read from the store, in bounded memory; what is damaged is told in words."""
+"""Reading posts from the store in bounded memory, with errors that name the damage."""
 
 from __future__ import annotations
 
@@ -101,10 +101,10 @@ def rows_at(dataset: lance.LanceDataset, places: np.ndarray, columns: Sequence[s
 
 @contextmanager
 def readable(uri: str) -> Iterator[None]:
-    """What goes wrong while posts are read, in words.
+    """Turn errors of reading into messages.
 
     Raises:
-        DataError: something is damaged.
+        DataError: if something is damaged.
     """
     try:
         yield
@@ -121,5 +121,5 @@ def readable(uri: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of Lance says, without where in Lance it was."""
+    """Return an error message of Lance without the location in its source."""
     return (str(error).splitlines() or [type(error).__name__])[0].split(", /")[0]

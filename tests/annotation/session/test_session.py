@@ -423,7 +423,7 @@ def test_settings_that_are_damaged_or_newer(session: Session) -> None:
     settings = json.loads(path.read_text())
     for text, message in (
         ("{", "cannot be read as JSON"),
-        ("[]", "not the settings of a session"),
+        ("[]", "not a JSON object"),
         (
             json.dumps({**settings, "format": 2, "linker_version": "9.9"}),
             r"written by linker 9\.9 in a newer format",

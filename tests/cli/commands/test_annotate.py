@@ -203,7 +203,7 @@ def test_agreement(run: Run) -> None:
         ((*START, "--stop", "recall,0.9"), "--stop recall,0.9: expected NAME,KEY=VALUE"),
         ((*START, "--stop", "recall,target=2"), "target is 2"),
         ((*START, "--guidelines", "none.md"), "none.md: cannot be read"),
-        ((*START, "--overlap", "3"), "overlap 3.0: is a share"),
+        ((*START, "--overlap", "3"), "overlap 3.0: not a share of the posts"),
         ((*START, "--model", "no/model"), "no/model"),
         ((*START, "--column", "text=tweet"), "--column text=text"),
     ],
