@@ -20,16 +20,16 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from linker.annotation.formats import read, write
-from linker.annotation.formats.records import LabelledPost
+from linker.annotation.formats.records import LabeledPost
 from linker.data.types import Post
 
 NOON = datetime(2026, 3, 1, 12, 30, 15, tzinfo=timezone.utc)
 FIRST = Post("1", '=1+1 first\nsecond, "quoted" 🚀')
 RECORDS = [
-    LabelledPost(FIRST, "a", 0.9, "relevant", "anna", "sure", NOON),
-    LabelledPost(FIRST, "a", 0.9, "not", "ben", None, NOON),
-    LabelledPost(Post("2", "<b>ü</b>\u2028x"), "a", -0.2, "skip", "anna", None, NOON),
-    LabelledPost(Post("3", "plain"), "a", 12.0),
+    LabeledPost(FIRST, "a", 0.9, "relevant", "anna", "sure", NOON),
+    LabeledPost(FIRST, "a", 0.9, "not", "ben", None, NOON),
+    LabeledPost(Post("2", "<b>ü</b>\u2028x"), "a", -0.2, "skip", "anna", None, NOON),
+    LabeledPost(Post("3", "plain"), "a", 12.0),
 ]
 EXPECTED = [("1", "anna", "relevant", "sure"), ("1", "ben", "not", ""), ("2", "anna", "skip", "")]
 

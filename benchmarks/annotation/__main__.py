@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.annotation.report import write_report
 from linker.annotation.build_pool import build_pool
 from linker.annotation.pool import Labels
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Run, Task, simulate
 from linker.annotation.simulation.study import Outcome
 from linker.common.files import atomic_write
@@ -110,7 +110,7 @@ def seeds_of(name: str, learning: int) -> int:
 def linker_runs(task: Task, growth: float, wanted: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
     for name, seed in wanted:
         began = time.process_time()
-        run = simulate(task, build(OrderingStrategy, name), seed, growth)
+        run = simulate(task, build(QueryStrategy, name), seed, growth)
         seconds = round(time.process_time() - began, 2)
         yield {**asdict(Outcome.of(task, name, seed, run, FIRST)), "seconds": seconds}
 

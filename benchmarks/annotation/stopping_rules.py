@@ -24,13 +24,13 @@ from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.estimate import _PRIOR, estimate
 from linker.annotation.stopping_rules.recall import RecallRule
 from linker.annotation.stopping_rules.sequential_test import (
-    _FINDS,
-    _SHARE,
-    TailRule,
+    _ALPHA_SPENT,
+    _MIN_HITS,
+    SequentialTestRule,
     _alternatives,
     exhausted_after,
 )
-from linker.annotation.stopping_rules.simple import KneeRule, OneMoreRule
+from linker.annotation.stopping_rules.simple import KneeRule, MarginalCostRule
 
 POSTS = 2000
 PREVALENCES = (0.01, 0.05, 0.2)
@@ -80,7 +80,7 @@ def ordered(posts: int, prevalence: float, quality: Quality, generator: np.rando
     return relevant[np.argsort(-(generator.normal(size=posts) + lift))]
 
 
-def tail_end(rule: TailRule, relevant: np.ndarray, generator: np.random.Generator) -> End:
+def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.random.Generator) -> End:
     """How the rule ends; the same as asking it after every label, but all draws of a tail are weighed at once."""
     size = len(relevant)
     order, position, error = np.arange(size), 0, 1 - rule.confidence
@@ -99,15 +99,15 @@ def tail_end(rule: TailRule, relevant: np.ndarray, generator: np.random.Generato
         drawn, draws = np.arange(1, rest + 1), relevant[order[start:]]
         hits = np.cumsum(draws)
         bounds = np.array([rule.too_many(known + hit, known, rest) for hit in range(int(hits[-1]) + 1)])[hits]
-        sure = tail_evidence(draws, bounds - known) >= -math.log(_SHARE * error)
+        sure = tail_evidence(draws, bounds - known) >= -math.log(_ALPHA_SPENT * error)
         now = np.array([rule.too_many(known + hit, known + hit, 0) for hit in range(int(hits[-1]) + 1)])[hits]
         sure |= (now > known + hits + rest - drawn) & (drawn < rest) & (known + hits > 0)
         sure[-1] = True
-        given_up = draws & (hits >= _FINDS) & (hits / drawn * rest >= bounds - known)
+        given_up = draws & (hits >= _MIN_HITS) & (hits / drawn * rest >= bounds - known)
         end = start + int(sure.argmax()) + 1
         if not given_up.any() or start + int(given_up.argmax()) + 1 > end:
             return ended(rule, relevant[order], end, start)
-        position, error = start + int(given_up.argmax()) + 1, error * (1 - _SHARE)
+        position, error = start + int(given_up.argmax()) + 1, error * (1 - _ALPHA_SPENT)
         if position == end == size:
             return End(size, int(finds[-1]), int(finds[-1]), False)
         order[position:] = np.sort(order[position:])
@@ -139,7 +139,7 @@ def log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
-def ended(rule: TailRule | None, order: np.ndarray, spent: int, start: int) -> End:
+def ended(rule: SequentialTestRule | None, order: np.ndarray, spent: int, start: int) -> End:
     found, total = int(order[:spent].sum()), int(order.sum())
     # The posts that every rule claims something about; with all labels there is nothing left to be wrong about.
     false = rule is not None and spent < len(order)
@@ -202,7 +202,7 @@ class Screened:
 
 def contenders() -> list[Screened]:
     """All rules."""
-    strict, loose, more = RecallRule(), RecallRule(target=0.8), OneMoreRule()
+    strict, loose, more = RecallRule(), RecallRule(target=0.8), MarginalCostRule()
     return [
         Screened("`recall` 95 %", lambda order, generator: tail_end(strict, order, generator)),
         Screened("`recall` 80 %", lambda order, generator: tail_end(loose, order, generator)),

@@ -59,8 +59,8 @@ def measure(count: int, labels: int) -> dict[str, float]:
         opened = time.perf_counter() - began
 
         ordering: list[float] = []
-        compute = session._orders.compute
-        session._orders.compute = lambda *what: timed(ordering, compute, *what)  # type: ignore[method-assign]
+        compute = session._ranker.compute
+        session._ranker.compute = lambda *what: timed(ordering, compute, *what)  # type: ignore[method-assign]
         waits: dict[str, list[float]] = {"next": [], "label": [], "status": []}
         during = 0
         for _ in range(labels):

@@ -23,7 +23,7 @@ from linker.corpus.engines.ray import RayEngine
 from linker.corpus.indexes.bm25 import Lexical
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.near_duplicates import Groups
-from linker.corpus.storage.store import Facts, Store
+from linker.corpus.storage.store import CorpusMetadata, Store
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines
 from linker.data.io.records import post_stream
@@ -70,7 +70,7 @@ def main() -> None:
     folder = options.work / "scale"
     shutil.rmtree(folder, ignore_errors=True)
     dim = model.post_vectors([]).shape[1]
-    store = Store.create(folder, Facts(options.model, "", "cosine", dim))
+    store = Store.create(folder, CorpusMetadata(options.model, "", "cosine", dim))
     added, known = Added(), _Known(store)
     chunks: Iterator[list[Post]] = _chunks(post_stream(options.posts, PostColumns(), BadLines()))
     kept = []

@@ -218,30 +218,6 @@
     //   l2: λ of a term λ Σ w² beside the loss; torch's `weight_decay` is twice that.
     sgd(lr=0.01, l2=0.0):: { type: 'sgd', lr: lr, l2: l2 },
   },
-  ordering_strategys:: {
-    // By the sum of the model's and BM25's scores, each with mean 0 and standard deviation 1 over the pool.
-    hybrid():: { type: 'hybrid' },
-    // By how many different words of a seed article's title stand in the post; its text's words without a title.
-    keywords():: { type: 'keywords' },
-    // A linear classifier on the posts' words, the model's vectors and the scores, trained anew for each order.
-    //   query: `relevance`: what is most likely relevant comes first; `uncertainty`: what lies nearest to the
-    //   border between the classes, which teaches the classifier but finds less.
-    //   exploration: the share of the order that is drawn at random.
-    //   classifier: linear `svm`, or `logistic_regression`, which takes longer.
-    //   cost: how much a wrong training example counts against a simple classifier (C).
-    //   presumed: how many unlabelled posts are taken for not relevant.
-    learning(query='relevance', exploration=0.0, classifier='svm', cost=0.1, presumed=300):: { type: 'learning', query: query, exploration: exploration, classifier: classifier, cost: cost, presumed: presumed },
-    // By BM25 for the seed articles; labels change nothing.
-    lexical():: { type: 'lexical' },
-    // Drawn anew each time: what the other strategies have to beat.
-    random():: { type: 'random' },
-    // Rocchio's relevance feedback (1971), on TF-IDF words and on the model's vectors, the scores of both added.
-    //   relevant: how strongly relevant posts attract.
-    //   other: how strongly posts that are not relevant repel.
-    rocchio(relevant=0.75, other=0.15):: { type: 'rocchio', relevant: relevant, other: other },
-    // By the model's score for the seed articles, as in Danovitch 2020, section 5; labels change nothing.
-    seed_similarity():: { type: 'seed_similarity' },
-  },
   pair_miners:: {
     // Pair two quotes of the same tweet, which the archives need not contain (CoQt).
     coquotes():: { type: 'coquotes' },
@@ -300,6 +276,30 @@
     //   errors_dir: where "skip" writes `<file>.errors.jsonl`.
     single_file(files, columns=null, on_error='strict', errors_dir='.'):: { type: 'single_file', files: files, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
   },
+  query_strategies:: {
+    // Rank by the sum of the z-scores of model and BM25 over the pool; labels have no effect.
+    hybrid():: { type: 'hybrid' },
+    // Rank by the number of distinct words that a post shares with a seed article's title (its text, if untitled).
+    keywords():: { type: 'keywords' },
+    // Active learning with a linear classifier on TF-IDF words, embeddings and scores, retrained for each ranking.
+    //   query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision
+    //   boundary first, which teaches the classifier more but finds fewer relevant posts.
+    //   exploration: share of the ranking, 0 to 1, that is a random sample.
+    //   classifier: linear `svm`, or `logistic_regression`, which is slower.
+    //   cost: inverse regularization strength C, above 0.
+    //   presumed: number of pseudo-negatives.
+    learning(query='relevance', exploration=0.0, classifier='svm', cost=0.1, presumed=300):: { type: 'learning', query: query, exploration: exploration, classifier: classifier, cost: cost, presumed: presumed },
+    // Rank by BM25 for the seed articles; labels have no effect.
+    lexical():: { type: 'lexical' },
+    // A new random order each time: the baseline of the other strategies.
+    random():: { type: 'random' },
+    // Rocchio's relevance feedback (1971) on TF-IDF vectors and on the model's embeddings; the z-scores are added.
+    //   relevant: weight of relevant posts (the textbook's β), at least 0.
+    //   other: weight of posts that are not relevant (γ), at least 0.
+    rocchio(relevant=0.75, other=0.15):: { type: 'rocchio', relevant: relevant, other: other },
+    // Rank by the model's score for the seed articles (Danovitch 2020, section 5); labels have no effect.
+    seed_similarity():: { type: 'seed_similarity' },
+  },
   schedules:: {
     // The same learning rate throughout.
     constant():: { type: 'constant' },
@@ -334,22 +334,22 @@
     given(train='train', dev='dev', test=null):: { type: 'given', train: train, dev: dev, [if test != null then 'test']: test },
   },
   stopping_rules:: {
-    // Stop when the curve of finds has become so much flatter than it was (Cormack and Grossman 2016, SIGIR).
-    //   at_least: do not stop before so many labels.
-    //   ratio: the slope ratio where it is not to depend on the number of finds.
+    // Stop when the recall curve has a knee (Cormack and Grossman 2016, SIGIR).
+    //   at_least: smallest number of labels before stopping.
+    //   ratio: slope ratio to require; None: the ratio above.
     knee(at_least=100, ratio=null):: { type: 'knee', at_least: at_least, [if ratio != null then 'ratio']: ratio },
-    // Stop when one more relevant post would cost more labels than it is worth, with the stated confidence.
-    //   labels: the price of one more relevant post, in labels of posts drawn at random, that is too high.
-    //   confidence: in how many of all jobs it must be that high, at least.
-    //   patience: the ordering seems exhausted after so many labels in a row without a find.
+    // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
+    //   labels: number of random labels per relevant post that is too expensive, at least 1.
+    //   confidence: share of jobs in which the cost must be that high, between 0 and 1.
+    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
     one_more(labels=100, confidence=0.95, patience=200):: { type: 'one_more', labels: labels, confidence: confidence, patience: patience },
-    // Stop when enough of all relevant posts are found, with the stated confidence, whatever the ordering.
-    //   target: the share of all relevant posts that must be found.
-    //   confidence: in how many of all jobs that must be so, at least.
-    //   patience: the ordering seems exhausted after so many labels in a row without a find.
+    // Stop at a target recall, with the stated confidence, whatever the query strategy.
+    //   target: share of all relevant posts to find, between 0 and 1.
+    //   confidence: share of jobs that must reach the target, between 0 and 1.
+    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
     recall(target=0.95, confidence=0.95, patience=200):: { type: 'recall', target: target, confidence: confidence, patience: patience },
-    // Stop when so many relevant posts are found; certain, as it is counted, and silent about recall.
-    //   relevant: how many relevant posts are wanted.
+    // Stop after finding a fixed number of relevant posts. Makes no claim about recall.
+    //   relevant: number of relevant posts to find, at least 1.
     target(relevant=500):: { type: 'target', relevant: relevant },
   },
   tokenizers:: {

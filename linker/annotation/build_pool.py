@@ -1,4 +1,4 @@
-"""A pool of posts to label, out of articles, posts and a model."""
+"""Building the pool of a session from articles, posts and a model."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def encoded_once(model: Model, posts: Sequence[Post]) -> Iterator[None]:
 
 
 def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model) -> Pool:
-    """What there is to label for these articles, near-duplicates put together.
+    """Build the pool for the articles, with near-duplicates grouped.
 
     The pool is the same for the same posts in any order: they are sorted by id first, shorter ids before longer ones,
     so that numbers are in numeric order. The first post of a group of near-duplicates represents it; only
     representatives are scored.
 
     Raises:
-        DataError: there is no article, or no post.
+        DataError: if there is no article, or no post.
     """
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
@@ -90,5 +90,5 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
 
 
 def _mean(scores: np.ndarray) -> np.ndarray:
-    """The mean over the articles: float32, one per post."""
+    """Return the mean over the articles: float32, one per post."""
     return scores.mean(axis=0, dtype=np.float64).astype(np.float32)

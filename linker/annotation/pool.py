@@ -1,4 +1,4 @@
-"""What there is to label, with all that an ordering may look at."""
+"""The pool of posts to label, its labels, and the features that query strategies use."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def _no_flags() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Labels:
-    """What is known of a pool.
+    """Labels of a pool, one per labeled post.
 
     Attributes:
-        posts: int64, places in the pool, each at most once, in the order of labelling.
+        posts: int64, indices into the pool, each at most once, in the order of labeling.
         relevant: bool, one per label.
-        at_random: bool: was the post drawn with equal chances from all that were unlabelled then? Guarantees of recall
-            rest on these labels.
+        at_random: bool: whether the post was sampled uniformly from the unlabeled posts. Guarantees of recall rest on
+            these labels.
     """
 
     posts: np.ndarray = field(default_factory=_no_places)
@@ -40,25 +40,25 @@ class Labels:
 
     @property
     def found(self) -> int:
-        """How many relevant posts are known."""
+        """Number of relevant posts."""
         return int(self.relevant.sum())
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The distinct posts of a labelling job. Near-duplicates are labelled together: each stands behind one post.
+    """The distinct posts of a labeling session. Near-duplicates inherit the label of their representative.
 
     Attributes:
         articles: the seed articles.
-        posts: one post of every group of near-duplicates; N in all.
-        copies: N tuples: the other posts of each group, which take over its label.
-        scores: float32, N: the model's relevance for the seed articles, the mean over them.
-        lexical_scores: float32, N: BM25 for the seed articles, the mean over them.
-        words: float32, N × words: TF-IDF of the posts, rows of unit length.
-        article_words: float32, articles × words: the same of the articles.
-        vectors: float32, N × dim, the model's vectors; None where it has none.
+        posts: the representatives of the groups of near-duplicates; N in all.
+        copies: N tuples: the other posts of each group.
+        scores: float32, N: the model's score, mean over the seed articles.
+        lexical_scores: float32, N: BM25, mean over the seed articles.
+        words: float32, N × vocabulary: TF-IDF of the posts, rows of unit length.
+        article_words: float32, articles × vocabulary: TF-IDF of the articles.
+        vectors: float32, N × dim, the model's embeddings; None if it has none.
         article_vectors: float32, articles × dim, or None.
-        tie_seed: decides, together with the ids, which of the posts with equal scores comes first.
+        tie_seed: with the ids, determines the order of posts with equal scores.
     """
 
     articles: list[Article]
@@ -77,10 +77,10 @@ class Pool:
 
     @cached_property
     def shuffled(self) -> np.ndarray:
-        """int64, N: all places in a random order that depends on `tie_seed` and on the ids of the posts alone.
+        """All indices, int64, N, in a random order that depends on `tie_seed` and the posts' ids alone.
 
-        Files often hold the relevant posts first or last. If equal scores kept that order, an ordering would look
-        better or worse than it is, so they keep this one.
+        Files often hold the relevant posts first or last. If ties kept that order, a query strategy would look better
+        or worse than it is.
         """
         key = str(self.tie_seed).encode()[:64]
         digests = [

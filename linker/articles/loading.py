@@ -12,7 +12,7 @@ from linker.articles.extraction import article_from_text, extract_article
 from linker.articles.incomplete_pages import word_count
 from linker.articles.page import Page, PageError, decode, looks_like_html
 from linker.articles.pdf import is_pdf, text_of_pdf
-from linker.common.console import stderr
+from linker.common.console import warn
 from linker.common.errors import DataError, Faults
 from linker.data.io.columns import ArticleColumns
 from linker.data.io.line_errors import LineError
@@ -73,7 +73,7 @@ def load_articles(source: str | Path, force: bool = False) -> list[Article]:
     if kind == "folder":
         articles, faults = read_folder(Path(source), force)
         for fault in faults:
-            stderr.print(f"skipped: {fault}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+            warn(f"skipped: {fault}")
         return articles
     return _in_file(str(source), force)
 

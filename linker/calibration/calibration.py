@@ -13,6 +13,7 @@ from linker.calibration.probabilities import Bin, isotonic
 from linker.calibration.thresholds import Share, Threshold
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
+from linker.common.stats import shortest_float
 from linker.version import __version__
 
 FORMAT = 1
@@ -83,7 +84,7 @@ class Calibration:
             precision = self.prior * recalls[:, edge] / np.maximum(kept, 1e-300)
             found.append(
                 Threshold(
-                    float(str(np.float32(self.edges[edge - 1]))),
+                    shortest_float(np.float32(self.edges[edge - 1])),
                     round(float(kept[0]) * self.pairs),
                     Share.elsewhere(precision),
                     Share.elsewhere(recalls[:, edge]),

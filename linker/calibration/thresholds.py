@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from linker.common.errors import LinkerError
+from linker.common.stats import shortest_float
 
 _CUTS = 200
 _INTERVAL = (0.025, 0.975)
@@ -161,7 +162,7 @@ class Thresholds:
 
     def _scores_at(self, ranks: np.ndarray) -> list[float]:
         """Return the distinct scores at these ranks, the highest first, as in `RankedPost.score`."""
-        return [float(str(score)) for score in np.unique(self._descending[ranks - 1])[::-1]]
+        return [shortest_float(score) for score in np.unique(self._descending[ranks - 1])[::-1]]
 
 
 def check_targets(

@@ -14,10 +14,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from linker.annotation.formats.records import Value
 from linker.annotation.session.session import Session, Suggestion
 from linker.annotation.session.status import Agreement, Status
 from linker.common.errors import LinkerError
+from linker.data.io.labels import LabelValue
 from linker.ranking.output import marked_text, printable
 
 _LEVELS = " ▁▂▃▄▅▆▇█"
@@ -162,7 +162,7 @@ def curve_picture(curve: Sequence[int]) -> list[str]:
     ]
 
 
-VALUE_KEYS: dict[str, Value] = {"y": "relevant", "n": "not", "s": "skip"}
+VALUE_KEYS: dict[str, LabelValue] = {"y": "relevant", "n": "not", "s": "skip"}
 _HELP = "y relevant · n not · s skip · u undo · e note · a article · g guidelines · i how far · q quit"
 
 

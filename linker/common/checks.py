@@ -1,4 +1,4 @@
-"""Numbers out of range, refused in words. A config turns the `ValueError` into `path: message`."""
+"""Range checks of arguments. A config turns the `ValueError` into `path: message`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading ahead: the next piece of work is prepared while the present one is done."""
+"""Prefetching: a thread prepares the next item while the current one is processed."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
-    """The same items; a thread makes the next one while the caller is busy with one.
+    """Yield the items; a thread prepares the next one while the caller processes the current one.
 
-    What making an item raises is raised here in its turn.
+    Errors of the iterable are raised at the position of the item.
     """
     source = iter(items)
     end = object()

@@ -1,4 +1,4 @@
-"""How long work shows that it goes on: a bar with throughput and time left on terminals, silence elsewhere."""
+"""Messages and progress bars on standard error; bars are silent when it is not a terminal."""
 
 from __future__ import annotations
 
@@ -22,17 +22,27 @@ T = TypeVar("T")
 stderr = Console(stderr=True)
 
 
+def info(message: str, style: str = "") -> None:
+    """Print a message on standard error as it is: no markup, no highlighting, no wrapping."""
+    stderr.print(message, style=style or None, highlight=False, markup=False, soft_wrap=True)
+
+
+def warn(message: str) -> None:
+    """Print a message on standard error, in yellow on a terminal."""
+    info(message, "yellow")
+
+
 class _Throughput(ProgressColumn):
     """Items per second over the last stretch of work."""
 
     def render(self, task: Task) -> Text:
-        """The speed as rich text, empty until it is known."""
+        """Return the speed as rich text, empty until it is known."""
         speed = task.finished_speed or task.speed
         return Text("" if speed is None else f"{speed:,.0f}/s")
 
 
 def progress_bar() -> Progress:
-    """A progress display on standard error that vanishes when done and stays silent when not on a terminal."""
+    """Return a progress display on standard error that vanishes when done; silent when not on a terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -46,6 +56,6 @@ def progress_bar() -> Progress:
 
 
 def track(items: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:
-    """Yield `items`, showing a bar with throughput and time left on standard error."""
+    """Yield `items` and show a bar with throughput and remaining time on standard error."""
     with progress_bar() as progress:
         yield from progress.track(items, total=total, description=description)

@@ -1,4 +1,4 @@
-"""What linker raises when the input, not the code, is wrong.
+"""Errors about the user's input, not the code.
 
 The command line shows the message of any `LinkerError` as it is, without a traceback, and exits with 2.
 A message therefore names the file, line or config path, what is wrong there, and what to do about it.
@@ -10,7 +10,7 @@ from types import TracebackType
 
 
 class LinkerError(Exception):
-    """Wrong input, told in words that its sender can act on."""
+    """Invalid input, with a message that says what to do."""
 
 
 class ConfigError(LinkerError):
@@ -36,11 +36,11 @@ class StubError(FetchError):
 class Faults:
     """Collects the errors of several checks, so that one message reports all of them.
 
-    `with faults: check()` keeps the message of a `LinkerError` and goes on after the block; any other error passes
-    through.
+    `with faults: check()` keeps the message of a `LinkerError` and continues after the block; any other error
+    propagates.
 
     Attributes:
-        messages: what was collected so far.
+        messages: messages collected so far.
     """
 
     def __init__(self) -> None:
@@ -58,10 +58,10 @@ class Faults:
         return True
 
     def raise_if_any(self) -> None:
-        """Report what was collected.
+        """Raise one error with all collected messages.
 
         Raises:
-            LinkerError: anything was.
+            LinkerError: if any message was collected.
         """
         messages = list(dict.fromkeys(self.messages))
         if len(messages) == 1:

@@ -1,9 +1,10 @@
-"""Files written whole or not at all."""
+"""Files: written completely or not at all, read with the file's name in the error."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import signal
 import tempfile
@@ -12,26 +13,35 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Any
 
-from linker.common.errors import LinkerError
+from linker.common.errors import DataError, LinkerError
 
-#: What a write fails with where there is no room: the disk, the quota, the largest file allowed.
+#: Error numbers of a full disk, an exhausted quota, and the size limit of a file.
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @contextmanager
-def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
-    """Open a temporary file beside `path` that takes its place only when the block ends well.
+def atomic_write(path: str | Path, mode: str = "w", durable: bool = True) -> Iterator[IO]:
+    """Open a temporary file next to `path` that replaces it only if the block succeeds.
 
     Text is UTF-8 with `\\n` line ends. On any error the temporary file is removed and `path` keeps its old content.
-    A pipe or device (`/dev/stdout`) is written to as it is; where `path` is a link, the file it leads to is written.
+    A pipe or device (`/dev/stdout`) is written directly; if `path` is a link, its target is replaced.
+
+    Args:
+        path: the file.
+        mode: as for `open`: `w` or `wb`.
+        durable: wait until the disk has the content; False for caches, which can be computed again after a power loss.
 
     Raises:
-        LinkerError: the folder cannot be written to, or there is no room.
+        LinkerError: if the folder cannot be written to, or the disk is full.
     """
     try:
-        with _special(Path(path), mode) if _is_special(Path(path)) else _replacing(Path(path), mode) as file:
+        with (
+            _special(Path(path), mode)
+            if _is_special(Path(path))
+            else _replacing(Path(path), mode, durable) as file
+        ):
             yield file
             file.flush()
     except OSError as error:
@@ -43,7 +53,7 @@ def atomic_write(path: str | Path, mode: str = "w") -> Iterator[IO]:
 
 
 @contextmanager
-def _replacing(path: Path, mode: str) -> Iterator[IO]:
+def _replacing(path: Path, mode: str, durable: bool) -> Iterator[IO]:
     target = path.resolve()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +64,8 @@ def _replacing(path: Path, mode: str) -> Iterator[IO]:
         with os.fdopen(descriptor, mode, **_text(mode)) as file:  # type: ignore[call-overload]
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         # mkstemp makes private files; give the result the rights a plain open() would have given it.
         umask = os.umask(0)
         os.umask(umask)
@@ -73,7 +84,7 @@ def _special(path: Path, mode: str) -> IO:
 
 
 def _is_special(path: Path) -> bool:
-    """Is there something that is neither a file nor a folder? Nothing may take the place of `/dev/null`."""
+    """Return whether the path is neither a file nor a folder: nothing may replace `/dev/null`."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
@@ -83,7 +94,7 @@ def _text(mode: str) -> dict[str, str]:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Let Ctrl-C wait until the block has ended, so that what belongs together is written together."""
+    """Defer Ctrl-C until the block has ended, so that files that belong together are written together."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -102,19 +113,19 @@ def unbroken() -> Iterator[None]:
 
 
 def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
-    """Find out before the work begins whether a file can be written at its end.
+    """Check before any work begins that a file can be written.
 
     Args:
         path: the file.
-        inputs: what must not be overwritten; those that are no files do no harm.
+        inputs: paths that must not be overwritten; those that do not exist are ignored.
 
     Raises:
-        LinkerError: `path` is a folder, an input, or lies where no file can be made.
+        LinkerError: if `path` is a folder or an input, or cannot be created.
     """
     path = Path(path)
     if path.is_dir():
         raise LinkerError(f"{path}: is a folder; give the name of a file to write")
-    if os.path.exists(path) and any(os.path.exists(one) and path.samefile(one) for one in inputs):
+    if os.path.exists(path) and any(os.path.exists(name) and path.samefile(name) for name in inputs):
         raise LinkerError(f"{path}: would overwrite an input; give another name")
     if _is_special(path):
         if not os.access(path, os.W_OK):
@@ -122,13 +133,35 @@ def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
         return
     above = next(folder for folder in path.absolute().parents if os.path.exists(folder))
     if not above.is_dir():
-        raise LinkerError(f"{path}: cannot be written ({above} is no folder)")
+        raise LinkerError(f"{path}: cannot be written ({above} is not a folder)")
     if not os.access(above, os.W_OK):
         raise LinkerError(f"{path}: cannot be written (no permission in {above})")
 
 
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON for people, atomically: indented, Unicode as it is, a newline at the end."""
+    with atomic_write(path) as file:
+        json.dump(content, file, indent=2, ensure_ascii=False)
+        file.write("\n")
+
+
+def read_json_object(path: Path, remedy: str = "put back a copy of it") -> dict[str, Any]:
+    """Read a file that holds one JSON object.
+
+    Raises:
+        DataError: if the file cannot be read or holds anything else, with the file's name and the remedy.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read as JSON ({error}); {remedy}") from error
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: not a JSON object; {remedy}")
+    return content
+
+
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file, in hexadecimal digits."""
+    """Return the SHA-256 of a file in hexadecimal digits."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):

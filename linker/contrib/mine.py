@@ -205,14 +205,14 @@ def _run(work: Callable[[], Report]) -> None:
     """Run a mining function and print its report to standard error."""
     import time
 
-    from linker.common.console import stderr
+    from linker.common.console import stderr, warn
 
     began = time.monotonic()
     report = work()
     seconds = time.monotonic() - began
     stderr.print(report.table())
     for damage in report.damaged:
-        stderr.print(damage, style="yellow", highlight=False, markup=False, soft_wrap=True)
+        warn(damage)
     stderr.print(f"{report.lines.total():,} lines in {seconds:.0f} s", highlight=False)
 
 

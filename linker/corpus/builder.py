@@ -1,4 +1,4 @@
-"""Beginning a corpus, and going on with it."""
+"""Building a corpus: read, deduplicate, encode and append posts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.indexes.vectors import Matrix
 from linker.corpus.search.parts import Parts, check_parts
 from linker.corpus.storage.reader import batches, table_of
-from linker.corpus.storage.store import FACTS, Facts, Store, check_local
+from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import check_inputs
@@ -31,7 +31,7 @@ from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.models.resolve import resolve_model
 
-# What a kill costs at most: these posts are encoded again.
+# At most this many posts are encoded again after a kill.
 POSTS_AT_ONCE = 25_000
 CHARACTERS_AT_ONCE = 25_000_000
 
@@ -144,7 +144,7 @@ class _Appender:
         if signed is None:
             signed = signatures([post.text for post in posts])
         self._store.append(table_of(posts, vectors))
-        with self._store.told():
+        with self._store.write_errors():
             self._vectors.append(vectors, self._count)
             self._signatures.append(signed, self._count)
         self._count += len(posts)
@@ -245,7 +245,7 @@ def build_corpus(
         shipped = {str(path): name for name, path in FOLDERS.items()}
         given = found.given
         place = shipped.get(given) or str(Path(given).resolve())
-        facts = Facts(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
+        facts = CorpusMetadata(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
         store = Store.create(folder, facts)
     added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
     dataset = store.dataset()

@@ -15,7 +15,7 @@ from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.indexes.approximate import Facts, Index, Search
+from linker.corpus.indexes.approximate import Index, IndexMetadata, Search
 from linker.corpus.indexes.approximate_build import make_index
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.near_duplicates import Groups
@@ -231,7 +231,7 @@ class Corpus:
             self._index = Index.open(self.store.folder)
         return self._index
 
-    def make_index(self, articles: AnyArticles | None = None) -> Facts:
+    def make_index(self, articles: AnyArticles | None = None) -> IndexMetadata:
         """Build or update the index for approximate search, and measure its recall.
 
         Args:

@@ -1,4 +1,4 @@
-"""Fingerprint of the model that encoded a corpus; embeddings of two models must never be compared."""
+"""Model fingerprints, which guard against mixing embeddings of different models."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from linker.models.resolve import ModelReference
 
 
 def fingerprint(model: ModelReference) -> str:
-    """Return the model's fingerprint.
+    """Return the SHA-256 of a model's config and weights; of the config alone for a model without weights.
 
     Raises:
         ModelError: if the model has no embeddings.

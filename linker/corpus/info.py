@@ -1,4 +1,4 @@
-"""What a corpus holds, in a few lines."""
+"""Summary of a corpus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LANGUAGES = 8
 
 
 def summary(store: Store) -> dict[str, str]:
-    """Name → what to show, in order."""
+    """Return name → text to show, in order."""
     dataset = store.dataset()
     first, last, languages = None, None, Counter[str]()
     if dataset is not None:

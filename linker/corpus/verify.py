@@ -1,4 +1,4 @@
-"""Is a corpus whole?"""
+"""Verification of a corpus."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from linker.corpus.storage.reader import ROWS_AT_ONCE, batches
 from linker.corpus.storage.store import Store
 from linker.data.near_duplicates import signatures
 
-_AGAIN = "delete it, it is made again"
+_AGAIN = "delete it, and it is created again"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with which file, and what to do."""
+    """A damaged file, its problem and the remedy."""
 
     file: str
     problem: str
 
 
 def faults(store: Store) -> Iterator[Fault]:
-    """Everything that is wrong, found by reading everything once: files first, then what is in them."""
+    """Yield all faults, reading everything once: files first, then rows."""
     checksums, present = Checksums.read(store.folder), files_of(store.folder)
     if checksums.damaged:
         lines = ", ".join(map(str, checksums.damaged[:5])) + ", …" * (len(checksums.damaged) > 5)
@@ -85,7 +85,7 @@ def _rows(store: Store) -> Iterator[Fault]:
         ids.add(keys)
         vectors = vectors_in(batch)
         if not np.isfinite(vectors).all():
-            yield Fault(POSTS, f"a vector is no number {where}; build the corpus again")
+            yield Fault(POSTS, f"an embedding is not finite {where}; build the corpus again")
         for file in list(there):
             expected = vectors if file is matrix else signatures(batch.column("text").to_pylist())
             own = there[file][place : place + len(batch)]

@@ -11,9 +11,6 @@ import numpy as np
 from linker.common.errors import DataError
 from linker.data.types import Post
 
-LANGUAGE = ("lang", "language")
-"""The fields that a post's language is read from, the first that holds a text."""
-
 
 @dataclass(frozen=True)
 class Filter:
@@ -63,7 +60,7 @@ class Filter:
                 "`linker corpus search` (--lang, --since and --until work with `linker rank`, too)"
             )
         timeless = sum(post.created_at is None for post in posts) if self.by_time else 0
-        mute = sum(language_of(post) is None for post in posts) if self.languages else 0
+        mute = sum(post.language is None for post in posts) if self.languages else 0
         return self.sentences(len(posts), timeless, mute)
 
     def sentences(self, posts: int, timeless: int, mute: int) -> list[str]:
@@ -91,7 +88,7 @@ class Filter:
         ]
 
     def _passes(self, post: Post) -> bool:
-        if self.languages and language_of(post) not in self.languages:
+        if self.languages and post.language not in self.languages:
             return False
         if not self.by_time:
             return True
@@ -101,14 +98,6 @@ class Filter:
         return (self.since is None or at >= in_utc(self.since)) and (
             self.until is None or at < in_utc(self.until)
         )
-
-
-def language_of(post: Post) -> str | None:
-    """The post's language as its source spells it; None where it is not known."""
-    for name in LANGUAGE:
-        if isinstance(value := post.extra.get(name), str):
-            return value
-    return None
 
 
 def in_utc(at: datetime) -> datetime:

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+#: The fields that a post's language is read from, the first that holds text.
+LANGUAGE_FIELDS = ("lang", "language")
+
 
 @dataclass(frozen=True, slots=True)
 class Article:
@@ -37,6 +40,14 @@ class Post:
     created_at: datetime | None = None
     split: str | None = None
     extra: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def language(self) -> str | None:
+        """The language as the source spells it, from the field `lang` or `language`; None if neither holds text."""
+        for name in LANGUAGE_FIELDS:
+            if isinstance(value := self.extra.get(name), str):
+                return value
+        return None
 
 
 @dataclass(frozen=True)

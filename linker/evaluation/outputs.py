@@ -11,12 +11,11 @@ import numpy as np
 
 from linker.common.console import stderr
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import check_writable
+from linker.common.files import check_writable, write_json
 from linker.data.splitters.splitter import part_of
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison
 from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scores
-from linker.models.archive import write_json
 from linker.models.passages import Passages, reading
 from linker.models.resolve import ModelReference
 

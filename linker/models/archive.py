@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError, ModelError
-from linker.common.files import atomic_write
+from linker.common.files import atomic_write, write_json
 from linker.config import build
 from linker.models.model import Model
 from linker.models.scoring_config import for_scoring as lighter
@@ -84,10 +84,3 @@ def load_model(path: str | Path, for_scoring: bool = False) -> Model:
         raise ModelError(f"{folder / CONFIG}: {error}") from error
     model.load_state(folder)
     return model
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write JSON for people: indented, Unicode as it is, a newline at the end."""
-    with atomic_write(path) as file:
-        json.dump(content, file, indent=2, ensure_ascii=False)
-        file.write("\n")

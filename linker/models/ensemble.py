@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from linker.common.errors import ConfigError
+from linker.common.stats import zscore
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 
@@ -90,21 +91,11 @@ class HybridModel(Model):
 
 
 def _zscore(scores: np.ndarray) -> np.ndarray:
-    return _standardise(scores, axis=1)
+    return zscore(scores, axis=1).astype(np.float32)
 
 
 def _zscore_all(scores: np.ndarray) -> np.ndarray:
-    return _standardise(scores, axis=None)
-
-
-def _standardise(scores: np.ndarray, axis: int | None) -> np.ndarray:
-    if not scores.size:
-        return scores
-    centred = scores - scores.mean(axis=axis, keepdims=True, dtype=np.float64)
-    deviation = centred.std(axis=axis, keepdims=True)
-    # Equal scores may leave a deviation of rounding size; dividing by it would blow noise up to scores.
-    varied = deviation > 1e-6 * np.abs(scores).max(axis=axis, keepdims=True)
-    return np.divide(centred, deviation, out=np.zeros_like(centred), where=varied).astype(np.float32)
+    return zscore(scores).astype(np.float32)
 
 
 def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:

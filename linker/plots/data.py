@@ -1,4 +1,4 @@
-"""Posts with a score and a known answer: from a file, or scored by a model."""
+"""Scores with labels, for plots: read from a file, or computed by a model."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.common.errors import DataError, LinkerError
 from linker.data.io.fields import is_missing
+from linker.data.io.labels import parse_label
 from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.tables import open_table
 from linker.data.types import LinkedPosts
@@ -18,13 +19,9 @@ from linker.models.model import Model
 LABELS = ("label", "value", "relevant")
 """What the column with the answers is called, the first that is there."""
 
-_RELEVANT = {"relevant", "yes", "true", "1", "1.0"}
-_OTHERS = {"not", "not relevant", "irrelevant", "no", "false", "0", "0.0"}
-_SKIPPED = {"skip", "skipped"}
-
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredPairs:
     """Scores and answers.
 
     Attributes:
@@ -38,7 +35,7 @@ class Scored:
     left_out: int = 0
 
 
-def read_scored(path: str, score: str = "score", answer: str | None = None) -> Scored:
+def read_scored_pairs(path: str, score: str = "score", answer: str | None = None) -> ScoredPairs:
     """Scores and answers out of a table: what `linker rank --out` writes of labelled posts, or an export of labels.
 
     Answers are relevant / not, yes / no, true / false or 1 / 0; rows with an empty one or `skip` are left out.
@@ -60,18 +57,18 @@ def read_scored(path: str, score: str = "score", answer: str | None = None) -> S
         with open_table(file, {score, *names}) as table:
             for row in table.rows:
                 try:
-                    said = _answer(row.values, names)
-                    if said is None:
+                    label = _answer(row.values, names)
+                    if label is None:
                         left_out += 1
                         continue
                     scores.append(_number(row.values, score))
-                    relevant.append(said)
+                    relevant.append(label)
                 except LineError as error:
                     file.bad(row.line, error, row.raw)
-    return _both_kinds(Scored(np.array(scores), np.array(relevant, dtype=bool), left_out), path)
+    return _both_kinds(ScoredPairs(np.array(scores), np.array(relevant, dtype=bool), left_out), path)
 
 
-def scored_by(model: Model, linked: LinkedPosts, name: str = "the model") -> Scored:
+def score_pairs(model: Model, linked: LinkedPosts, name: str = "the model") -> ScoredPairs:
     """All pairs of articles and posts with the model's scores.
 
     Raises:
@@ -80,10 +77,10 @@ def scored_by(model: Model, linked: LinkedPosts, name: str = "the model") -> Sco
     scores = model.score(linked.articles, linked.posts).astype(np.float64)
     if not np.isfinite(scores).all():
         raise LinkerError(f"{name}: gives scores that are not finite numbers; train it again")
-    return _both_kinds(Scored(scores.ravel(), linked.relevance().ravel()), "the posts")
+    return _both_kinds(ScoredPairs(scores.ravel(), linked.relevance().ravel()), "the posts")
 
 
-def _both_kinds(scored: Scored, where: str) -> Scored:
+def _both_kinds(scored: ScoredPairs, where: str) -> ScoredPairs:
     if not scored.relevant.any() or scored.relevant.all():
         counts = f"{int(scored.relevant.sum())} relevant, {int((~scored.relevant).sum())} others"
         raise DataError(f"{where}: there must be relevant and other ones, but there are {counts}")
@@ -93,25 +90,22 @@ def _both_kinds(scored: Scored, where: str) -> Scored:
 def _answer(values: dict[str, Any], names: list[str]) -> bool | None:
     name = next((name for name in names if name in values), None)
     if name is None:
-        raise LineError("no label", f"there is no column {' or '.join(names)}; name it with --label")
+        raise LineError("no label", f"column {' or '.join(names)} not found; name it with --label")
     value = values[name]
-    said = "" if is_missing(value) else str(value).strip().lower()
-    if not said or said in _SKIPPED:
-        return None
-    if said not in _RELEVANT | _OTHERS:
-        raise LineError(
-            "no label", f"{str(value)[:40]!r} in {name!r}; labels are relevant or not, 1 or 0, or empty"
-        )
-    return said in _RELEVANT
+    try:
+        label = None if is_missing(value) else parse_label(value)
+    except ValueError as error:
+        raise LineError("label", f"{error} (column {name!r})") from None
+    return None if label in (None, "skip") else label == "relevant"
 
 
 def _number(values: dict[str, Any], name: str) -> float:
     if name not in values:
-        raise LineError("no score", f"there is no column {name}; name it with --score")
+        raise LineError("no score", f"column {name} not found; name it with --score")
     try:
         number = float(values[name])
     except (TypeError, ValueError):
         number = math.nan
     if not math.isfinite(number):
-        raise LineError("no score", f"{str(values[name])[:40]!r} in {name!r} is no finite number")
+        raise LineError("no score", f"{str(values[name])[:40]!r} in {name!r} is not a finite number")
     return number

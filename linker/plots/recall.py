@@ -92,7 +92,7 @@ def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
     """
     path = folder / CURVES if folder.is_dir() else folder
     if not path.is_file():
-        raise DataError(f"{path}: there is no such file; `linker simulate --out FOLDER` writes it")
+        raise DataError(f"{path}: file not found; `linker simulate --out FOLDER` writes it")
     found = []
     with open(path, encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
@@ -165,7 +165,7 @@ def figure(numbers: Recall) -> Figure:
     names = list(dict.fromkeys(one.name for panel in numbers.panels for one in panel.strategies))
     handles: dict[str, Line2D] = {}
     for place, (axis, panel) in enumerate(zip(axes, numbers.panels)):
-        handles = {**_draw(axis, numbers.labels, panel, names, told=count == 1), **handles}
+        handles = {**_draw(axis, numbers.labels, panel, names, show_labels=count == 1), **handles}
         if place % columns == 0:
             axis.set_ylabel("relevant posts found, %")
         if place + columns >= count:
@@ -177,13 +177,15 @@ def figure(numbers: Recall) -> Figure:
     return figure
 
 
-def _draw(axis: Axes, labels: list[float], panel: Panel, names: list[str], told: bool) -> dict[str, Line2D]:
-    """One panel; `told`: the legend says when 95 % are found."""
+def _draw(
+    axis: Axes, labels: list[float], panel: Panel, names: list[str], show_labels: bool
+) -> dict[str, Line2D]:
+    """One panel; `show_labels`: the legend says when 95 % are found."""
     lines = {}
     for one in panel.strategies:
         place = names.index(one.name)
         name = label(one.name, 36)
-        if told:
+        if show_labels:
             share = one.labels_to_95
             name += "\nnever 95 %" if share is None else f"\n95 % after {100 * share:.0f} % of the labels"
         (lines[one.name],) = axis.plot(

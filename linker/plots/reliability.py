@@ -14,7 +14,7 @@ from linker.calibration.probabilities import (
     cross_validated_probabilities,
     reliability_bins,
 )
-from linker.plots.data import Scored
+from linker.plots.data import ScoredPairs
 from linker.plots.style import COLOURS, GREY, panels, style
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Reliability:
     pairs: int
 
 
-def reliability(scored: Scored, method: Method = "platt", bins: int = 10, seed: int = 13) -> Reliability:
+def reliability(scored: ScoredPairs, method: Method = "platt", bins: int = 10, seed: int = 13) -> Reliability:
     """Probabilities by five-fold cross-validation, in bins.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.common.errors import LinkerError
-from linker.plots.data import Scored
+from linker.plots.data import ScoredPairs
 from linker.plots.style import COLOURS, GREY, panels, style
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Retrieved:
         return self.retrieved_relevant / (self.retrieved_relevant + self.missed_relevant)
 
 
-def retrieved(scored: Scored, threshold: float = 0.7) -> Retrieved:
+def retrieved(scored: ScoredPairs, threshold: float = 0.7) -> Retrieved:
     """Count both kinds on both sides of the threshold, and by score.
 
     Raises:

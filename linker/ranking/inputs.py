@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from linker.articles.extraction import article_from_text
 from linker.articles.loading import check_source, is_url, load_articles
-from linker.common.console import stderr
+from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
@@ -165,7 +165,7 @@ def _found(
 @lru_cache(maxsize=64)
 def _note(line: str) -> None:
     """Print a line once: a loop over articles ranks the same posts repeatedly."""
-    stderr.print(line, highlight=False, markup=False, soft_wrap=True)
+    info(line)
 
 
 def _checked(rows: Iterable[tuple[str, Any, str]], columns: PostColumns, if_empty: str = "") -> list[Post]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
+from linker.common.stats import shortest_float
 from linker.data.near_duplicates import linked_groups, signatures
 from linker.models.order import rank_posts
 from linker.ranking.ranked_post import RankedPost
@@ -68,7 +69,7 @@ class ScoredPosts:
         return [
             RankedPost(
                 first_rank + n,
-                float(str(self._scores[i])),  # the fewest digits that give the same float32 again
+                shortest_float(self._scores[i]),
                 self._posts[i],
                 explanations[n] if explanations else None,
                 int(more[i]),

@@ -1,4 +1,4 @@
-"""The addresses of the page and of what it asks for."""
+"""The web app: page, static files and JSON endpoints."""
 
 from __future__ import annotations
 
@@ -14,44 +14,33 @@ from pydantic import BaseModel, Field
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import StaticFiles
 
-from linker.annotation.formats.records import Value
+from linker.annotation.session.journal import Action
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
 from linker.version import __version__
-from linker.web.ranking_api import Trying
-from linker.web.security import LOGIN, Guard, own_names, same_token
-from linker.web.serializers import Json
-from linker.web.session_api import Action, Desk, Filter
+from linker.web.ranking_api import RankingApi
+from linker.web.security import LOGIN, SecurityMiddleware, allowed_hosts, tokens_match
+from linker.web.serializers import AsciiJsonResponse
+from linker.web.session_api import Filter, SessionApi
 
 _STATIC = Path(__file__).parent / "static"
-# What Windows' registry says of .js may be anything, and browsers run no module that is called otherwise.
+# On Windows the registry may map .js to anything, and browsers refuse modules of another type.
 mimetypes.add_type("text/javascript", ".js")
 _MOST_ACTIONS = 500
 _YEAR = 365 * 24 * 3600
 
 
-class ActionBody(BaseModel):
-    """See `Action`."""
-
-    id: str = Field(min_length=8, max_length=64)
-    annotator: str = Field(max_length=200)
-    kind: Literal["label", "note", "undo"]
-    post: str = ""
-    value: Value | None = None
-    note: str | None = None
-
-
 class SyncBody(BaseModel):
-    """What the page did since it last asked, and how many suggestions it wants."""
+    """Actions since the last request, and the number of suggestions wanted."""
 
     annotator: str = Field("", max_length=200)
-    actions: list[ActionBody] = Field(default_factory=list, max_length=_MOST_ACTIONS)
+    actions: list[Action] = Field(default_factory=list, max_length=_MOST_ACTIONS)
     count: int = Field(4, ge=0, le=20)
 
 
 class RankBody(BaseModel):
-    """An article, as text or address, and which posts to rank for it."""
+    """An article, as text or address, and the posts to rank for it."""
 
     article: str
     source: str
@@ -60,7 +49,7 @@ class RankBody(BaseModel):
 
 
 class LoginBody(BaseModel):
-    """The token."""
+    """The access token."""
 
     token: str = Field(max_length=1000)
 
@@ -73,57 +62,62 @@ def create_app(
     model: str | None = None,
     posts: Sequence[Post] = (),
 ) -> FastAPI:
-    """The server's app.
+    """Create the web app.
 
     Args:
-        sessions: to label in; whoever opened them closes them. Their folders' names are their addresses.
-        token: what every client must know; None: nobody needs one, which is for loopback only.
-        host: what the server listens on.
-        port: the same; it names the cookie, so that two servers on one machine do not share it.
-        model: what the page for trying ranks with; None: each session's own, or BM25.
-        posts: what it ranks beside the posts of the sessions.
+        sessions: sessions to label in; the caller closes them. Folder names become addresses.
+        token: access token; None: no token is needed, for loopback only.
+        host: address that the server listens on.
+        port: port that it listens on; part of the cookie's name, so that two servers do not share one.
+        model: model of the page "Try ranking"; None: each session's model, or the default model.
+        posts: posts to rank there besides those of the sessions.
     """
-    desks = {key: Desk(session, key) for key, session in zip(_keys(sessions), sessions)}
-    trying = Trying({key: desk.session for key, desk in desks.items()}, model, posts)
+    sessions_by_key = {key: SessionApi(session, key) for key, session in zip(_keys(sessions), sessions)}
+    ranking = RankingApi({key: api.session for key, api in sessions_by_key.items()}, model, posts)
     cookie = f"linker-{port}"
     app = FastAPI(
-        title="linker", docs_url=None, redoc_url=None, openapi_url=None, default_response_class=Json
+        title="linker",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        default_response_class=AsciiJsonResponse,
     )
     app.add_exception_handler(LinkerError, _wrong)
     app.add_exception_handler(OSError, _wrong)
     app.add_exception_handler(RequestValidationError, _malformed)
 
     @app.get("/api/about")
-    def about() -> Json:
-        return Json(
+    def about() -> AsciiJsonResponse:
+        return AsciiJsonResponse(
             {
                 "version": __version__,
-                "sessions": [desk.summary() for desk in desks.values()],
-                "sources": trying.sources(),
+                "sessions": [api.summary() for api in sessions_by_key.values()],
+                "sources": ranking.sources(),
             }
         )
 
     @app.post(LOGIN)
     def login(body: LoginBody) -> Response:
-        if token is not None and not same_token(body.token.strip(), token):
-            return Json({"error": "this is not the token"}, 401)
-        response = Json({})
+        if token is not None and not tokens_match(body.token.strip(), token):
+            return AsciiJsonResponse({"error": "wrong token"}, 401)
+        response = AsciiJsonResponse({})
         if token is not None:
             response.set_cookie(cookie, token, max_age=_YEAR, httponly=True, samesite="strict")
         return response
 
     @app.get("/api/sessions/{key}")
-    def session(key: str) -> Json:
-        return Json(_desk(desks, key).about())
+    def session(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse(_session_api(sessions_by_key, key).about())
 
     @app.get("/api/sessions/{key}/status")
-    def status(key: str) -> Json:
-        return Json(_desk(desks, key).status())
+    def status(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse(_session_api(sessions_by_key, key).status())
 
     @app.post("/api/sessions/{key}/sync")
-    def sync(key: str, body: SyncBody) -> Json:
-        actions = [Action(**one.model_dump()) for one in body.actions]
-        return Json(_desk(desks, key).sync(body.annotator, actions, body.count))
+    def sync(key: str, body: SyncBody) -> AsciiJsonResponse:
+        return AsciiJsonResponse(
+            _session_api(sessions_by_key, key).sync(body.annotator, body.actions, body.count)
+        )
 
     @app.get("/api/sessions/{key}/posts")
     def list_posts(
@@ -135,35 +129,35 @@ def create_app(
         until: datetime | None = None,
         offset: Annotated[int, Query(ge=0)] = 0,
         count: Annotated[int, Query(ge=1, le=200)] = 50,
-    ) -> Json:
+    ) -> AsciiJsonResponse:
         wanted = Filter(label, text.strip(), lang, since, until)
-        return Json(_desk(desks, key).posts(wanted, offset, count))
+        return AsciiJsonResponse(_session_api(sessions_by_key, key).posts(wanted, offset, count))
 
     @app.post("/api/rank")
-    def rank(body: RankBody) -> Json:
-        return Json(trying.rank(body.article, body.source, body.posts, body.top))
+    def rank(body: RankBody) -> AsciiJsonResponse:
+        return AsciiJsonResponse(ranking.rank(body.article, body.source, body.posts, body.top))
 
     @app.get("/")
     def page() -> FileResponse:
         return FileResponse(_STATIC / "index.html")
 
     app.mount("/static", StaticFiles(directory=_STATIC))
-    app.add_middleware(Guard, names=own_names(host), token=token, cookie=cookie)
+    app.add_middleware(SecurityMiddleware, names=allowed_hosts(host), token=token, cookie=cookie)
     return app
 
 
 class _NoSessionError(LinkerError):
-    """There is no such session here."""
+    """The session is not served here."""
 
 
-def _desk(desks: dict[str, Desk], key: str) -> Desk:
-    if key not in desks:
-        raise _NoSessionError(f"the session {key[:100]!r} is not served here any more")
-    return desks[key]
+def _session_api(sessions_by_key: dict[str, SessionApi], key: str) -> SessionApi:
+    if key not in sessions_by_key:
+        raise _NoSessionError(f"the session {key[:100]!r} is no longer served here")
+    return sessions_by_key[key]
 
 
 def _keys(sessions: Sequence[Session]) -> list[str]:
-    """Names of folders, with numbers where two are the same."""
+    """Return folder names, numbered where two are equal."""
     keys: list[str] = []
     for session in sessions:
         name, number = session.name or "session", 2
@@ -173,15 +167,15 @@ def _keys(sessions: Sequence[Session]) -> list[str]:
     return keys
 
 
-async def _wrong(_: Request, error: Exception) -> Json:
-    """404: not here; 400: what was sent cannot be used; 503: the server's own files cannot, for now."""
+async def _wrong(_: Request, error: Exception) -> AsciiJsonResponse:
+    """Answer an error: 404 unknown session, 400 unusable request, 503 server files cannot be accessed."""
     if isinstance(error, _NoSessionError):
-        return Json({"error": str(error)}, 404)
-    return Json({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)
+        return AsciiJsonResponse({"error": str(error)}, 404)
+    return AsciiJsonResponse({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)
 
 
-async def _malformed(_: Request, error: Exception) -> Json:
+async def _malformed(_: Request, error: Exception) -> AsciiJsonResponse:
     assert isinstance(error, RequestValidationError)
     first: dict[str, Any] = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"])
-    return Json({"error": f"{where}: {first['msg']}"}, 422)
+    return AsciiJsonResponse({"error": f"{where}: {first['msg']}"}, 422)

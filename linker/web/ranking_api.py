@@ -1,4 +1,4 @@
-"""Ranking for an article that somebody pasted."""
+"""Endpoint that ranks posts for a pasted article."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MAX_POSTS = 5000
 _PASTED = "pasted"
 
 
-class Trying:
-    """What the page for trying can rank, and with what.
+class RankingApi:
+    """Ranks posts for the page "Try ranking".
 
     Args:
-        sessions: by their keys; their posts can be ranked, with their own model.
-        model: for all posts instead.
-        posts: of no session.
+        sessions: key → session, whose posts are ranked with the session's model.
+        model: model for all posts instead.
+        posts: posts of no session.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Trying:
         self._lock = threading.Lock()  # ranking takes all cores and much memory: one at a time
 
     def sources(self) -> list[dict[str, Any]]:
-        """Where posts can come from."""
+        """Return the sources of posts."""
         found: list[dict[str, Any]] = [
             {"key": f"session:{key}", "title": session.name, "posts": len(session.posts)}
             for key, session in self._sessions.items()
@@ -54,16 +54,16 @@ class Trying:
         ]
 
     def rank(self, article: str, source: str, pasted: str, top: int) -> dict[str, Any]:
-        """The best posts for an article.
+        """Rank posts for an article.
 
         Args:
             article: a text, or the address of a page; only pages of the public internet are fetched, no file is read.
             source: key of one of the `sources`.
-            pasted: the posts, one a line, where that is the source.
-            top: how many to give.
+            pasted: the posts, one per line, if they are pasted.
+            top: number of posts to return.
 
         Raises:
-            LinkerError: the page cannot be had or holds no article, there are no posts, or the model is not there.
+            LinkerError: if the page cannot be fetched or holds no article, or posts or model are missing.
         """
         posts = self._posts_of(source, pasted)
         query = read_article(article)
@@ -90,14 +90,14 @@ class Trying:
         if source == _PASTED:
             lines = [line.strip() for line in pasted.splitlines() if line.strip()]
             if not lines:
-                raise DataError("no post was given; paste some, one a line")
+                raise DataError("no posts; paste some, one per line")
             if len(lines) > _MAX_POSTS:
                 raise DataError(f"{len(lines):,} posts; at most {_MAX_POSTS:,} can be pasted")
             return [Post(str(number), line) for number, line in enumerate(lines, start=1)]
         if source == "posts" and self._posts:
             return self._posts
         if (session := self._sessions.get(source.removeprefix("session:"))) is None:
-            raise LinkerError("these posts are not served any more; reload the page")
+            raise LinkerError("these posts are no longer served; reload the page")
         return session.posts
 
     def _model_of(self, source: str) -> str:
@@ -111,10 +111,10 @@ class Trying:
 
 
 def read_article(given: str) -> Article:
-    """An article from a text, or from a page of the public internet if that is one address.
+    """Read an article from a text, or from a page of the public internet if the text is an address.
 
     Raises:
-        LinkerError: it is empty, or the page cannot be had.
+        LinkerError: if it is empty, or the page cannot be fetched.
     """
     given = given.strip()
     if not given:

@@ -33,7 +33,7 @@ _HEADERS = {
 }
 
 
-class Guard:
+class SecurityMiddleware:
     """An ASGI app around another.
 
     - The `Host` must be an IP address, `localhost`, or a name of this server: a stranger's name that resolves to this
@@ -96,23 +96,23 @@ class Guard:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             given = _cookie(headers.get("cookie", ""), self._cookie)
-        return same_token(given, self._token)
+        return tokens_match(given, self._token)
 
 
-def same_token(given: str, token: str) -> bool:
-    """Is it the token? Takes as long whatever is wrong with it."""
+def tokens_match(given: str, token: str) -> bool:
+    """Compare tokens in constant time."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
 
 
 def host_name(host: str) -> str:
-    """The name in a `Host` header, without port and brackets."""
+    """Return the name in a `Host` header, without port and brackets."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower().removesuffix(".")
 
 
 def is_ip(name: str) -> bool:
-    """Is it an IP address? Those cannot be rebound."""
+    """Return whether a name is an IP address, which DNS cannot rebind."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
@@ -120,8 +120,8 @@ def is_ip(name: str) -> bool:
     return True
 
 
-def own_names(host: str) -> frozenset[str]:
-    """The names by which a server on this host may be called."""
+def allowed_hosts(host: str) -> frozenset[str]:
+    """Return the `Host` names that a server on this host accepts."""
     names = {host.lower()}
     if not ipaddress.ip_address(host).is_loopback if is_ip(host) else host != "localhost":
         names |= {socket.gethostname().lower(), socket.getfqdn().lower()}

@@ -1,4 +1,4 @@
-"""What the page gets to see of suggestions, posts and the state of a session."""
+"""JSON views of suggestions, posts, articles and progress."""
 
 from __future__ import annotations
 
@@ -9,30 +9,29 @@ from typing import Any
 
 from starlette.responses import Response
 
-from linker.annotation.formats.records import LabelledPost
+from linker.annotation.formats.records import LabeledPost
 from linker.annotation.session.session import Suggestion
 from linker.annotation.session.status import Status
 from linker.data.types import Article, Post
 from linker.ranking.words import Span
 
 _CURVE_POINTS = 240
-_LANGUAGES = ("lang", "language")
 
 Part = tuple[str, int]
 
 
-class Json(Response):
-    """JSON in ASCII: half characters, which some posts hold, have no UTF-8."""
+class AsciiJsonResponse(Response):
+    """JSON in ASCII: lone surrogates, which some posts contain, cannot be encoded in UTF-8."""
 
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        """The body."""
+        """Return the body."""
         return json.dumps(content, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
-def parts(text: str, marks: Sequence[Span]) -> list[Part]:
-    """A text cut into (part, marked?): browsers count characters otherwise than Python."""
+def highlight_segments(text: str, marks: Sequence[Span]) -> list[Part]:
+    """Split a text into (segment, marked), since browsers count characters differently from Python."""
     found: list[Part] = []
     end = 0
     for start, stop in sorted(marks):
@@ -47,27 +46,18 @@ def parts(text: str, marks: Sequence[Span]) -> list[Part]:
     return found
 
 
-def language(post: Post) -> str | None:
-    """The language of a post where a field names it."""
-    for name in _LANGUAGES:
-        value = post.extra.get(name)
-        if isinstance(value, str) and 0 < len(value) <= 20:
-            return value
-    return None
-
-
 def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
-    """A post as it is shown."""
+    """Return the view of a post."""
     return {
         "id": post.id,
-        "parts": parts(post.text, marks),
+        "parts": highlight_segments(post.text, marks),
         "created": post.created_at.isoformat() if post.created_at else None,
-        "lang": language(post),
+        "lang": post.language,
     }
 
 
 def suggestion_view(one: Suggestion) -> dict[str, Any]:
-    """A post to label."""
+    """Return the view of a suggestion."""
     return {
         **post_view(one.post, one.marks),
         "copies": one.copies,
@@ -79,8 +69,8 @@ def suggestion_view(one: Suggestion) -> dict[str, Any]:
     }
 
 
-def labelled_view(one: LabelledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """A post with all that annotators say of it, as (name, value)."""
+def labelled_view(one: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Return the view of a post with its labels, as (annotator, value)."""
     return {**post_view(one.post), "score": one.score, "labels": names, "note": one.note or ""}
 
 

@@ -18,7 +18,7 @@ SHORTEST_TOKEN = 16
 _LAST_SECONDS = 3
 
 
-def listen(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
     """A socket that waits for connections.
 
     Args:
@@ -31,7 +31,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError) as error:
-        raise LinkerError(f"--host {host}: there is no such host; give an address of this machine") from error
+        raise LinkerError(f"--host {host}: host not found; give an address of this machine") from error
     listener = socket.socket(family, kind, protocol)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -54,7 +54,7 @@ def is_loopback(listener: socket.socket) -> bool:
     return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
-def checked_token(given: str | None, loopback: bool) -> str | None:
+def validate_token(given: str | None, loopback: bool) -> str | None:
     """The token to use: the one given, or a new one where others can reach the server.
 
     Raises:

@@ -1,56 +1,33 @@
-"""One session as the page works on it."""
+"""Endpoints of one labeling session."""
 
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from typing import Any, Literal
+from typing import Any
 
-from linker.annotation.formats.records import LabelledPost, Value
-from linker.annotation.session.journal import Event, annotator_name
+from linker.annotation.formats.records import LabeledPost
+from linker.annotation.session.journal import Action, annotator_name
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import JOURNAL
 from linker.common.errors import LinkerError
-from linker.web.idempotency import Once
-from linker.web.serializers import article_view, labelled_view, language, status_view, suggestion_view
+from linker.web.serializers import article_view, labelled_view, status_view, suggestion_view
 
-_REQUESTS = "requests.jsonl"
-_LONGEST_NOTE = 4000
-
-
-@dataclass(frozen=True)
-class Action:
-    """What an annotator did on the page.
-
-    Attributes:
-        id: made by the page; what comes twice with the same id is done once.
-        annotator: whose.
-        kind: `undo` needs no post.
-        post: the post's id.
-        value: of `label`.
-        note: of `label` and `note`; None leaves an earlier note as it is.
-    """
-
-    id: str
-    annotator: str
-    kind: Literal["label", "note", "undo"]
-    post: str = ""
-    value: Value | None = None
-    note: str | None = None
+_MAX_NOTE = 4000
+_ID_LENGTH = range(8, 65)
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Which posts to list.
+    """Conditions on listed posts.
 
     Attributes:
-        label: a value, `none` (nobody labelled it) or `all`.
-        text: to be in the post, whatever its case.
+        label: a label, `none` (unlabeled) or `all`.
+        text: text that the post contains, ignoring case.
         lang: the language.
-        since: posts of this time and later; posts without a time are left out.
+        since: posts at or after this time; posts without a time are left out.
         until: posts before this time.
     """
 
@@ -60,13 +37,13 @@ class Filter:
     since: datetime | None = None
     until: datetime | None = None
 
-    def takes(self, post: LabelledPost, values: list[str]) -> bool:
-        """Is a post with these labels wanted?"""
+    def takes(self, post: LabeledPost, values: list[str]) -> bool:
+        """Return whether a post with these labels matches."""
         if self.label == "none" and values:
             return False
         if self.label not in ("all", "none") and self.label not in values:
             return False
-        if self.lang and language(post.post) != self.lang:
+        if self.lang and post.post.language != self.lang:
             return False
         if (self.since or self.until) and not self._in_time(post.post.created_at):
             return False
@@ -81,35 +58,33 @@ class Filter:
         )
 
 
-class Desk:
-    """A session, its requests, and its lists.
+class SessionApi:
+    """Serves one session.
 
     Args:
-        session: closed by whoever opened it.
-        key: how addresses call it.
+        session: the session; the caller closes it.
+        key: its name in addresses.
     """
 
     def __init__(self, session: Session, key: str) -> None:
         self.session = session
         self.key = key
         self._ids = {post.id for post in session.posts}
-        self._lock = threading.Lock()
-        self._once = Once(session.folder / _REQUESTS, session.folder / JOURNAL)
-        self._listed: tuple[int, list[tuple[LabelledPost, list[tuple[str, str]]]]] | None = None
+        self._listed: tuple[int, list[tuple[LabeledPost, list[tuple[str, str]]]]] | None = None
 
     def summary(self) -> dict[str, Any]:
-        """For the list of sessions."""
+        """Return the entry in the list of sessions."""
         article = self.session.articles[0]
         return {"key": self.key, "title": article.title or article.text[:80], "posts": len(self.session.pool)}
 
     def about(self) -> dict[str, Any]:
-        """All that does not change."""
+        """Return everything that does not change."""
         session, settings = self.session, self.session.settings
-        languages = Counter(lang for post in session.posts if (lang := language(post)))
+        languages = Counter(lang for post in session.posts if (lang := post.language))
         times = [_aware(post.created_at) for post in session.posts if post.created_at]
         return {
             **self.summary(),
-            # The page keeps what could not be sent under this name: it must not meet another session.
+            # The page stores unsent actions under this name, so it must be unique to the session.
             "uid": hashlib.sha256(
                 f"{session.folder.resolve()}\n{settings.created}".encode("utf-8", "surrogatepass")
             ).hexdigest()[:16],
@@ -121,14 +96,13 @@ class Desk:
         }
 
     def sync(self, annotator: str, actions: list[Action], count: int) -> dict[str, Any]:
-        """Do what the page did, and give what it needs to go on.
+        """Record actions, and return the next suggestions.
 
         Returns:
-            `done`: for each action, the post that it was about, or why it cannot be done; `next`: suggestions for
-            the annotator; `status`.
+            `done`: for each action its post, or why it was refused; `next`: suggestions for the annotator; `status`.
 
         Raises:
-            LinkerError: nothing can be read or written; the actions that were done are not done again.
+            LinkerError: if files cannot be read or written; actions already recorded are not repeated when sent again.
         """
         done = [self._act(action) for action in actions]
         suggestions = self.session.next(annotator, count) if annotator.strip() else []
@@ -139,11 +113,11 @@ class Desk:
         }
 
     def status(self) -> dict[str, Any]:
-        """How far the session is."""
+        """Return the progress of the session."""
         return status_view(self.session.status())
 
     def posts(self, wanted: Filter, offset: int, count: int) -> dict[str, Any]:
-        """Posts with their labels: those labelled last first, then the others, best score first."""
+        """Return matching posts: labeled ones first, latest first; then the others by score."""
         found = [
             (post, labels)
             for post, labels in self._list()
@@ -155,47 +129,32 @@ class Desk:
     def _act(self, action: Action) -> dict[str, Any]:
         if problem := self._problem(action):
             return {"id": action.id, "error": problem}
-        annotator = action.annotator.strip()
-
-        def mine(event: Event) -> bool:
-            same = event.kind == action.kind and event.annotator == annotator
-            return same and (
-                action.kind == "undo" or (event.post == action.post and event.value == action.value)
-            )
-
-        def act() -> str | None:
-            if action.kind == "undo":
-                return self.session.undo(annotator)
-            if action.kind == "label":
-                assert action.value is not None
-                self.session.label(annotator, action.post, action.value, action.note)
-            else:
-                self.session.note(annotator, action.post, action.note or "")
-            return action.post
-
-        with self._lock:
-            return {"id": action.id, "post": self._once.do(action.id, mine, act)}
+        return {"id": action.id, "post": self.session.act(action)}
 
     def _problem(self, action: Action) -> str | None:
-        """Why an action can never be done, however often it is sent; what else goes wrong may pass."""
+        """Return why an action can never be recorded, however often it is sent; None if it can."""
+        if len(action.id or "") not in _ID_LENGTH:
+            return f"an action needs an id of {_ID_LENGTH[0]} to {_ID_LENGTH[-1]} characters"
+        if action.kind not in ("label", "note", "undo"):
+            return f"unknown action {action.kind!r}"
         try:
             annotator_name(action.annotator)
         except LinkerError as error:
             return str(error)
         if action.kind != "undo" and action.post not in self._ids:
-            return "there is no such post in this session"
+            return "this session has no such post"
         if action.kind == "label" and action.value is None:
             return "a label needs a value"
-        if len(action.note or "") > _LONGEST_NOTE:
-            return f"a note has at most {_LONGEST_NOTE:,} characters"
+        if len(action.note or "") > _MAX_NOTE:
+            return f"a note has at most {_MAX_NOTE:,} characters"
         return None
 
-    def _list(self) -> list[tuple[LabelledPost, list[tuple[str, str]]]]:
-        """All posts with their labels, renewed when the journal has grown."""
+    def _list(self) -> list[tuple[LabeledPost, list[tuple[str, str]]]]:
+        """Return all posts with their labels; cached until the journal grows."""
         length = (self.session.folder / JOURNAL).stat().st_size
         if self._listed is None or self._listed[0] != length:
             labels: dict[str, list[tuple[str, str]]] = {}
-            posts: dict[str, LabelledPost] = {}
+            posts: dict[str, LabeledPost] = {}
             for record in self.session.labelled():
                 before = posts.get(record.post.id)
                 given = labels.setdefault(record.post.id, [])
@@ -208,8 +167,8 @@ class Desk:
         return self._listed[1]
 
 
-def _both(first: LabelledPost, second: LabelledPost) -> LabelledPost:
-    """What two annotators say of a post, with the later time and both notes."""
+def _both(first: LabeledPost, second: LabeledPost) -> LabeledPost:
+    """Merge two records of a post: the later time, both notes."""
     times = [time for time in (first.time, second.time) if time]
     notes = [note for note in (first.note, second.note) if note]
     return replace(first, time=max(times, default=None), note="\n".join(notes))

@@ -238,7 +238,7 @@ def test_a_damaged_note(built, content, message):
 
 
 def test_what_is_no_corpus(tmp_path, model_folder):
-    with pytest.raises(DataError, match="there is no such corpus"):
+    with pytest.raises(DataError, match="corpus not found"):
         Corpus.open(tmp_path / "none")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").touch()

@@ -40,7 +40,7 @@ class Site:
     def start(self) -> None:
         """Open the session anew and listen where the server listened before."""
         self.session = Session.open(self.folder)
-        listener = serving.listen("127.0.0.1", self.port)
+        listener = serving.bind("127.0.0.1", self.port)
         self.port = listener.getsockname()[1]
         self.server = serving.make_server(create_app([self.session], self.token, port=self.port))
         self.thread = threading.Thread(target=self.server.run, args=([listener],), daemon=True)

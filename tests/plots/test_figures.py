@@ -23,7 +23,7 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 from linker.plots.alphas import alphas
-from linker.plots.data import Scored, read_scored, scored_by
+from linker.plots.data import ScoredPairs, read_scored_pairs, score_pairs
 from linker.plots.recall import read_curves, recall, recall_curves
 from linker.plots.reliability import reliability
 from linker.plots.retrieved import retrieved
@@ -71,7 +71,7 @@ def test_a_fixed_alpha_is_said_to_be_fixed_and_other_models_have_none() -> None:
         alphas(build(Model, "bm25"), "runs/x")
 
 
-SCORED = Scored(
+SCORED = ScoredPairs(
     np.array([0.9, 0.8, 0.7, 0.69, 0.5, 0.1]), np.array([True, False, True, True, False, False]), left_out=0
 )
 
@@ -119,7 +119,7 @@ def test_scores_become_probabilities_that_hold(method: str) -> None:
     relevant = generator.random(len(scores)) < truth
     found = cross_validated_probabilities(40 + 3 * scores, relevant, method)  # type: ignore[arg-type]
     assert np.abs(found - truth).mean() < 0.02
-    numbers = reliability(Scored(40 + 3 * scores, relevant), method)  # type: ignore[arg-type]
+    numbers = reliability(ScoredPairs(40 + 3 * scores, relevant), method)  # type: ignore[arg-type]
     assert numbers.calibration_error < 0.02
     assert numbers.brier_score == pytest.approx(brier_score_loss(relevant, found))
     assert sum(one.count for one in numbers.bins) == numbers.pairs == 20_000
@@ -153,35 +153,35 @@ def test_too_few_of_a_kind_and_scores_that_are_none_are_refused() -> None:
 def test_scores_and_labels_out_of_files(tmp_path: Path) -> None:
     rows = [("1", "relevant"), ("0.5", "not"), ("0.25", "skip"), ("0.125", ""), ("-2", "relevant")]
     (tmp_path / "a.csv").write_text("score,label\n" + "".join(f"{a},{b}\n" for a, b in rows))
-    found = read_scored(str(tmp_path / "a.csv"))
+    found = read_scored_pairs(str(tmp_path / "a.csv"))
     assert found.scores.tolist() == [1, 0.5, -2]
     assert found.relevant.tolist() == [True, False, True]
     assert found.left_out == 2
     (tmp_path / "b.jsonl").write_text('{"s": 2, "on_topic": 1}\n{"s": 1, "on_topic": false}\n')
-    assert read_scored(str(tmp_path / "b.jsonl"), "s", "on_topic").relevant.tolist() == [True, False]
+    assert read_scored_pairs(str(tmp_path / "b.jsonl"), "s", "on_topic").relevant.tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("score,label\n1,maybe\n", "line 2: no label: 'maybe'"),
+        ("score,label\n1,maybe\n", "line 2: label: unknown label 'maybe'"),
         ("score,label\nhigh,1\n", "line 2: no score: 'high'"),
         ("score,label\nnan,1\n", "line 2: no score"),
-        ("points,label\n1,1\n", "no column score; name it with --score"),
-        ("score,answer\n1,1\n", "no column label or value or relevant; name it with --label"),
+        ("points,label\n1,1\n", "column score not found; name it with --score"),
+        ("score,answer\n1,1\n", "column label or value or relevant not found; name it with --label"),
         ("score,label\n1,1\n2,1\n", "2 relevant, 0 others"),
     ],
 )
 def test_files_without_them_are_refused(tmp_path: Path, content: str, said: str) -> None:
     (tmp_path / "a.csv").write_text(content)
     with pytest.raises(DataError, match=r"a\.csv") as error:
-        read_scored(str(tmp_path / "a.csv"))
+        read_scored_pairs(str(tmp_path / "a.csv"))
     assert said in str(error.value)
 
 
 def test_a_model_scores_all_pairs(toy: LinkedPosts) -> None:
     model = build(Model, "bm25")
-    found = scored_by(model, toy)
+    found = score_pairs(model, toy)
     assert len(found.scores) == len(toy.articles) * len(toy.posts)
     assert found.relevant.sum() == sum(len(post.article_ids) for post in toy.posts)
     np.testing.assert_array_equal(found.scores, model.score(toy.articles, toy.posts).ravel())

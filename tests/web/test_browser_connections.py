@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from linker.web.session_api import Desk
+from linker.web.session_api import SessionApi
 from tests.helpers.browser import Browser, Site, needs_browser
 
 pytestmark = [needs_browser, pytest.mark.slow]
@@ -88,16 +88,16 @@ def test_an_answer_that_is_lost_leads_to_no_second_label(
 ) -> None:
     site = serve()
     browser.open(site.url)
-    sync, lost = Desk.sync, []
+    sync, lost = SessionApi.sync, []
 
-    def losing(desk: Desk, annotator: str, actions: list, count: int) -> dict:
-        answer = sync(desk, annotator, actions, count)
+    def losing(api: SessionApi, annotator: str, actions: list, count: int) -> dict:
+        answer = sync(api, annotator, actions, count)
         if actions and len(lost) < 2:
             lost.append(actions)
             raise OSError("the answer is lost")
         return answer
 
-    monkeypatch.setattr(Desk, "sync", losing)
+    monkeypatch.setattr(SessionApi, "sync", losing)
     browser.press("n")
     browser.wait(lambda: len(lost) == 2)
     browser.saved()
@@ -114,7 +114,7 @@ def test_a_token_is_asked_for_and_leaves_the_address(browser: Browser, serve: Ca
     browser.press("r")
     browser.wait(lambda: browser.one("#token").is_displayed())
     browser.one("#token").send_keys("a wrong token" + Keys.ENTER)
-    browser.wait(lambda: "not the token" in browser.text("#token-problem"))
+    browser.wait(lambda: "wrong token" in browser.text("#token-problem"))
     browser.one("#token").send_keys("a-token-of-some-length" + Keys.ENTER)
     browser.saved()
     assert browser.post != post

@@ -13,7 +13,7 @@ from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.web import server as serving
 from linker.web.app import create_app
-from linker.web.security import MAX_BODY, own_names
+from linker.web.security import MAX_BODY, allowed_hosts
 from tests.web.conftest import Client
 
 TOKEN = "a-token-of-some-length"
@@ -47,9 +47,9 @@ def test_a_name_that_somebody_else_points_here_is_turned_away(client: Client, ho
 def test_a_server_on_a_network_goes_by_its_own_names_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("socket.gethostname", lambda: "Lab7")
     monkeypatch.setattr("socket.getfqdn", lambda: "lab7.uni.example")
-    assert own_names("0.0.0.0") == {"0.0.0.0", "lab7", "lab7.uni.example"}
-    assert own_names("127.0.0.1") == {"127.0.0.1"}
-    assert own_names("localhost") == {"localhost"}
+    assert allowed_hosts("0.0.0.0") == {"0.0.0.0", "lab7", "lab7.uni.example"}
+    assert allowed_hosts("127.0.0.1") == {"127.0.0.1"}
+    assert allowed_hosts("localhost") == {"localhost"}
 
 
 @pytest.mark.parametrize(
@@ -133,30 +133,30 @@ def test_signing_in_sets_a_cookie_that_scripts_and_other_sites_do_not_get(guarde
 
 
 def test_elsewhere_than_on_loopback_there_is_always_a_token() -> None:
-    assert serving.checked_token(None, loopback=True) is None
-    made = {serving.checked_token(None, loopback=False) for _ in range(3)}
+    assert serving.validate_token(None, loopback=True) is None
+    made = {serving.validate_token(None, loopback=False) for _ in range(3)}
     assert len(made) == 3
     assert all(token and len(token) >= 32 for token in made)
-    assert serving.checked_token(TOKEN, loopback=True) == TOKEN
+    assert serving.validate_token(TOKEN, loopback=True) == TOKEN
     for bad in ("", "short", "with spaces in the token", "ümlauts-in-the-token", "hash#in#the#token##"):
         with pytest.raises(LinkerError, match="--token"):
-            serving.checked_token(bad, loopback=True)
+            serving.validate_token(bad, loopback=True)
 
 
 @pytest.mark.parametrize(("host", "loopback"), [("127.0.0.1", True), ("localhost", True), ("0.0.0.0", False)])
 def test_what_is_loopback_is_seen_at_the_socket(host: str, loopback: bool) -> None:
-    with serving.listen(host, 0) as listener:
+    with serving.bind(host, 0) as listener:
         assert serving.is_loopback(listener) is loopback
         port = listener.getsockname()[1]
         with pytest.raises(LinkerError, match=f"--port {port}: is in use"):
-            serving.listen("127.0.0.1", port)
+            serving.bind("127.0.0.1", port)
 
 
 def test_hosts_that_are_not_this_machine() -> None:
     with pytest.raises(LinkerError, match="--host"):
-        serving.listen("203.0.113.7", 0)
-    with pytest.raises(LinkerError, match="no such host"):
-        serving.listen("no such host", 0)
+        serving.bind("203.0.113.7", 0)
+    with pytest.raises(LinkerError, match="host not found"):
+        serving.bind("no such host", 0)
 
 
 def test_addresses_that_can_be_opened(monkeypatch: pytest.MonkeyPatch) -> None:

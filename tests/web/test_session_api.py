@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
 from linker.web.app import create_app
-from linker.web.serializers import parts, status_view
+from linker.web.serializers import highlight_segments, status_view
 from tests.web.conftest import Client
 
 
@@ -86,9 +86,6 @@ def test_a_kill_before_the_label_was_written_loses_nothing(session: Session, tor
     journal = session.folder / "journal.jsonl"
     with journal.open("ab") as file:
         file.write(torn)
-    (session.folder / "requests.jsonl").write_text(
-        json.dumps({"id": action["id"], "at": journal.stat().st_size - len(torn)})
-    )
     with Session.open(session.folder, background=False) as again:
         restarted = Client(create_app([again]))
         assert restarted.sync(action)["status"]["labelled"] == 1
@@ -107,19 +104,49 @@ def test_a_journal_that_a_kill_cut_still_tells_what_was_done(client: Client, ses
     assert events(session) == [("label", post)]
 
 
-def test_a_file_of_requests_that_a_kill_cut_is_read(client: Client, session: Session) -> None:
+def test_a_session_with_the_request_log_of_an_older_version_opens(client: Client, session: Session) -> None:
     post = client.sync()["next"][0]["id"]
-    action = client.action("label", post, "relevant")
-    client.sync(action)
-    with (session.folder / "requests.jsonl").open("ab") as file:
-        file.write(b'\n{"id": "cut')
+    session.label("Ada", post, "relevant")  # as older versions wrote it: without the id of the request
+    (session.folder / "requests.jsonl").write_text('{"id": "action-0001", "at": 0}')
     with Session.open(session.folder, background=False) as again:
         restarted = Client(create_app([again]))
         later = restarted.action("label", post, "not", id="later-one")
-        restarted.sync(action, later)
+        assert restarted.sync(later)["status"]["labelled"] == 1
     with Session.open(session.folder, background=False) as again:
-        Client(create_app([again])).sync(action, later)
+        Client(create_app([again])).sync(later)
     assert events(session) == [("label", post), ("label", post)]
+
+
+def test_an_undo_without_a_label_stays_without_effect(client: Client, session: Session) -> None:
+    post = client.sync()["next"][0]["id"]
+    undo = client.action("undo")
+    assert client.sync(undo)["done"][0]["post"] is None
+    client.sync(client.action("label", post, "relevant"))
+    assert client.sync(undo)["done"][0]["post"] is None
+    assert events(session) == [("label", post)]
+
+
+def test_a_label_is_one_write_to_one_file_and_one_fsync(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[tuple[int, int]] = []
+
+    def note(file: int) -> None:
+        synced.append((os.fstat(file).st_ino, os.fstat(file).st_size))
+
+    with Session.open(session.folder, background=True) as served:
+        client = Client(create_app([served]))
+        first, second = (post["id"] for post in client.sync()["next"][:2])
+        for name in ("fsync", "fdatasync"):
+            monkeypatch.setattr(os, name, note, raising=False)
+        journal = session.folder / "journal.jsonl"
+        for post in (first, second):
+            synced.clear()
+            done = client.sync(client.action("label", post, "relevant"))["done"]
+            served.settle()  # the queue that is computed in the background is a cache, and syncs nothing
+            assert done[0]["post"] == post
+            assert [file for file, _ in synced] == [journal.stat().st_ino]
+            assert f'"post":"{post}"'.encode() in journal.read_bytes()[: synced[0][1]]
 
 
 def test_what_cannot_be_done_is_told_and_holds_up_nothing(client: Client, session: Session) -> None:
@@ -150,7 +177,7 @@ def test_a_full_disk_is_told_and_the_label_comes_again(
         raise LinkerError("journal.jsonl: cannot be written (No space left on device)")
 
     with monkeypatch.context() as broken:
-        broken.setattr(session, "label", full)
+        broken.setattr(session, "act", full)
         response = client.post("/api/sessions/otters/sync", json={"annotator": "Ada", "actions": [action]})
         assert response.status_code == 400
         assert "No space left" in response.json()["error"]
@@ -215,10 +242,10 @@ def test_half_characters_nulls_and_long_texts_are_served(make_session: Callable[
 
 
 def test_marks_do_not_depend_on_how_characters_are_counted() -> None:
-    assert parts("🦦🦦 otter!", [(3, 8)]) == [("🦦🦦 ", 0), ("otter", 1), ("!", 0)]
-    assert parts("ab", [(0, 1), (0, 2), (1, 2)]) == [("a", 1), ("b", 1)]
-    assert parts("ab", []) == [("ab", 0)]
-    assert parts("", []) == [("", 0)]
+    assert highlight_segments("🦦🦦 otter!", [(3, 8)]) == [("🦦🦦 ", 0), ("otter", 1), ("!", 0)]
+    assert highlight_segments("ab", [(0, 1), (0, 2), (1, 2)]) == [("a", 1), ("b", 1)]
+    assert highlight_segments("ab", []) == [("ab", 0)]
+    assert highlight_segments("", []) == [("", 0)]
 
 
 def test_long_curves_keep_their_end(session: Session) -> None:
@@ -242,7 +269,7 @@ def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..
     assert len(uids) == 2
 
 
-# Trying a ranking
+# RankingApi a ranking
 
 
 def rank(client: Client, article: str, source: str = "session:otters", **more: object) -> tuple[int, dict]:

@@ -18,7 +18,7 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 
 
 @LabelFormat.register("argilla")
@@ -29,15 +29,15 @@ class ArgillaFormat(LabelFormat):
     A skipped post is a discarded response. Times have no place in it.
     """
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written."""
         settings = path.with_name(f"{path.stem}.settings.json")
         write_json(path, [_record(group) for group in by_post(records)])
         write_json(settings, _settings(guidelines))
         return [path, settings]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         labels = []
         for number, where, record in read_json_list(path):
             metadata = an_object(record.get("metadata") or {}, f"{where}: metadata")
@@ -65,7 +65,7 @@ class ArgillaFormat(LabelFormat):
         return labels
 
 
-def _record(group: Sequence[LabelledPost]) -> dict[str, Any]:
+def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
     post, given = group[0].post, [record for record in group if record.value]
     responses: dict[str, list[dict[str, Any]]] = {"label": [], "note": []}
     for record in given:

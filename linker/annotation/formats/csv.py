@@ -11,12 +11,12 @@ from typing import Any
 
 from linker.annotation.formats.jsonl import flat, unflat
 from linker.annotation.formats.label_format import LabelFormat, read_text
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
 
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
-# What spreadsheets take for the beginning of a formula.
+# Spreadsheets read these as the start of a formula.
 _FORMULA = "=+\\-@\t\r\n\0＝＋－＠"
 _TO_GUARD, _GUARDED = re.compile(rf"'*[{_FORMULA}]"), re.compile(rf"''*[{_FORMULA}]")
 
@@ -25,26 +25,26 @@ _TO_GUARD, _GUARDED = re.compile(rf"'*[{_FORMULA}]"), re.compile(rf"''*[{_FORMUL
 class CsvFormat(LabelFormat):
     """One line per label, with the columns of `jsonl`; text that a spreadsheet would run as a formula begins with '."""
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written."""
         text = io.StringIO(newline="")
         writer = csv.DictWriter(text, _COLUMNS, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
         for record in records:
             writer.writerow({column: _guarded(value) for column, value in flat(record).items()})
-        # Half of a surrogate pair, as broken JSON may hold, has no place in UTF-8.
+        # Lone surrogates, as in broken JSON, cannot be encoded in UTF-8.
         with atomic_write(path, "wb") as file:
             file.write(text.getvalue().encode("utf-8", "replace"))
         return [path]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         lines = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
         labels = []
         try:
             for names in (("post_id", "id"), ("label",)):
                 if not set(names) & set(lines.fieldnames or ()):
-                    raise DataError(f"{path}, line 1: there is no column {names[0]}")
+                    raise DataError(f"{path}, line 1: column {names[0]} not found")
             before = lines.line_num
             for record in lines:
                 line, before = before + 1, lines.line_num
@@ -55,7 +55,7 @@ class CsvFormat(LabelFormat):
                 if label is not None:
                     labels.append(label)
         except csv.Error as error:
-            raise DataError(f"{path}, line {lines.line_num}: is no CSV ({error})") from error
+            raise DataError(f"{path}, line {lines.line_num}: not CSV ({error})") from error
         return labels
 
 

@@ -17,7 +17,7 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
 
 
@@ -29,13 +29,13 @@ class DoccanoFormat(LabelFormat):
     is not named in it; its comments are read as notes.
     """
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written."""
         write_json_lines(path, map(_example, records))
         return [path]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         labels = []
         for number, where, record in read_json_lines(path):
             told = a_list(record.get("label"), f"{where}: label")
@@ -58,7 +58,7 @@ class DoccanoFormat(LabelFormat):
         return labels
 
 
-def _example(record: LabelledPost) -> dict[str, Any]:
+def _example(record: LabeledPost) -> dict[str, Any]:
     # A key that only some examples have becomes NaN in doccano, which its database refuses.
     texts = {key: "" if value is None else value for key, value in flat(record).items()}
     return texts | {"label": [record.value] if record.value else []}

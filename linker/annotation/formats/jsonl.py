@@ -1,4 +1,4 @@
-"""JSON Lines: everything that is known of a label."""
+"""JSON Lines: all fields of a label."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 
 
 @LabelFormat.register("jsonl")
 class JsonLinesFormat(LabelFormat):
     """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at."""
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written."""
         write_json_lines(path, map(flat, records))
         return [path]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         return [
             label
             for number, where, record in read_json_lines(path)
@@ -36,8 +36,8 @@ class JsonLinesFormat(LabelFormat):
         ]
 
 
-def flat(record: LabelledPost) -> dict[str, Any]:
-    """A label as one flat object."""
+def flat(record: LabeledPost) -> dict[str, Any]:
+    """Return a label as one flat object."""
     created, time = record.post.created_at, record.time
     return {
         "post_id": record.post.id,
@@ -53,10 +53,10 @@ def flat(record: LabelledPost) -> dict[str, Any]:
 
 
 def unflat(record: dict[str, Any], number: int, where: str) -> ImportedLabel | None:
-    """The label of such an object; None where there is none.
+    """Return the label of a flat object; None if it has none.
 
     Raises:
-        DataError: it names no post, or its label or time is not read as one.
+        DataError: if the post's id is missing, or label or time cannot be read.
     """
     key = "post_id" if "post_id" in record else "id"  # what `linker rank` writes
     post_id, value = id_of(record, where, key), value_of(record.get("label"), where)

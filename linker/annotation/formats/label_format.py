@@ -3,103 +3,95 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
 from linker.config import Registrable
 from linker.data.io.dates import parse_date
-
-_VALUES: dict[str, Value] = {
-    **dict.fromkeys(("relevant", "yes", "true", "1"), "relevant"),
-    **dict.fromkeys(("not", "not relevant", "irrelevant", "no", "false", "0"), "not"),
-    **dict.fromkeys(("skip", "skipped", "ignore"), "skip"),
-}
+from linker.data.io.labels import LabelValue, parse_label
 
 
 class LabelFormat(Registrable):
-    """Writes labelled posts for a tool and reads what was labelled with it."""
+    """Base of label formats: write posts for a tool, read its labels."""
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
-        """Write the records; the files written, `path` first.
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written, `path` first.
 
         Args:
             path: the file.
-            records: what to write.
-            guidelines: for formats that have a place for them.
+            records: posts with labels.
+            guidelines: instructions for the annotators, for formats that hold them.
         """
         raise NotImplementedError
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """The labels of a file, in its order; records without a label are passed over.
+        """Return the labels of a file, in its order; records without a label are skipped.
 
         Raises:
-            DataError: the file is not what the format says, with the line or record.
+            DataError: if the file is not in the format, with the line or record.
         """
         raise NotImplementedError
 
 
-def value_of(told: Any, where: str) -> Value | None:
-    """The label that a file means; None for none.
+def value_of(field: Any, where: str) -> LabelValue | None:
+    """Return the label that a field of a file holds; None for an empty field.
 
     Raises:
-        DataError: it is none of those known.
+        DataError: if the label is unknown.
     """
-    text = re.sub(r"[\s_-]+", " ", str("" if told is None else told)).strip().lower()
-    if not text:
-        return None
-    if text not in _VALUES:
-        raise DataError(f"{where}: {text[:60]!r} is no label; use relevant, not or skip")
-    return _VALUES[text]
+    try:
+        return parse_label(field)
+    except ValueError as error:
+        raise DataError(f"{where}: {error}") from error
 
 
-def time_of(told: Any, where: str) -> datetime | None:
-    """The point in time that a file means, in UTC; None for none.
+def time_of(field: Any, where: str) -> datetime | None:
+    """Return the time that a field holds, in UTC; None for an empty field.
 
     Raises:
-        DataError: it is not read as one.
+        DataError: if it is not a time.
     """
-    if told is None or told == "":
+    if field is None or field == "":
         return None
     try:
-        return parse_date(told)
+        return parse_date(field)
     except ValueError as error:
         raise DataError(f"{where}: {error}") from error
 
 
 def text_of(record: Mapping[str, Any], key: str, where: str) -> str:
-    """The text or number under a key, as text; empty where there is none.
+    """Return the text or number under a key as text; empty if the key is missing.
 
     Raises:
-        DataError: there is something else.
+        DataError: if the value is of another type.
     """
-    told = record.get(key)
-    if told is None:
+    value = record.get(key)
+    if value is None:
         return ""
-    if isinstance(told, bool) or not isinstance(told, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DataError(f"{where}: {key} is neither text nor a number")
-    return str(told)
+    return str(value)
 
 
 def id_of(record: Mapping[str, Any], where: str, key: str = "post_id") -> str:
-    """The id of the post that a record is about.
+    """Return the id of a record's post.
 
     Raises:
-        DataError: there is none.
+        DataError: if it is missing.
     """
-    if not (told := text_of(record, key, where)):
-        raise DataError(f"{where}: has no {key}, so nobody can say which post it is about")
-    return told
+    if not (post_id := text_of(record, key, where)):
+        raise DataError(f"{where}: {key} is missing, so the label belongs to no post")
+    return post_id
 
 
-def by_post(records: Iterable[LabelledPost]) -> list[list[LabelledPost]]:
-    """The records of each post, posts in the order of their first record."""
-    groups: dict[tuple[str, str], list[LabelledPost]] = {}
+def by_post(records: Iterable[LabeledPost]) -> list[list[LabeledPost]]:
+    """Group records by post, in the order of each post's first record."""
+    groups: dict[tuple[str, str], list[LabeledPost]] = {}
     for record in records:
         groups.setdefault((record.post.id, record.article_id), []).append(record)
     return list(groups.values())
@@ -120,10 +112,10 @@ def write_json_lines(path: Path, records: Iterable[dict[str, Any]]) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file.
+    """Return the content of a file.
 
     Raises:
-        DataError: it cannot be read.
+        DataError: if it cannot be read.
     """
     try:
         return path.read_bytes()
@@ -132,24 +124,24 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """The content of a UTF-8 file, with or without a byte order mark; line ends as they are.
+    """Return the content of a UTF-8 file, with or without a byte order mark, line ends unchanged.
 
     Raises:
-        DataError: it cannot be read, or is not UTF-8.
+        DataError: if it cannot be read, or is not UTF-8.
     """
     content = read_bytes(path)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{path}, line {line}: is not UTF-8; save the file as UTF-8") from error
+        raise DataError(f"{path}, line {line}: not UTF-8; save the file as UTF-8") from error
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Line number, what messages call it, and object of every line that is not empty.
+    """Yield number, name in messages, and JSON object of each line that is not empty.
 
     Raises:
-        DataError: a line that holds no JSON object.
+        DataError: if a line is not a JSON object.
     """
     for number, line in enumerate(read_text(path).split("\n"), 1):
         where = f"{path}, line {number}"
@@ -158,41 +150,41 @@ def read_json_lines(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
 
 
 def read_json_list(path: Path) -> Iterator[tuple[int, str, dict[str, Any]]]:
-    """Number, what messages call it, and object of every record of a JSON list.
+    """Yield number, name in messages, and object of each record of a JSON list.
 
     Raises:
-        DataError: the file holds something else.
+        DataError: if the file holds anything else.
     """
     content = _json(read_text(path), str(path))
     if not isinstance(content, list):
-        raise DataError(f"{path}: holds no list of records")
+        raise DataError(f"{path}: not a list of records")
     for number, record in enumerate(content, 1):
         where = f"{path}, record {number}"
         yield number, where, an_object(record, where)
 
 
-def an_object(told: Any, where: str) -> dict[str, Any]:
-    """What has to be a JSON object.
+def an_object(value: Any, where: str) -> dict[str, Any]:
+    """Return a value that must be a JSON object.
 
     Raises:
-        DataError: it is none.
+        DataError: if it is not.
     """
-    if not isinstance(told, dict):
-        raise DataError(f"{where}: is no JSON object")
-    return told
+    if not isinstance(value, dict):
+        raise DataError(f"{where}: not a JSON object")
+    return value
 
 
-def a_list(told: Any, where: str) -> list[Any]:
-    """What has to be a list; null stands for an empty one.
+def a_list(value: Any, where: str) -> list[Any]:
+    """Return a value that must be a list; null is an empty one.
 
     Raises:
-        DataError: it is none.
+        DataError: if it is not.
     """
-    if told is None:
+    if value is None:
         return []
-    if not isinstance(told, list):
-        raise DataError(f"{where}: is no list")
-    return told
+    if not isinstance(value, list):
+        raise DataError(f"{where}: not a list")
+    return value
 
 
 def _json(text: str, where: str) -> Any:
@@ -200,6 +192,6 @@ def _json(text: str, where: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         line = "" if ", line" in where else f", line {error.lineno}"
-        raise DataError(f"{where}{line}: is no JSON ({error.msg}, column {error.colno})") from error
+        raise DataError(f"{where}{line}: not JSON ({error.msg}, column {error.colno})") from error
     except (ValueError, RecursionError) as error:  # a number of too many digits, brackets too deep
-        raise DataError(f"{where}: is no JSON that can be read") from error
+        raise DataError(f"{where}: JSON that cannot be read") from error

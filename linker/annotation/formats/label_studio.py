@@ -18,9 +18,10 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
+from linker.data.io.labels import LabelValue
 
 _CONFIG = """<View>
   <Header value="Is this post about the article $article_id?"/>
@@ -43,8 +44,8 @@ class LabelStudioFormat(LabelFormat):
     the annotator of all labels: Label Studio refuses names that are no e-mail addresses of its users.
     """
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written."""
         scores = [record.score for record in records]
         least, span = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)
         tasks = []
@@ -67,7 +68,7 @@ class LabelStudioFormat(LabelFormat):
         return [path, config]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         labels = []
         for number, where, task in read_json_list(path):
             post_id = id_of(an_object(task.get("data"), f"{where}: data"), f"{where}: data")
@@ -82,7 +83,7 @@ class LabelStudioFormat(LabelFormat):
         return labels
 
 
-def _annotation(record: LabelledPost) -> dict[str, Any]:
+def _annotation(record: LabeledPost) -> dict[str, Any]:
     result: list[dict[str, Any]] = []
     if record.value in ("relevant", "not"):
         result.append(_region("label", "choices", {"choices": [record.value]}))
@@ -100,7 +101,7 @@ def _region(control: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
     return {"id": control, "from_name": control, "to_name": "text", "type": kind, "value": value}
 
 
-def _told(annotation: dict[str, Any], where: str) -> tuple[Value | None, str]:
+def _told(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, str]:
     """The label and the note of an annotation."""
     choices: list[Any] = []
     notes: list[str] = []

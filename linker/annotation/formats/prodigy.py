@@ -16,12 +16,13 @@ from linker.annotation.formats.label_format import (
     value_of,
     write_json_lines,
 )
-from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
+from linker.data.io.labels import LabelValue
 
 _LABEL = "RELEVANT"
-_ANSWERS: dict[Value, str] = {"relevant": "accept", "not": "reject", "skip": "ignore"}
-_VALUES: dict[Any, Value] = {answer: value for value, answer in _ANSWERS.items()}
+_ANSWERS: dict[LabelValue, str] = {"relevant": "accept", "not": "reject", "skip": "ignore"}
+_VALUES: dict[Any, LabelValue] = {answer: value for value, answer in _ANSWERS.items()}
 
 
 @LabelFormat.register("prodigy")
@@ -33,13 +34,13 @@ class ProdigyFormat(LabelFormat):
     them under `accept`.
     """
 
-    def write(self, path: Path, records: Sequence[LabelledPost], guidelines: str = "") -> list[Path]:
-        """See `LabelFormat.write`."""
+    def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
+        """Write the records; return the files written."""
         write_json_lines(path, map(_task, records))
         return [path]
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """See `LabelFormat.read`."""
+        """Return the labels of a file, in its order."""
         labels = []
         for number, where, record in read_json_lines(path):
             post_id, value = id_of(record, where), _value(record, where)
@@ -55,7 +56,7 @@ class ProdigyFormat(LabelFormat):
         return labels
 
 
-def _task(record: LabelledPost) -> dict[str, Any]:
+def _task(record: LabeledPost) -> dict[str, Any]:
     task: dict[str, Any] = {
         "text": record.post.text,
         "label": _LABEL,
@@ -74,7 +75,7 @@ def _task(record: LabelledPost) -> dict[str, Any]:
     return task
 
 
-def _value(record: dict[str, Any], where: str) -> Value | None:
+def _value(record: dict[str, Any], where: str) -> LabelValue | None:
     answer = record.get("answer")
     if answer is None:
         return None

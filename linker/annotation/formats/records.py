@@ -1,38 +1,34 @@
-"""A label as it is written to files and read back."""
+"""Records of labels, as files hold them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 
+from linker.data.io.labels import LabelValue
 from linker.data.types import Post
-
-#: What an annotator says of a post.
-Value = Literal["relevant", "not", "skip"]
 
 
 @dataclass(frozen=True)
-class LabelledPost:
-    """A post with what one annotator said of it, as an export holds it.
+class LabeledPost:
+    """A post with the label of one annotator, as exported.
 
-    A post that two annotators labelled is two records; one that nobody labelled is one, with `value` and `annotator`
-    None.
+    A post with two labels gives two records; an unlabeled post gives one, with `value` and `annotator` None.
 
     Attributes:
         post: the post.
-        article_id: the seed article for which it was labelled.
-        score: the model's relevance.
+        article_id: id of the seed article.
+        score: the model's score.
         value: the label.
-        annotator: who gave it.
-        note: what the annotator wrote beside it.
-        time: when it was given, with its time zone.
+        annotator: name of the annotator.
+        note: the annotator's note.
+        time: time of the label, with its time zone.
     """
 
     post: Post
     article_id: str
     score: float
-    value: Value | None = None
+    value: LabelValue | None = None
     annotator: str | None = None
     note: str | None = None
     time: datetime | None = None
@@ -40,20 +36,20 @@ class LabelledPost:
 
 @dataclass(frozen=True)
 class ImportedLabel:
-    """A label out of a file of some annotation tool.
+    """A label read from a file of an annotation tool.
 
     Attributes:
-        post_id: the post that it is for.
-        annotator: who gave it; None where the file does not say.
+        post_id: id of the post.
+        annotator: name of the annotator; None if the file has none.
         value: the label.
-        note: what the annotator wrote beside it, empty if nothing.
-        time: when it was given; None where the file does not say.
-        line: where in the file it stands, counted from 1: lines, or records in formats without lines.
+        note: the annotator's note, or empty.
+        time: time of the label; None if the file has none.
+        line: line number from 1, or record number in formats without lines.
     """
 
     post_id: str
     annotator: str | None
-    value: Value
+    value: LabelValue
     note: str = ""
     time: datetime | None = None
     line: int = 0

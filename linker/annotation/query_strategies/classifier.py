@@ -1,4 +1,4 @@
-"""A classifier that learns from every label."""
+"""Active learning: a classifier that learns from every label."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from scipy import sparse
 
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import (
-    OrderingStrategy,
-    best_first,
-    standardised,
-    unlabelled,
+    QueryStrategy,
+    rank_unlabeled,
+    unlabeled,
 )
 from linker.common.checks import above, at_least, between
+from linker.common.stats import zscore
 
 if TYPE_CHECKING:
     from sklearn.linear_model import LogisticRegression
     from sklearn.svm import LinearSVC
 
 
-@OrderingStrategy.register("learning")
-class LearningOrder(OrderingStrategy):
-    """A linear classifier on the posts' words, the model's vectors and the scores, trained anew for each order.
+@QueryStrategy.register("learning")
+class ActiveLearningStrategy(QueryStrategy):
+    """Active learning with a linear classifier on TF-IDF words, embeddings and scores, retrained for each ranking.
 
-    Before the first label the order is that of `hybrid`. Then the seed articles count as one relevant post, and some
-    unlabelled posts, drawn at random, as not relevant, as in the baseline implementation of Cormack and Grossman (2015,
-    TREC Total Recall). Both classes weigh the same.
+    Before the first label the ranking is that of `hybrid`. After it, the seed articles together count as one relevant
+    post, and a random sample of unlabeled posts as pseudo-negatives, as in the baseline implementation of Cormack and
+    Grossman (2015, TREC Total Recall). Both classes have the same weight.
 
     Args:
-        query: `relevance`: what is most likely relevant comes first; `uncertainty`: what lies nearest to the border
-            between the classes, which teaches the classifier but finds less.
-        exploration: the share of the order that is drawn at random.
-        classifier: linear `svm`, or `logistic_regression`, which takes longer.
-        cost: how much a wrong training example counts against a simple classifier (C).
-        presumed: how many unlabelled posts are taken for not relevant.
+        query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision boundary
+            first, which teaches the classifier more but finds fewer relevant posts.
+        exploration: share of the ranking, 0 to 1, that is a random sample.
+        classifier: linear `svm`, or `logistic_regression`, which is slower.
+        cost: inverse regularization strength C, above 0.
+        presumed: number of pseudo-negatives.
     """
 
     def __init__(
@@ -54,17 +54,17 @@ class LearningOrder(OrderingStrategy):
         self.exploration, self.cost, self.presumed = exploration, cost, presumed
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """What the classifier puts first, with posts drawn at random among it."""
+        """Rank by the classifier's decision, with randomly sampled posts in between."""
         scores = self._scores(pool, labels, generator)
         if scores is None:
-            scores = standardised(pool.scores) + standardised(pool.lexical_scores)
+            scores = zscore(pool.scores) + zscore(pool.lexical_scores)
         elif self.query == "uncertainty":
             scores = -np.abs(scores)
-        return _explored(best_first(scores, pool, labels), self.exploration, generator)
+        return _explored(rank_unlabeled(scores, pool, labels), self.exploration, generator)
 
     def _scores(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray | None:
-        """The distance to the border between the classes: float64, one per post; None without a second class."""
-        free = unlabelled(pool, labels)
+        """Return signed distances to the decision boundary, float64, one per post; None if there is only one class."""
+        free = unlabeled(pool, labels)
         presumed = generator.choice(free, size=min(self.presumed, len(free)), replace=False)
         examples = np.concatenate([labels.posts, presumed])
         seeds = len(pool.articles)
@@ -77,23 +77,23 @@ class LearningOrder(OrderingStrategy):
         weights[-seeds:] = 1 / seeds
         for one in (relevant, ~relevant):
             weights[one] *= len(relevant) / (2 * weights[one].sum())
-        beside = _Beside(pool)
+        beside = _DenseFeatures(pool)
         features = sparse.hstack(
             [
                 sparse.vstack([pool.words[examples], pool.article_words]),
                 sparse.csr_matrix(np.concatenate([beside.of_posts(examples), beside.of_articles()])),
             ]
         )
-        classifier = self._made()
+        classifier = self._build_classifier()
         classifier.fit(sparse.csr_matrix(features), relevant, sample_weight=weights)
         coefficients = classifier.coef_[0]
         words = pool.words.shape[1]
         scores = pool.words @ coefficients[:words] + beside.products(coefficients[words:])
         return np.asarray(scores + classifier.intercept_[0])
 
-    def _made(self) -> LinearSVC | LogisticRegression:
-        # Imported with the first order, not with the name: who asks how far a session is should not wait a second.
-        # More exact solutions take longer and order the posts no better.
+    def _build_classifier(self) -> LinearSVC | LogisticRegression:
+        # Imported late: `linker annotate status` should not wait a second for scikit-learn.
+        # Tighter tolerances take longer and do not improve the ranking.
         if self.classifier == "svm":
             from sklearn.svm import LinearSVC
 
@@ -103,54 +103,54 @@ class LearningOrder(OrderingStrategy):
         return LogisticRegression(C=self.cost, tol=1e-3, max_iter=100)
 
 
-class _Beside:
-    """What the classifier sees beside words, which have unit length: the scores, and the model's vectors if it has any.
+class _DenseFeatures:
+    """The classifier's features beyond words (which have unit length): scores, and embeddings if the model has them.
 
-    Scores are standardised and weigh 0.3 each; vectors are moved to have their mean at the origin, and scaled to a root
-    mean square length of 0.5. A seed article gets the scores that one post in 200 exceeds.
+    Scores are z-scores times 0.3; embeddings are centered and scaled to a root mean square length of 0.5. A seed
+    article gets the 99.5th percentile of the posts' scores.
     """
 
     def __init__(self, pool: Pool) -> None:
         self._articles = len(pool.articles)
-        self._scores = 0.3 * np.stack([standardised(pool.scores), standardised(pool.lexical_scores)], axis=1)
+        self._scores = 0.3 * np.stack([zscore(pool.scores), zscore(pool.lexical_scores)], axis=1)
         self._vectors, self._article_vectors = pool.vectors, pool.article_vectors
         if self._vectors is not None:
-            self._centre = self._vectors.mean(axis=0, dtype=np.float64)
+            self._center = self._vectors.mean(axis=0, dtype=np.float64)
             squares = np.einsum("ij,ij->", self._vectors, self._vectors, dtype=np.float64) / len(pool)
-            variance = float(squares - self._centre @ self._centre)
+            variance = float(squares - self._center @ self._center)
             self._scale = 0.5 / np.sqrt(variance) if variance > 1e-9 * squares else 0.0
 
     def of_posts(self, places: np.ndarray) -> np.ndarray:
-        """float64, posts × features."""
+        """Return the features of posts: float64, posts × features."""
         vectors = None if self._vectors is None else self._vectors[places]
         return self._joined(vectors, self._scores[places])
 
     def of_articles(self) -> np.ndarray:
-        """float64, articles × features."""
+        """Return the features of the seed articles: float64, articles × features."""
         scores = np.quantile(self._scores, 0.995, axis=0)
         return self._joined(self._article_vectors, np.tile(scores, (self._articles, 1)))
 
     def products(self, coefficients: np.ndarray) -> np.ndarray:
-        """float64, one per post of the pool: its features times these, computed without a copy of the vectors."""
+        """Return features @ coefficients for all posts, float64, without copying the embeddings."""
         products = self._scores @ coefficients[:2]
         if self._vectors is not None:
             factors = self._scale * coefficients[2:]
-            products += self._vectors @ factors.astype(np.float32) - float(self._centre @ factors)
+            products += self._vectors @ factors.astype(np.float32) - float(self._center @ factors)
         return np.asarray(products)
 
     def _joined(self, vectors: np.ndarray | None, scores: np.ndarray) -> np.ndarray:
         if vectors is None:
             return scores
-        return np.concatenate([scores, (vectors - self._centre) * self._scale], axis=1)
+        return np.concatenate([scores, (vectors - self._center) * self._scale], axis=1)
 
 
 def _explored(order: np.ndarray, share: float, generator: np.random.Generator) -> np.ndarray:
-    """The order with a share of its places taken by posts that are drawn at random."""
+    """Return the ranking with a share of its positions given to randomly sampled posts."""
     if not share:
         return order
-    drawn = generator.random(len(order)) < share
-    mixed = order[~drawn]
-    explored = generator.permutation(order[drawn])
+    sampled = generator.random(len(order)) < share
+    mixed = order[~sampled]
+    explored = generator.permutation(order[sampled])
     places = np.zeros(len(order), dtype=bool)
     places[generator.permutation(len(order))[: len(explored)]] = True
     result = np.empty_like(order)

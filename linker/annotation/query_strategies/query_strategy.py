@@ -1,4 +1,4 @@
-"""What orders by a score of each post have in common."""
+"""The family of query strategies (active learning): which post to label next."""
 
 from __future__ import annotations
 
@@ -10,43 +10,35 @@ from linker.annotation.pool import Labels, Pool
 from linker.config import Registrable
 
 
-class OrderingStrategy(Registrable):
-    """Orders the posts that have no label yet.
+class QueryStrategy(Registrable):
+    """Base of query strategies: rank the unlabeled posts, the next one to label first.
 
-    An order is a function of pool, labels and generator alone, so a session can be reproduced by replaying its labels,
-    and a new order may be computed in the background while the last one is still in use. Posts with equal scores come
-    in the order of `Pool.shuffled`, never in that of the file.
+    A ranking depends on pool, labels and generator alone, so replaying the labels of a session reproduces it, and a new
+    ranking can be computed in the background while the last one is in use. Posts with equal scores come in the order of
+    `Pool.shuffled`, not in that of the file.
 
     Attributes:
-        learns: whether labels change the order of the posts that are left. Where they do not, the simulation asks once.
+        learns: whether labels change the ranking of the remaining posts; if not, simulations rank only once.
     """
 
     learns: ClassVar[bool] = True
     default_component = "learning"
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """int64: the places of all unlabelled posts, the one to label first first."""
+        """Return the indices of all unlabeled posts, int64, the next one to label first."""
         raise NotImplementedError
 
 
-def unlabelled(pool: Pool, labels: Labels) -> np.ndarray:
-    """int64: the places without a label, ascending."""
+def unlabeled(pool: Pool, labels: Labels) -> np.ndarray:
+    """Return the indices of the unlabeled posts, int64, ascending."""
     free = np.ones(len(pool), dtype=bool)
     free[labels.posts] = False
     return np.flatnonzero(free)
 
 
-def best_first(scores: np.ndarray, pool: Pool, labels: Labels) -> np.ndarray:
-    """int64: the places without a label, the highest score first, equal scores in the order of `pool.shuffled`."""
+def rank_unlabeled(scores: np.ndarray, pool: Pool, labels: Labels) -> np.ndarray:
+    """Return the unlabeled posts by descending score, int64; equal scores in the order of `pool.shuffled`."""
     free = np.ones(len(pool), dtype=bool)
     free[labels.posts] = False
     places = pool.shuffled[free[pool.shuffled]]
     return places[np.argsort(-scores[places], kind="stable")]
-
-
-def standardised(scores: np.ndarray) -> np.ndarray:
-    """float64: with mean 0 and standard deviation 1; zeros where all are equal."""
-    centred = scores - scores.mean(dtype=np.float64)
-    deviation = centred.std()
-    largest = np.abs(scores).max(initial=0.0)
-    return centred / deviation if deviation > 1e-6 * largest else np.zeros(len(scores))

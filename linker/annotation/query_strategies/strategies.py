@@ -1,4 +1,4 @@
-"""The seed articles moved towards what was found, and away from the rest."""
+"""Query strategies that need no classifier."""
 
 from __future__ import annotations
 
@@ -6,86 +6,86 @@ import numpy as np
 
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import (
-    OrderingStrategy,
-    best_first,
-    standardised,
-    unlabelled,
+    QueryStrategy,
+    rank_unlabeled,
+    unlabeled,
 )
 from linker.common.checks import at_least
+from linker.common.stats import zscore
 from linker.models.lexical import lexical_words
 
 
-@OrderingStrategy.register("random")
-class RandomOrder(OrderingStrategy):
-    """Drawn anew each time: what the other strategies have to beat."""
+@QueryStrategy.register("random")
+class RandomStrategy(QueryStrategy):
+    """A new random order each time: the baseline of the other strategies."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """A permutation, all equally likely."""
-        return generator.permutation(unlabelled(pool, labels))
+        """Return a uniformly random permutation."""
+        return generator.permutation(unlabeled(pool, labels))
 
 
-@OrderingStrategy.register("keywords")
-class KeywordOrder(OrderingStrategy):
-    """By how many different words of a seed article's title stand in the post; its text's words without a title.
+@QueryStrategy.register("keywords")
+class KeywordStrategy(QueryStrategy):
+    """Rank by the number of distinct words that a post shares with a seed article's title (its text, if untitled).
 
-    Of several articles the one counts that has the most. Function words do not count; labels change nothing.
+    Of several articles, the one with most shared words counts. Stop words are ignored; labels have no effect.
     """
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The most words first."""
+        """Rank by the number of shared words."""
         titles = [set(lexical_words(article.title or article.text)) for article in pool.articles]
         posts = (set(lexical_words(post.text)) for post in pool.posts)
         counts = np.array([max(len(words & title) for title in titles) for words in posts], dtype=np.int64)
-        return best_first(counts, pool, labels)
+        return rank_unlabeled(counts, pool, labels)
 
 
-@OrderingStrategy.register("lexical")
-class LexicalOrder(OrderingStrategy):
-    """By BM25 for the seed articles; labels change nothing."""
-
-    learns = False
-
-    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The best score first."""
-        return best_first(pool.lexical_scores, pool, labels)
-
-
-@OrderingStrategy.register("seed_similarity")
-class SeedSimilarity(OrderingStrategy):
-    """By the model's score for the seed articles, as in Danovitch 2020, section 5; labels change nothing."""
+@QueryStrategy.register("lexical")
+class LexicalStrategy(QueryStrategy):
+    """Rank by BM25 for the seed articles; labels have no effect."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The best score first."""
-        return best_first(pool.scores, pool, labels)
+        """Rank by score."""
+        return rank_unlabeled(pool.lexical_scores, pool, labels)
 
 
-@OrderingStrategy.register("hybrid")
-class HybridOrder(OrderingStrategy):
-    """By the sum of the model's and BM25's scores, each with mean 0 and standard deviation 1 over the pool."""
+@QueryStrategy.register("seed_similarity")
+class SeedSimilarityStrategy(QueryStrategy):
+    """Rank by the model's score for the seed articles (Danovitch 2020, section 5); labels have no effect."""
 
     learns = False
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The best sum first; labels change nothing."""
-        return best_first(standardised(pool.scores) + standardised(pool.lexical_scores), pool, labels)
+        """Rank by score."""
+        return rank_unlabeled(pool.scores, pool, labels)
 
 
-@OrderingStrategy.register("rocchio")
-class RocchioOrder(OrderingStrategy):
-    """Rocchio's relevance feedback (1971), on TF-IDF words and on the model's vectors, the scores of both added.
+@QueryStrategy.register("hybrid")
+class HybridStrategy(QueryStrategy):
+    """Rank by the sum of the z-scores of model and BM25 over the pool; labels have no effect."""
+
+    learns = False
+
+    def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
+        """Rank by the sum of the z-scores."""
+        return rank_unlabeled(zscore(pool.scores) + zscore(pool.lexical_scores), pool, labels)
+
+
+@QueryStrategy.register("rocchio")
+class RocchioStrategy(QueryStrategy):
+    """Rocchio's relevance feedback (1971) on TF-IDF vectors and on the model's embeddings; the z-scores are added.
 
     The query is the mean of the seed articles + `relevant` × the mean of the relevant posts − `other` × the mean of
-    the others.
+    the posts that are not relevant.
 
     Args:
-        relevant: how strongly relevant posts attract.
-        other: how strongly posts that are not relevant repel.
+        relevant: weight of relevant posts (the textbook's β), at least 0.
+        other: weight of posts that are not relevant (γ), at least 0.
     """
 
     def __init__(self, relevant: float = 0.75, other: float = 0.15) -> None:
@@ -93,17 +93,17 @@ class RocchioOrder(OrderingStrategy):
         self.relevant, self.other = relevant, other
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """The best score for the query first."""
+        """Rank by similarity to the moved query."""
         found, rest = labels.posts[labels.relevant], labels.posts[~labels.relevant]
         query = np.asarray(pool.article_words.mean(axis=0))[0]
         for factor, places in ((self.relevant, found), (-self.other, rest)):
             if len(places):
                 query = query + factor * np.asarray(pool.words[places].mean(axis=0))[0]
-        scores = standardised(pool.words @ query)
+        scores = zscore(pool.words @ query)
         if pool.vectors is not None and pool.article_vectors is not None:
             vector = pool.article_vectors.mean(axis=0)
             for factor, places in ((self.relevant, found), (-self.other, rest)):
                 if len(places):
                     vector = vector + factor * pool.vectors[places].mean(axis=0)
-            scores = scores + standardised(pool.vectors @ vector)
-        return best_first(scores, pool, labels)
+            scores = scores + zscore(pool.vectors @ vector)
+        return rank_unlabeled(scores, pool, labels)

@@ -1,4 +1,4 @@
-"""How far annotators agree."""
+"""Inter-annotator agreement."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Disagreement:
 
     Attributes:
         post_id: the post.
-        labels: annotator → is it relevant?
+        labels: annotator → whether it is relevant.
     """
 
     post_id: str
@@ -23,10 +23,10 @@ class Disagreement:
 
 
 def cohen_kappa(first: Mapping[str, bool], second: Mapping[str, bool]) -> float:
-    """Cohen's κ (1960) of two annotators over the posts that both labelled, post id → is it relevant?
+    """Return Cohen's κ (1960) of two annotators over the posts that both labeled (post id → relevant).
 
-    1 is full agreement, 0 what chance would give with each annotator's own share of relevant posts. NaN where it is not
-    defined: no post in common, or both gave one and the same label throughout.
+    1 is full agreement, 0 what chance would give with each annotator's own share of relevant posts. NaN if
+    undefined: no post in common, or both gave the same label throughout.
     """
     both = [(first[post], second[post]) for post in first if post in second]
     if not both:
@@ -38,9 +38,9 @@ def cohen_kappa(first: Mapping[str, bool], second: Mapping[str, bool]) -> float:
 
 
 def krippendorff_alpha(annotators: Iterable[Mapping[str, bool]]) -> float:
-    """Krippendorff's α for nominal data (2004) of any number of annotators, of whom none need label all posts.
+    """Return Krippendorff's α for nominal data (2004) of any number of annotators; labels may be missing.
 
-    1 is full agreement, 0 what chance would give. NaN where it is not defined: no post with two labels, or all labels
+    1 is full agreement, 0 what chance would give. NaN if undefined: no post with two labels, or all labels
     of such posts are the same.
     """
     units: dict[str, Counter[bool]] = {}
@@ -58,7 +58,7 @@ def krippendorff_alpha(annotators: Iterable[Mapping[str, bool]]) -> float:
 
 
 def disagreements(annotators: Mapping[str, Mapping[str, bool]]) -> list[Disagreement]:
-    """The posts with different labels, in the order in which they first appear."""
+    """Return the posts with different labels, in order of first appearance."""
     labels: dict[str, dict[str, bool]] = {}
     for annotator, given in annotators.items():
         for post, value in given.items():
@@ -67,6 +67,6 @@ def disagreements(annotators: Mapping[str, Mapping[str, bool]]) -> list[Disagree
 
 
 def pairwise_kappas(annotators: Mapping[str, Mapping[str, bool]]) -> dict[tuple[str, str], float]:
-    """Cohen's κ of every two annotators."""
+    """Return Cohen's κ of each pair of annotators."""
     pairs: Sequence[tuple[str, str]] = list(combinations(annotators, 2))
     return {(one, other): cohen_kappa(annotators[one], annotators[other]) for one, other in pairs}

@@ -1,4 +1,4 @@
-"""Who gets which post next."""
+"""Assignment of posts to annotators."""
 
 from __future__ import annotations
 
@@ -7,71 +7,69 @@ from datetime import datetime
 
 import numpy as np
 
-from linker.annotation.session.queue import Order
-from linker.annotation.session.state import Handed, History
+from linker.annotation.session.queue import Queue
+from linker.annotation.session.state import Assignment, SessionState
 
 
-class Handing:
-    """Hands posts to annotators: each post to one, some to two, and to nobody twice.
+class Assigner:
+    """Assigns each post to one annotator, some to two, and none twice to the same.
 
     Args:
-        history: what has happened.
-        size: places in the pool.
-        overlap: the share of posts that two annotators label.
-        seed: of all that is drawn.
+        state: the session's state.
+        size: number of posts in the pool.
+        overlap: share of posts, 0 to 1, that two annotators label.
+        seed: random seed.
     """
 
-    def __init__(self, history: History, size: int, overlap: float, seed: int) -> None:
-        self._history, self._seed = history, seed
+    def __init__(self, state: SessionState, size: int, overlap: float, seed: int) -> None:
+        self._state, self._seed = state, seed
         self._twice = np.random.default_rng([seed, size]).random(size) < overlap
         self._any_twice = bool(self._twice.any())
 
-    def waiting(self, annotator: str) -> Mapping[int, Handed]:
-        """What lies before an annotator and still needs a label of theirs, the first to show first."""
-        handed = self._history.annotator(annotator).handed
+    def pending(self, annotator: str) -> Mapping[int, Assignment]:
+        """Return the posts assigned to an annotator that still need their label, in display order."""
+        handed = self._state.annotator(annotator).assigned
         return {place: one for place, one in handed.items() if self._wanted(place)}
 
-    def more(
-        self, annotator: str, count: int, order: Order, at_random: bool, time: datetime, line: int
-    ) -> dict[int, Handed]:
-        """Posts for an annotator beyond those that lie before them.
-
-        First what somebody else labelled and two are to label, then what nobody has labelled.
+    def assign(
+        self, annotator: str, count: int, order: Queue, at_random: bool, time: datetime, line: int
+    ) -> dict[int, Assignment]:
+        """Choose more posts for an annotator: first those that need a second label, then unlabeled ones.
 
         Args:
-            annotator: whose.
-            count: how many, at most.
-            order: the order of what nobody has labelled.
-            at_random: draw from these with equal chances instead.
-            time: what is handed bears it; what lies before others who are at work then is left to them.
-            line: of the journal; with seed and revision it decides what is drawn.
+            annotator: name of the annotator.
+            count: largest number of posts.
+            order: the queue of unlabeled posts.
+            at_random: sample uniformly from the queue instead.
+            time: timestamp of the assignments; posts leased to active annotators at this time are skipped.
+            line: length of the journal; with seed and revision it determines the sample.
         """
-        history = self._history
-        others = history.annotator(annotator).seen | history.held(time, annotator)
-        chosen: dict[int, Handed] = {}
-        for place in history.single if self._any_twice else ():
+        state = self._state
+        others = state.annotator(annotator).seen | state.leased_by_others(time, annotator)
+        chosen: dict[int, Assignment] = {}
+        for place in state.labeled_once if self._any_twice else ():
             if len(chosen) == count:
                 return chosen
-            if self._twice[place] and place not in others and not history.is_resolved(place):
-                chosen[place] = Handed(time, False, 0)
-        free = ~history.taken
+            if self._twice[place] and place not in others and not state.is_resolved(place):
+                chosen[place] = Assignment(time, False, 0)
+        free = ~state.labeled
         free[list(others)] = False
         in_order = order.places[free[order.places]]
         if len(in_order) < np.count_nonzero(free):
-            # Labels were taken back since. Whoever took one back had the post before them again, so it was likely.
+            # Labels were undone since the queue was computed; these posts were ranked high before, so they go first.
             in_order = np.concatenate([np.setdiff1d(np.flatnonzero(free), in_order), in_order])
         count = min(count - len(chosen), len(in_order))
         if at_random:
-            generator = np.random.default_rng([self._seed, history.revision, line])
+            generator = np.random.default_rng([self._seed, state.revision, line])
             picks = generator.choice(len(in_order), size=count, replace=False)
         else:
             picks = np.arange(count)
         for pick in picks.tolist():
-            chosen[int(in_order[pick])] = Handed(time, at_random, pick + 1)
+            chosen[int(in_order[pick])] = Assignment(time, at_random, pick + 1)
         return chosen
 
     def _wanted(self, place: int) -> bool:
-        history = self._history
-        if not history.taken[place]:
+        state = self._state
+        if not state.labeled[place]:
             return True
-        return bool(self._twice[place]) and place in history.single and not history.is_resolved(place)
+        return bool(self._twice[place]) and place in state.labeled_once and not state.is_resolved(place)

@@ -1,4 +1,4 @@
-"""How a session begins. Apart from `session`, because only this needs a model, and what loads one."""
+"""Creation of a session; a module of its own because only this step needs a model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from linker.annotation.build_pool import build_pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.journal import Journal, now
-from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, write_contents
+from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, write_session
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
@@ -31,20 +31,20 @@ def start(
 ) -> None:
     """Write the folder of a new session; see `Session.create`."""
     if not 0 <= overlap <= 1:
-        raise LinkerError(f"overlap {overlap}: is a share of the posts, from 0 to 1")
+        raise LinkerError(f"overlap {overlap}: not a share of the posts; use a number from 0 to 1")
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
     settings = Settings(
         model,
-        resolve(OrderingStrategy, strategy),
+        resolve(QueryStrategy, strategy),
         resolve(StoppingRule, rule),
         overlap,
         seed,
         guidelines,
         now().isoformat(timespec="seconds"),
     )
-    # What no type tells, such as a share of 7, shows when they are built.
-    build(OrderingStrategy, settings.strategy)
+    # Values that types do not rule out, such as a share of 7, are refused when they are built.
+    build(QueryStrategy, settings.strategy)
     build(StoppingRule, settings.rule)
     check_new(folder)
     scorer = resolve_model(model).load()
@@ -56,6 +56,6 @@ def start(
     except OSError as error:
         raise LinkerError(f"{folder}: cannot be written ({error.strerror})") from error
     with Journal(folder / JOURNAL).locked():
-        check_new(folder)  # somebody else may have been faster
+        check_new(folder)  # another process may have been faster
         (folder / ORDER).unlink(missing_ok=True)
-        write_contents(folder, settings, pool, posts, explanations)
+        write_session(folder, settings, pool, posts, explanations)

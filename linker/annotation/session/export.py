@@ -1,50 +1,51 @@
-"""The labels of a session as records of files, and back."""
+"""Export and import of a session's labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timezone
 
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.session.journal import Event, annotator_name, now
-from linker.annotation.session.state import Given, History
+from linker.annotation.session.state import Label, SessionState
 from linker.common.errors import DataError
+from linker.common.stats import shortest_float
 from linker.data.types import Article, Post
 
 
-def every_label(history: History, pool: Pool, posts: Sequence[Post]) -> list[LabelledPost]:
-    """A record for each label, and one for each post without; near-duplicates take over the labels of their post."""
+def all_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[LabeledPost]:
+    """Return a record per label, and one per unlabeled post; near-duplicates inherit the labels of their post."""
     article = query_name(pool.articles)
     records = []
-    for place, post in _placed(history, posts):
-        score = float(str(pool.scores[place]))
-        given = history.by(place)
+    for place, post in _placed(state, posts):
+        score = shortest_float(pool.scores[place])
+        given = state.by(place)
         for name, one in given.items():
-            note = history.notes.get((place, name)) or None
-            records.append(LabelledPost(post, article, score, one.value, name, note, one.time))
+            note = state.notes.get((place, name)) or None
+            records.append(LabeledPost(post, article, score, one.value, name, note, one.time))
         if not given:
-            records.append(LabelledPost(post, article, score))
+            records.append(LabeledPost(post, article, score))
     return records
 
 
-def one_label_each(history: History, pool: Pool, posts: Sequence[Post]) -> list[LabelledPost]:
-    """A record for each post, with the label that holds: what was resolved, what most say; a tie is relevant.
+def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[LabeledPost]:
+    """Return a record per post: the adjudicated label, else the majority; a tie counts as relevant.
 
-    `annotator` and `note` join those of all who labelled it; `time` is that of the last label.
+    `annotator` and `note` join those of all annotators; `time` is that of the last label.
     """
     article = query_name(pool.articles)
     records = []
-    for place, post in _placed(history, posts):
-        score = float(str(pool.scores[place]))
-        given, said = history.by(place), history.value(place)
+    for place, post in _placed(state, posts):
+        score = shortest_float(pool.scores[place])
+        given, said = state.by(place), state.value(place)
         if not given and said is None:
-            records.append(LabelledPost(post, article, score))
+            records.append(LabeledPost(post, article, score))
             continue
-        notes = [note for name in given if (note := history.notes.get((place, name)))]
-        times = [one.time for one in (*given.values(), *_resolution(history, place))]
+        notes = [note for name in given if (note := state.notes.get((place, name)))]
+        times = [one.time for one in (*given.values(), *_resolution(state, place))]
         records.append(
-            LabelledPost(
+            LabeledPost(
                 post,
                 article,
                 score,
@@ -58,37 +59,35 @@ def one_label_each(history: History, pool: Pool, posts: Sequence[Post]) -> list[
 
 
 def events_of(
-    labels: Sequence[ImportedLabel], history: History, annotator: str | None, source: str
+    labels: Sequence[ImportedLabel], state: SessionState, annotator: str | None, source: str
 ) -> list[Event]:
-    """The events that bring labels into a session; what it holds already, as when a file is read again, gives none.
+    """Return the events that import labels; labels that the session already has are left out.
 
     Args:
-        labels: out of a file.
-        history: of the session.
-        annotator: for labels of which the file does not say whose they are.
-        source: what messages call the file.
+        labels: labels read from a file.
+        state: state of the session.
+        annotator: annotator of labels without a name in the file.
+        source: name of the file in messages.
 
     Raises:
-        DataError: a label for a post that is not in the session, or of nobody.
+        DataError: if a post is not in the session, or a label has no annotator.
     """
     events: list[Event] = []
     held = {
-        (place, name): (one.value, history.notes.get((place, name), ""))
-        for name, who in history.annotators.items()
+        (place, name): (one.value, state.notes.get((place, name), ""))
+        for name, who in state.annotators.items()
         for place, one in who.given.items()
     }
     for label in labels:
         kind = "record" if source.endswith(".json") else "line"
         where = f"{source}, {kind} {label.line}" if label.line else source
-        if label.post_id not in history.places:
-            raise DataError(
-                f"{where}: there is no post {label.post_id!r} in the session; nothing was imported"
-            )
+        if label.post_id not in state.places:
+            raise DataError(f"{where}: post {label.post_id!r} is not in the session; nothing was imported")
         said = label.annotator or annotator
         if said is None:
-            raise DataError(f"{where}: does not say whose label it is; name the annotator (--annotator)")
+            raise DataError(f"{where}: a label without an annotator; name one with --annotator")
         name = annotator_name(said)
-        place = history.places[label.post_id]
+        place = state.places[label.post_id]
         before = held.get((place, name), (None, ""))
         note = label.note or before[1]
         if before == (label.value, note):
@@ -98,20 +97,20 @@ def events_of(
         if time.tzinfo is None:
             time = time.replace(tzinfo=timezone.utc)
         events.append(
-            Event("label", name, label.post_id, time, label.value, label.note or None, imported=True)
+            Event("label", name, label.post_id, label.value, label.note or None, time=time, imported=True)
         )
     return events
 
 
 def query_name(articles: Sequence[Article]) -> str:
-    """How the seed articles are called as one query."""
+    """Return the name of the seed articles as one query."""
     return articles[0].id if len(articles) == 1 else f"{articles[0].id}+{len(articles) - 1}"
 
 
-def _placed(history: History, posts: Sequence[Post]) -> Iterator[tuple[int, Post]]:
-    places: Mapping[str, int] = history.places
+def _placed(state: SessionState, posts: Sequence[Post]) -> Iterator[tuple[int, Post]]:
+    places: Mapping[str, int] = state.places
     return ((places[post.id], post) for post in posts)
 
 
-def _resolution(history: History, place: int) -> list[Given]:
-    return [history.resolved[place]] if history.is_resolved(place) else []
+def _resolution(state: SessionState, place: int) -> list[Label]:
+    return [state.resolved[place]] if state.is_resolved(place) else []

@@ -1,4 +1,4 @@
-"""The journal of a session: lines that are only ever added, by several processes at once if need be."""
+"""The journal of a session: an append-only file of events, shared by several processes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ import re
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from linker.annotation.formats.records import Value
 from linker.common.errors import DataError, LinkerError
+from linker.common.locks import lock
+from linker.data.io.labels import LabelValue
 
 Kind = Literal["hand", "label", "undo", "note", "resolve"]
-VALUES: tuple[str, ...] = get_args(Value)
+VALUES: tuple[str, ...] = get_args(LabelValue)
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
 _KINDS = get_args(Kind)
@@ -25,45 +26,61 @@ _CHECK = b',"check":"'
 
 
 class EventError(Exception):
-    """What is wrong with a line of a journal."""
+    """A line of a journal is invalid."""
+
+
+def now() -> datetime:
+    """Return the time in UTC, in microseconds, so that sorting by time keeps the order of labels."""
+    return datetime.now(timezone.utc)
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
-    """One thing that an annotator did, or was given.
+class Action:
+    """What an annotator did.
 
     Attributes:
-        kind: `hand`: a post was shown; `label`; `undo`: the annotator's last label is taken back; `note`;
-            `resolve`: the label that holds where annotators disagree.
-        annotator: whose.
-        post: the post's id.
-        time: when.
-        value: of `label` and `resolve`.
-        note: of `note`, and of `label` where one was given with it.
-        at_random: of `hand` and `label`: was the post drawn with equal chances?
-        position: of `hand`: where the post stood in the order, from 1; 0 where it was not taken from there.
-        imported: of `label`: it came from a file.
+        kind: `label`; `undo`: take back the annotator's last label; `note`; `resolve`: set the adjudicated label
+            of a post on which annotators disagree; `hand` (events only): a post was assigned.
+        annotator: name of the annotator.
+        post: id of the post; empty for `undo`.
+        value: the label, for `label` and `resolve`.
+        note: text of `note`, or the note given with a `label`; None leaves an earlier note as it is.
+        id: idempotency key: an action whose id is in the journal is not applied again.
     """
 
     kind: Kind
     annotator: str
-    post: str
-    time: datetime
-    value: Value | None = None
+    post: str = ""
+    value: LabelValue | None = None
     note: str | None = None
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Event(Action):
+    """An action as the journal records it.
+
+    Attributes:
+        time: time of the action, with its time zone.
+        at_random: of `hand` and `label`: whether the post was sampled uniformly from the unlabeled posts.
+        position: of `hand`: the post's position in the queue, from 1; 0 if it did not come from the queue.
+        imported: of `label`: whether it was imported from a file.
+    """
+
+    time: datetime = field(default_factory=now)
     at_random: bool = False
     position: int = 0
     imported: bool = False
 
     def line(self) -> bytes:
-        """JSON with a CRC-32 of what stands before it, and a newline."""
+        """Return the event as JSON with a CRC-32 of the preceding bytes, and a newline."""
         values: dict[str, Any] = {
             "event": self.kind,
             "annotator": self.annotator,
             "post": self.post,
             "time": self.time.isoformat(timespec="microseconds"),
         }
-        for name in ("value", "note", "at_random", "position", "imported"):
+        for name in ("value", "note", "at_random", "position", "imported", "id"):
             if (value := getattr(self, name)) not in (None, False, 0):
                 values[name] = value
         body = json.dumps(values, ensure_ascii=False, separators=(",", ":"))[:-1].encode(
@@ -73,10 +90,10 @@ class Event:
 
 
 def event_of(line: bytes) -> Event:
-    """The event in a line, which ends with a newline.
+    """Parse a line, which ends with a newline.
 
     Raises:
-        EventError: the line is damaged, or of a newer version.
+        EventError: if the line is damaged or was written by a newer version.
     """
     place = line.rfind(_CHECK)
     if place < 0 or line[place + len(_CHECK) :] != f'{zlib.crc32(line[:place]):08x}"}}\n'.encode():
@@ -88,9 +105,10 @@ def event_of(line: bytes) -> Event:
         values["event"],
         values["annotator"],
         values["post"],
-        datetime.fromisoformat(values["time"]),
         values.get("value"),
         values.get("note"),
+        values.get("id"),
+        datetime.fromisoformat(values["time"]),
         values.get("at_random", False),
         values.get("position", 0),
         values.get("imported", False),
@@ -98,10 +116,10 @@ def event_of(line: bytes) -> Event:
 
 
 def annotator_name(name: str) -> str:
-    """The name without white space around it.
+    """Return the name without surrounding white space.
 
     Raises:
-        LinkerError: it is no name.
+        LinkerError: if it is not a valid name.
     """
     name = name.strip()
     if not _NAME.fullmatch(name):
@@ -109,19 +127,14 @@ def annotator_name(name: str) -> str:
     return name
 
 
-def now() -> datetime:
-    """The time in UTC. In microseconds, so that labels of the same moment keep their order where times sort them."""
-    return datetime.now(timezone.utc)
-
-
 class Journal:
-    """One event a line. A line counts when its newline is there: what a kill left of a last line is cut off.
+    """An append-only file, one event per line. An incomplete last line, left by a kill, is cut off by the next writer.
 
-    Reading never changes the file. Adding takes the lock, which also tells what others have added in between:
+    Reading never changes the file. Adding needs the lock, which also returns what other processes have added:
     `with journal.locked() as news: …; journal.add([…])`. One object serves one thread at a time.
 
     Args:
-        path: the file; it must be there.
+        path: the file; it must exist.
     """
 
     def __init__(self, path: Path) -> None:
@@ -132,14 +145,14 @@ class Journal:
 
     @property
     def lines(self) -> int:
-        """How many lines have been read or added."""
+        """Number of lines read or added so far."""
         return self._lines
 
     def news(self) -> list[Event]:
-        """The events that were added since the last call, by whomever.
+        """Return the events added since the last call, by any process.
 
         Raises:
-            DataError: a line is damaged, or the file cannot be read.
+            DataError: if a line is damaged, or the file cannot be read.
         """
         try:
             size = os.stat(self.path).st_size
@@ -151,7 +164,9 @@ class Journal:
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read ({error.strerror})") from error
         if size < self._read:
-            raise DataError(f"{self.path}: is shorter than it was; who replaced it? Open the session again")
+            raise DataError(
+                f"{self.path}: is shorter than it was, so it was replaced; open the session again"
+            )
         events = []
         whole = data[: data.rfind(b"\n") + 1]
         lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]
@@ -160,26 +175,26 @@ class Journal:
                 events.append(event_of(line))
             except EventError as error:
                 if number == self._lines + len(lines) and b"\0" in line:
-                    # After a loss of power, blocks that never reached the disk read as zeros.
+                    # After a power loss, blocks that never reached the disk read as zeros.
                     whole = whole[: -len(line)]
                     break
                 raise DataError(
-                    f"{self.path}, line {number}: {error}; put back a copy of the file, or take the line out to "
-                    "go on without it"
+                    f"{self.path}, line {number}: {error}; put back a copy of the file, or delete the line to "
+                    "continue without it"
                 ) from error
         self._read += len(whole)
         self._lines += len(events)
         return events
 
     def add(self, events: Sequence[Event], durable: bool = True) -> None:
-        """Add events, under the lock. When this returns they are there to stay.
+        """Add events, under the lock.
 
         Args:
-            events: what happened.
-            durable: wait for the disk; without, a loss of power (not a kill) may take them.
+            events: the events.
+            durable: wait for the disk; if False, a power loss (not a kill) may lose them.
 
         Raises:
-            LinkerError: they cannot be written; none of them counts.
+            LinkerError: if they cannot be written; then none is recorded.
         """
         assert self._file is not None, "add() needs locked()"
         data = memoryview(b"".join(event.line() for event in events))
@@ -197,17 +212,17 @@ class Journal:
             except OSError:
                 pass
             raise LinkerError(
-                f"{self.path}: cannot be written ({error.strerror}); the last step was not kept"
+                f"{self.path}: cannot be written ({error.strerror}); the last step was not recorded"
             ) from error
         self._read += len(data)
         self._lines += len(events)
 
     @contextmanager
     def locked(self) -> Iterator[list[Event]]:
-        """Keep all others from adding; gives the `news`.
+        """Lock the journal against other writers and return the `news`.
 
         Raises:
-            LinkerError: the file cannot be written, or its file system has no locks.
+            LinkerError: if the file cannot be written, or its file system has no locks.
             DataError: as `news`.
         """
         try:
@@ -215,31 +230,15 @@ class Journal:
         except OSError as error:
             raise LinkerError(f"{self.path}: cannot be written ({error.strerror})") from error
         try:
-            _lock(file, self.path)
+            try:
+                lock(file)
+            except OSError as error:
+                raise LinkerError(
+                    f"{self.path}: cannot be locked here ({error.strerror}); keep the session on a disk of this machine"
+                ) from error
             news = self.news()
             self._file = file
             yield news
         finally:
             self._file = None
-            os.close(file)  # which gives the lock back
-
-
-def _lock(file: int, path: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        os.lseek(file, 1 << 40, os.SEEK_SET)  # far behind the end, where nobody reads or writes
-        while True:
-            try:
-                msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-                return
-            except OSError:  # it gives up after ten seconds
-                continue
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX)
-    except OSError as error:
-        raise LinkerError(
-            f"{path}: cannot be locked here ({error.strerror}); keep the session on a disk of this machine"
-        ) from error
+            os.close(file)  # releases the lock

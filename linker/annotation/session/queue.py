@@ -1,4 +1,4 @@
-"""The order of a session: computed beside the annotators' work, and kept in the folder for the next process."""
+"""The queue of unlabeled posts: re-ranked in the background, cached in the session's folder."""
 
 from __future__ import annotations
 
@@ -10,43 +10,43 @@ from pathlib import Path
 import numpy as np
 
 from linker.annotation.pool import Labels, Pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.common.files import atomic_write
 
+#: Temporary files older than this (seconds) are stale.
 _ABANDONED = 600.0
-"""Seconds after which nobody is still at a file."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """What to label first, as far as was known when it was computed.
+class Queue:
+    """Unlabeled posts, the next one to label first, as ranked at some revision.
 
     Attributes:
-        revision: of the history that it knows.
-        places: int64, the unlabelled places of the pool then, the first to label first.
+        revision: revision of the session's state when it was computed.
+        places: int64, indices of the posts unlabeled at that time.
     """
 
     revision: int
     places: np.ndarray
 
 
-class Orders:
-    """Gives the newest finished order at once; `want` has a newer one computed in a thread.
+class BackgroundRanker:
+    """Ranks posts in a thread; the latest queue is available at once.
 
     Args:
-        path: where the newest is kept.
-        pool: what is ordered.
-        strategy: what orders it.
-        seed: of the strategy's generator, together with the revision; by itself, of the order of equal scores.
+        path: the file that caches the latest queue.
+        pool: the posts.
+        strategy: the query strategy.
+        seed: with the revision, the seed of the strategy's generator; alone, of the order of equal scores.
     """
 
-    def __init__(self, path: Path, pool: Pool, strategy: OrderingStrategy, seed: int) -> None:
+    def __init__(self, path: Path, pool: Pool, strategy: QueryStrategy, seed: int) -> None:
         self.path = path
         self.problem: str | None = None
-        # The same at every revision: an order does not depend on which labels a background thread has seen.
+        # The same at every revision, so ties do not depend on which labels a background thread has seen.
         self._pool = replace(pool, tie_seed=seed)
         self._strategy, self._seed = strategy, seed
-        self._newest: Order | None = self._kept()
+        self._latest: Queue | None = self._kept()
         self._wanted: tuple[Labels, int] | None = None
         self._change = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -54,25 +54,25 @@ class Orders:
         self._busy = self._closed = False
 
     @property
-    def newest(self) -> Order | None:
-        """The newest finished order; None before the first."""
-        return self._newest
+    def latest(self) -> Queue | None:
+        """The latest queue; None before the first."""
+        return self._latest
 
-    def compute(self, labels: Labels, revision: int) -> Order:
-        """Compute an order now."""
+    def compute(self, labels: Labels, revision: int) -> Queue:
+        """Rank the unlabeled posts now."""
         generator = np.random.default_rng([self._seed, revision])
-        order = Order(
+        order = Queue(
             revision, np.asarray(self._strategy.order(self._pool, labels, generator), dtype=np.int64)
         )
-        with atomic_write(self.path, "wb") as file:
+        with atomic_write(self.path, "wb", durable=False) as file:
             np.savez(file, revision=np.array(revision), places=order.places)
-        self._newest = order
+        self._latest = order
         return order
 
-    def want(self, labels: Labels, revision: int) -> None:
-        """Have an order that knows these labels computed in the background, as soon as the one at work is done."""
+    def request(self, labels: Labels, revision: int) -> None:
+        """Request a queue that considers these labels, to be computed in the background."""
         with self._change:
-            known = self._newest.revision if self._newest is not None else -1
+            known = self._latest.revision if self._latest is not None else -1
             if self._closed or revision <= max(known, self._asked):
                 return
             self._wanted, self._asked = (labels, revision), revision
@@ -81,13 +81,13 @@ class Orders:
                 self._thread.start()
             self._change.notify_all()
 
-    def settle(self) -> None:
-        """Wait until all that was wanted is computed."""
+    def wait(self) -> None:
+        """Wait until all requests are done."""
         with self._change:
             self._change.wait_for(lambda: self._wanted is None and not self._busy)
 
     def close(self) -> None:
-        """End the thread, after the order that it is at."""
+        """End the thread after its current computation."""
         with self._change:
             self._closed, self._wanted = True, None
             self._change.notify_all()
@@ -104,15 +104,15 @@ class Orders:
             try:
                 self.compute(labels, revision)
                 self.problem = None
-            except Exception as error:  # the annotator goes on in the last order, and is told
-                self.problem = f"the order could not be renewed: {type(error).__name__}: {error}"
+            except Exception as error:  # annotators continue in the previous queue and see the problem
+                self.problem = f"the queue could not be updated: {type(error).__name__}: {error}"
             with self._change:
                 self._busy = False
                 self._change.notify_all()
 
-    def _kept(self) -> Order | None:
-        """What an earlier process left; what cannot be read is computed anew."""
-        for left in self.path.parent.glob(f".{self.path.name}.*"):  # half written by one that was killed
+    def _kept(self) -> Queue | None:
+        """Return the cached queue; None if there is none or it is damaged: it is computed again."""
+        for left in self.path.parent.glob(f".{self.path.name}.*"):  # left by a killed process
             try:
                 if left.stat().st_mtime < time.time() - _ABANDONED:
                     left.unlink()
@@ -120,8 +120,8 @@ class Orders:
                 pass
         try:
             with np.load(self.path, allow_pickle=False) as file:
-                order = Order(int(file["revision"]), file["places"])
-        except Exception:  # damage shows in many ways
+                order = Queue(int(file["revision"]), file["places"])
+        except Exception:  # damage causes many kinds of errors
             return None
         inside = order.places.ndim == 1 and order.places.dtype.kind == "i"
         return order if inside and np.all((order.places >= 0) & (order.places < len(self._pool))) else None

@@ -1,36 +1,38 @@
-"""A session of labelling: a folder that several people and processes may work in at once."""
+"""A labeling session: a folder in which several annotators and processes can work at once."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from linker.annotation.formats.records import ImportedLabel, LabelledPost, Value
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.annotation.pool import Pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
-from linker.annotation.session.assignment import Handing
-from linker.annotation.session.export import events_of, every_label, one_label_each
-from linker.annotation.session.journal import VALUES, Event, Journal, annotator_name, now
-from linker.annotation.session.queue import Orders
-from linker.annotation.session.state import Handed, History
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
+from linker.annotation.session.assignment import Assigner
+from linker.annotation.session.export import all_labels, events_of, resolved_labels
+from linker.annotation.session.journal import VALUES, Action, Event, Journal, annotator_name, now
+from linker.annotation.session.queue import BackgroundRanker
+from linker.annotation.session.state import Assignment, SessionState
 from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
 from linker.annotation.session.storage import (
     JOURNAL,
     ORDER,
     SETTINGS,
-    Contents,
+    SessionData,
     explanation_of,
-    read_contents,
     read_explanations,
+    read_session,
 )
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.errors import ConfigError, DataError, LinkerError
+from linker.common.stats import shortest_float
 from linker.config import build
+from linker.data.io.labels import LabelValue
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
 from linker.ranking.words import Span, WordWeights
@@ -44,14 +46,14 @@ class Suggestion:
     """A post to label.
 
     Attributes:
-        post: one post of a group of near-duplicates.
-        copies: how many more are labelled with it.
-        score: the model's relevance.
-        position: where it stood in the order, from 1; 0 where it did not come from there.
-        at_random: was it drawn with equal chances, as a stopping rule wanted it?
-        marks: where the words stand in the post that carried the score; empty where the model cannot tell.
-        article_words: the words of the articles that weighed most, with their weights.
-        note: what this annotator noted of it before.
+        post: the representative of a group of near-duplicates.
+        copies: number of near-duplicates that inherit its label.
+        score: the model's score for the seed articles; its range depends on the model.
+        position: position in the queue, from 1; 0 if it did not come from the queue.
+        at_random: whether it was sampled uniformly, for a stopping rule.
+        marks: character spans of the words behind the score; empty if the model cannot explain it.
+        article_words: the articles' words with the largest weights, and these weights.
+        note: an earlier note of this annotator.
     """
 
     post: Post
@@ -65,9 +67,9 @@ class Suggestion:
 
 
 class Session:
-    """Made by `Session.create` or `Session.open`. Threads may share one."""
+    """A labeling session, from `Session.create` or `Session.open`. Thread-safe."""
 
-    def __init__(self, folder: Path, contents: Contents, background: bool) -> None:
+    def __init__(self, folder: Path, contents: SessionData, background: bool) -> None:
         settings = contents.settings
         self.folder = folder
         self.name = folder.resolve().name
@@ -77,24 +79,24 @@ class Session:
         self.pool: Pool = contents.pool
         self.posts: list[Post] = contents.posts
         self._places = contents.places
-        self._history = History(contents.places, len(contents.pool))
+        self._state = SessionState(contents.places, len(contents.pool))
         self._journal = Journal(folder / JOURNAL)
         try:
             self._rule: StoppingRule = build(StoppingRule, settings.rule)
-            strategy: OrderingStrategy = build(OrderingStrategy, settings.strategy)
+            strategy: QueryStrategy = build(QueryStrategy, settings.strategy)
         except ConfigError as error:
             raise ConfigError(f"{folder / SETTINGS}: {error}") from error
-        self._orders = Orders(folder / ORDER, contents.pool, strategy, settings.seed)
+        self._ranker = BackgroundRanker(folder / ORDER, contents.pool, strategy, settings.seed)
         self._background = background
         self._explanations: list[bytes] | None = None
-        self._handing = Handing(self._history, len(contents.pool), settings.overlap, settings.seed)
+        self._assigner = Assigner(self._state, len(contents.pool), settings.overlap, settings.seed)
         self._decided: tuple[int, Decision] | None = None
         self._estimated: tuple[int, Estimate] | None = None
         self._guard = threading.RLock()
         with self._guard:
             self._take(self._journal.news())
-            if self._orders.newest is None:
-                self._orders.compute(self._history.labels(), self._history.revision)
+            if self._ranker.latest is None:
+                self._ranker.compute(self._state.labels(), self._state.revision)
 
     @classmethod
     def create(
@@ -110,42 +112,42 @@ class Session:
         overlap: float = 0.0,
         background: bool = True,
     ) -> Session:
-        """Begin a session in a new folder.
+        """Create a session in a new folder.
 
         Args:
-            folder: made; it may exist if it is empty.
-            articles: the seed articles; they make one query.
-            posts: what to label.
-            model: what scores the posts, as `linker.load` takes it; only needed now. All posts are encoded by it.
-            strategy: config of an `OrderingStrategy`, or its name.
+            folder: created; it may exist if it is empty.
+            articles: the seed articles, together one query.
+            posts: the posts to label.
+            model: scores and encodes the posts, as for `linker.load`; not needed later.
+            strategy: config of a `QueryStrategy`, or its name.
             rule: config of a `StoppingRule`, or its name.
-            guidelines: what the annotators are told, Markdown.
-            seed: of all that is drawn.
-            overlap: the share of posts that two annotators label, for their agreement.
+            guidelines: instructions for the annotators, Markdown.
+            seed: random seed.
+            overlap: share of posts, 0 to 1, that two annotators label, to measure their agreement.
             background: as for `open`.
 
         Raises:
-            LinkerError: the folder is not empty, the model is not there, a config is wrong, or nothing can be written.
+            LinkerError: if the folder is not empty, the model is not found, or a config is invalid.
         """
-        from linker.annotation.session.create import start  # loads what only a start needs
+        from linker.annotation.session.create import start  # imports what only creation needs
 
         start(Path(folder), articles, posts, model, strategy, rule, guidelines, seed, overlap)
         return cls.open(folder, background)
 
     @classmethod
     def open(cls, folder: str | Path, background: bool = True) -> Session:
-        """Open a session; others may have it open, too.
+        """Open a session; other processes may have it open as well.
 
         Args:
-            folder: the session.
-            background: renew the order in a thread while labels come in, for a process that stays; otherwise `next`
-                renews it on the spot when enough labels are new.
+            folder: the session's folder.
+            background: update the queue in a thread while labels arrive, for a long-running process; otherwise `next`
+                updates it when enough labels are new.
 
         Raises:
-            DataError: there is no session, or it is damaged.
+            DataError: if there is no session in the folder, or it is damaged.
         """
         folder = Path(folder)
-        return cls(folder, read_contents(folder), background)
+        return cls(folder, read_session(folder), background)
 
     def __enter__(self) -> Session:
         return self
@@ -156,173 +158,177 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """End the background work. All labels are on the disk already."""
-        self._orders.close()
+        """End the background work. All labels are already on disk."""
+        self._ranker.close()
 
     @property
     def order_revision(self) -> int:
-        """How many labels, changes of labels and undos the present order knows."""
-        return self._orders.newest.revision if self._orders.newest else -1
+        """Number of labels, changes and undos that the current queue considers."""
+        return self._ranker.latest.revision if self._ranker.latest else -1
 
     def settle(self) -> None:
-        """Wait until the order knows all labels."""
+        """Wait until the queue considers all labels."""
         with self._guard:
             self._catch_up()
             if not self._background:
-                self._orders.compute(self._history.labels(), self._history.revision)
-        self._orders.settle()
+                self._ranker.compute(self._state.labels(), self._state.revision)
+        self._ranker.wait()
 
     def next(self, annotator: str, count: int = 1) -> list[Suggestion]:
-        """The posts that an annotator labels next; the same ones until they are labelled.
+        """Return the posts that an annotator labels next; the same ones until they are labeled.
 
-        Nobody gets a post twice. Two annotators get different posts, but for those that two are to label. Empty:
-        nothing is left, or the rest lies before others.
+        Nobody gets a post twice, and two annotators get different posts, except those that two are to label. Empty if
+        no posts are left, or the rest is assigned to others.
 
         Raises:
-            LinkerError: a wrong name, or the journal cannot be read or written.
+            LinkerError: if the name is invalid, or the journal cannot be read or written.
         """
         annotator = annotator_name(annotator)
         with self._guard:
             self._catch_up()
-            waiting = self._handing.waiting(annotator)
+            waiting = self._assigner.pending(annotator)
             if len(waiting) < count:
                 if not self._background:
                     self._renew()
                 with self._journal.locked() as news:
                     self._take(news)
-                    self._hand(annotator, count - len(self._handing.waiting(annotator)))
-                waiting = self._handing.waiting(annotator)
+                    self._assign(annotator, count - len(self._assigner.pending(annotator)))
+                waiting = self._assigner.pending(annotator)
             first = list(waiting.items())[:count]
             return [self._suggestion(annotator, place, handed) for place, handed in first]
 
-    def label(self, annotator: str, post_id: str, value: Value, note: str | None = None) -> None:
-        """Label a post and its near-duplicates; a later label of the same annotator takes the place of an earlier one.
+    def label(self, annotator: str, post_id: str, value: LabelValue, note: str | None = None) -> None:
+        """Label a post and its near-duplicates, replacing an earlier label by the same annotator.
 
         When this returns, the label is on the disk.
 
         Raises:
-            LinkerError: there is no such post or value, or the label cannot be written.
+            LinkerError: if the post or value is unknown, or the label cannot be written.
         """
-        annotator = annotator_name(annotator)
-        place = self._place(post_id)
-        _check_value(value)
-        with self._guard, self._journal.locked() as news:
-            self._take(news)
-            who = self._history.annotator(annotator)
-            came = who.handed.get(place) or who.given.get(place)
-            event = Event(
-                "label",
-                annotator,
-                post_id,
-                now(),
-                value,
-                note or None,
-                at_random=came is not None and came.at_random,
-            )
-            self._add([event])
+        self.act(Action("label", annotator, post_id, value, note))
 
     def note(self, annotator: str, post_id: str, text: str) -> None:
-        """Keep a note on a post; it takes the place of an earlier one of the same annotator.
+        """Store a note on a post, replacing an earlier note by the same annotator.
 
         Raises:
-            LinkerError: there is no such post, or the note cannot be written.
+            LinkerError: if the post is unknown, or the note cannot be written.
         """
-        annotator = annotator_name(annotator)
-        self._place(post_id)
-        with self._guard, self._journal.locked() as news:
-            self._take(news)
-            self._add([Event("note", annotator, post_id, now(), note=text)])
+        self.act(Action("note", annotator, post_id, note=text))
 
     def undo(self, annotator: str) -> str | None:
-        """Take back the annotator's last label; repeat for those before. The post comes back as the next one.
+        """Take back the annotator's last label; call again for earlier labels. The post is suggested next.
 
         Returns:
-            the post's id; None where there is nothing to take back.
+            The post's id; None if there is nothing to take back.
 
         Raises:
-            LinkerError: it cannot be written.
+            LinkerError: if it cannot be written.
         """
-        annotator = annotator_name(annotator)
+        return self.act(Action("undo", annotator))
+
+    def resolve(self, annotator: str, post_id: str, value: LabelValue) -> None:
+        """Set the adjudicated label of a post on which annotators disagree; `skip` withdraws it.
+
+        Raises:
+            LinkerError: if the post or value is unknown, or the label cannot be written.
+        """
+        self.act(Action("resolve", annotator, post_id, value))
+
+    def act(self, action: Action) -> str | None:
+        """Record an action. An action with an `id` that was recorded before changes nothing.
+
+        When this returns, the action is on the disk.
+
+        Returns:
+            The id of the post; None for an `undo` without a label to take back.
+
+        Raises:
+            LinkerError: if the annotator's name, the post or the value is invalid, or the journal cannot be written.
+        """
+        annotator, post_id = annotator_name(action.annotator), action.post
+        place = None if action.kind == "undo" else self._place(post_id)
+        if action.kind in ("label", "resolve"):
+            _check_value(action.value)
         with self._guard, self._journal.locked() as news:
             self._take(news)
-            steps = self._history.annotator(annotator).steps
-            if not steps:
-                return None
-            post_id = self.pool.posts[steps[-1][0]].id
-            self._add([Event("undo", annotator, post_id, now())])
+            state = self._state
+            if action.id is not None and action.id in state.requests:
+                return state.requests[action.id]
+            who = state.annotator(annotator)
+            if place is None:
+                if not who.undo_stack:
+                    if action.id is not None:  # sent again after a label, it must not take that label back
+                        state.requests[action.id] = None
+                    return None
+                post_id = self.pool.posts[who.undo_stack[-1][0]].id
+                came = None
+            else:
+                came = who.assigned.get(place) or who.given.get(place)
+            values = {**asdict(action), "annotator": annotator, "post": post_id, "time": now()}
+            if action.kind == "label":
+                values["note"] = action.note or None  # an empty note with a label keeps an earlier one
+                values["at_random"] = came is not None and came.at_random
+            self._add([Event(**values)])
             return post_id
 
-    def resolve(self, annotator: str, post_id: str, value: Value) -> None:
-        """Decide what holds for a post that annotators disagree on; `skip` takes an earlier decision back.
-
-        Raises:
-            LinkerError: there is no such post or value, or it cannot be written.
-        """
-        annotator = annotator_name(annotator)
-        self._place(post_id)
-        _check_value(value)
-        with self._guard, self._journal.locked() as news:
-            self._take(news)
-            self._add([Event("resolve", annotator, post_id, now(), value)])
-
-    def labelled(self, resolved: bool = False) -> list[LabelledPost]:
-        """What an export holds: all posts in their order, near-duplicates too, with the labels of everybody.
+    def labelled(self, resolved: bool = False) -> list[LabeledPost]:
+        """Return all posts with their labels, as an export writes them: in order, near-duplicates included.
 
         Args:
-            resolved: one record for each post, with the label that holds.
+            resolved: return one record per post, with the adjudicated or majority label.
 
         Raises:
-            DataError: the journal cannot be read.
+            DataError: if the journal cannot be read.
         """
         with self._guard:
             self._catch_up()
-            give = one_label_each if resolved else every_label
-            return give(self._history, self.pool, self.posts)
+            give = resolved_labels if resolved else all_labels
+            return give(self._state, self.pool, self.posts)
 
     def import_labels(
         self, labels: Sequence[ImportedLabel], annotator: str | None = None, source: str = "import"
     ) -> int:
-        """Take over labels from a file; those that the session holds already are passed over.
+        """Import labels from a file; those that the session already has are skipped.
 
         Args:
-            labels: out of `linker.annotation.formats`.
-            annotator: for labels of which the file does not say whose they are.
-            source: what messages call the file.
+            labels: from `linker.annotation.formats`.
+            annotator: annotator of labels without a name in the file.
+            source: name of the file in messages.
 
         Returns:
-            how many labels were new.
+            The number of new labels.
 
         Raises:
-            DataError: a label for a post that is not in the session, or of nobody; none is imported then.
-            LinkerError: they cannot be written.
+            DataError: if a post is not in the session, or a label has no annotator; then none is imported.
+            LinkerError: if they cannot be written.
         """
         with self._guard, self._journal.locked() as news:
             self._take(news)
-            events = events_of(labels, self._history, annotator, source)
+            events = events_of(labels, self._state, annotator, source)
             if events:
                 self._add(events)
             return len(events)
 
     def agreement(self) -> Agreement:
-        """How far the annotators agree, where two labelled the same posts.
+        """Return the inter-annotator agreement on posts with several labels.
 
         Raises:
-            DataError: the journal cannot be read.
+            DataError: if the journal cannot be read.
         """
         with self._guard:
             self._catch_up()
-            return agreement_of(self._history, self.pool)
+            return agreement_of(self._state, self.pool)
 
     def status(self) -> Status:
-        """How far the session is.
+        """Return the progress of the session.
 
         Raises:
-            DataError: the journal cannot be read.
+            DataError: if the journal cannot be read.
         """
         with self._guard:
             self._catch_up()
             decision, estimate = self._decision(), self._estimate()
-            return status_of(self._history, self.pool, estimate, decision, self._orders.problem)
+            return status_of(self._state, self.pool, estimate, decision, self._ranker.problem)
 
     def _catch_up(self) -> None:
         self._take(self._journal.news())
@@ -330,26 +336,26 @@ class Session:
     def _take(self, events: Sequence[Event]) -> None:
         for number, event in enumerate(events, start=self._journal.lines - len(events) + 1):
             try:
-                self._history.apply(event)
+                self._state.apply(event)
             except (KeyError, IndexError) as error:
                 raise DataError(
-                    f"{self._journal.path}, line {number}: does not go with the lines before it or with the posts; "
+                    f"{self._journal.path}, line {number}: does not fit the lines before it or the posts; "
                     "put back a copy of the folder"
                 ) from error
         if self._background and events:
-            self._orders.want(self._history.labels(), self._history.revision)
+            self._ranker.request(self._state.labels(), self._state.revision)
 
     def _add(self, events: Sequence[Event]) -> None:
         self._journal.add(events)
         self._take(events)
 
-    def _hand(self, annotator: str, count: int) -> None:
-        order = self._orders.newest
+    def _assign(self, annotator: str, count: int) -> None:
+        order = self._ranker.latest
         assert order is not None
         time, line = now(), self._journal.lines
-        handed = self._handing.more(annotator, count, order, self._decision().draw_at_random, time, line)
+        handed = self._assigner.assign(annotator, count, order, self._decision().draw_at_random, time, line)
         events = [
-            Event("hand", annotator, post.id, time, at_random=one.at_random, position=one.position)
+            Event("hand", annotator, post.id, time=time, at_random=one.at_random, position=one.position)
             for post, one in ((self.pool.posts[place], one) for place, one in handed.items())
         ]
         if events:
@@ -357,44 +363,44 @@ class Session:
             self._take(events)
 
     def _renew(self) -> None:
-        """For a process that does not stay: an order on the spot, more seldom the more labels there are."""
+        """Update the queue in the foreground, less often the more labels there are."""
         known = self.order_revision
-        if self._history.revision - known > known // 20:
-            self._orders.compute(self._history.labels(), self._history.revision)
+        if self._state.revision - known > known // 20:
+            self._ranker.compute(self._state.labels(), self._state.revision)
 
     def _decision(self) -> Decision:
-        revision = self._history.revision
+        revision = self._state.revision
         if self._decided is None or self._decided[0] != revision:
-            self._decided = revision, self._rule.decide(self._history.labels(), len(self.pool))
+            self._decided = revision, self._rule.decide(self._state.labels(), len(self.pool))
         return self._decided[1]
 
     def _estimate(self) -> Estimate:
-        revision = self._history.revision
+        revision = self._state.revision
         if self._estimated is None or self._estimated[0] != revision:
-            self._estimated = revision, estimate(self._history.labels(), len(self.pool))
+            self._estimated = revision, estimate(self._state.labels(), len(self.pool))
         return self._estimated[1]
 
-    def _suggestion(self, annotator: str, place: int, handed: Handed) -> Suggestion:
+    def _suggestion(self, annotator: str, place: int, handed: Assignment) -> Suggestion:
         if self._explanations is None:
             self._explanations = read_explanations(self.folder)
         explanation = explanation_of(self._explanations[place]) if self._explanations else None
         return Suggestion(
             self.pool.posts[place],
             len(self.pool.copies[place]),
-            float(str(self.pool.scores[place])),
+            shortest_float(self.pool.scores[place]),
             handed.position,
             handed.at_random,
             explanation.post_spans if explanation else [],
             explanation.article_words if explanation else [],
-            self._history.notes.get((place, annotator), ""),
+            self._state.notes.get((place, annotator), ""),
         )
 
     def _place(self, post_id: str) -> int:
         if post_id not in self._places:
-            raise LinkerError(f"{self.folder}: there is no post {post_id!r} in this session")
+            raise LinkerError(f"{self.folder}: post {post_id!r} is not in this session")
         return self._places[post_id]
 
 
-def _check_value(value: str) -> None:
+def _check_value(value: str | None) -> None:
     if value not in VALUES:
-        raise LinkerError(f"label {value!r}: is one of {', '.join(VALUES)}")
+        raise LinkerError(f"unknown label {value!r}; use {', '.join(VALUES[:-1])} or {VALUES[-1]}")

@@ -1,4 +1,4 @@
-"""What the events of a journal come to: who labelled what, who has which post before them."""
+"""The state of a session, replayed from the events of its journal."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 
-from linker.annotation.formats.records import Value
 from linker.annotation.pool import Labels
 from linker.annotation.session.journal import Event
+from linker.data.io.labels import LabelValue
 
-#: A post that lies before an annotator who does nothing for so long may be given to another.
+#: An assignment expires after this much inactivity of its annotator.
 LEASE = timedelta(minutes=30)
-#: Between labels, a longer pause is no work and counts for no speed.
+#: Longer pauses between labels are breaks and do not count towards labeling speed.
 BREAK = timedelta(minutes=5)
 LONG_AGO = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """A label that somebody gave: what, when, and whether the post had been drawn at random."""
+class Label:
+    """An annotator's label: value, time, and whether the post came from a random sample."""
 
-    value: Value
+    value: LabelValue
     time: datetime
     at_random: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
-    """How a post came before an annotator."""
+class Assignment:
+    """A post assigned to an annotator: when, whether sampled at random, and its position in the queue."""
 
     time: datetime
     at_random: bool
@@ -39,83 +39,90 @@ class Handed:
 
 @dataclass
 class Annotator:
-    """What one annotator has done.
+    """Labels and assignments of one annotator. Posts are indices into the pool.
 
     Attributes:
-        given: place → the label that holds now.
-        handed: place → how it came, for posts shown and not labelled, the one to show first first.
-        seen: places shown or labelled, ever.
-        steps: what undo takes back, newest last: the place and what stood there before.
-        last: the time of the last event.
-        work: time spent from label to label, without breaks, and how many labels that were.
+        given: post → current label.
+        assigned: post → assignment, for posts not labeled yet, in display order.
+        seen: posts ever assigned or labeled.
+        undo_stack: labeled posts with their previous labels, newest last.
+        last: time of the last event.
+        work: time between labels, without breaks.
+        worked: number of labels given in that time.
     """
 
-    given: dict[int, Given] = field(default_factory=dict)
-    handed: dict[int, Handed] = field(default_factory=dict)
+    given: dict[int, Label] = field(default_factory=dict)
+    assigned: dict[int, Assignment] = field(default_factory=dict)
     seen: set[int] = field(default_factory=set)
-    steps: list[tuple[int, Given | None]] = field(default_factory=list)
+    undo_stack: list[tuple[int, Label | None]] = field(default_factory=list)
     last: datetime = LONG_AGO
     last_label: datetime | None = None
     work: timedelta = timedelta()
     worked: int = 0
 
 
-class History:
-    """A function of the events alone: the same events give the same history.
+class SessionState:
+    """State replayed from events; the same events give the same state.
 
     Args:
-        places: every post's id → its place in the pool; copies share one.
-        size: how many places there are.
+        places: post id → index in the pool; near-duplicates share one.
+        size: number of posts in the pool.
 
     Attributes:
         annotators: by name, in order of appearance.
-        notes: (place, annotator) → the note.
-        resolved: place → the label that holds where annotators disagree.
-        taken: bool, by place: does somebody's label, other than skip, or a resolution hold?
-        single: the places that exactly one annotator labelled, skips not counted, in the order of labelling.
-        revision: how often a label was given, taken back or resolved.
+        notes: (post, annotator) → note.
+        resolved: post → adjudicated label.
+        labeled: bool, one per post: whether it has a label other than skip, or an adjudicated label.
+        labeled_once: posts with the label of exactly one annotator (skips do not count), in the order of labeling.
+        revision: number of labels, undos and adjudications so far.
+        requests: idempotency key of an action → the id of its post.
     """
 
     def __init__(self, places: Mapping[str, int], size: int) -> None:
         self.places = places
         self.annotators: dict[str, Annotator] = {}
         self.notes: dict[tuple[int, str], str] = {}
-        self.resolved: dict[int, Given] = {}
-        self.taken = np.zeros(size, dtype=bool)
-        self.single: dict[int, None] = {}
+        self.resolved: dict[int, Label] = {}
+        self.labeled = np.zeros(size, dtype=bool)
+        self.labeled_once: dict[int, None] = {}
         self.revision = 0
+        self.requests: dict[str, str | None] = {}
         self._several: dict[int, None] = {}
-        # In the order of labelling: relevant, and was the post drawn at random for the first who labelled it?
+        # In the order of labeling: relevant, and whether the first annotator got the post from a random sample.
         self._labelled: dict[int, tuple[bool, bool]] = {}
         self._labels: Labels | None = None
 
     def annotator(self, name: str) -> Annotator:
-        """What an annotator has done; nothing, for a new one."""
+        """Return the labels and assignments of an annotator, empty for a new one."""
         return self.annotators.get(name) or Annotator()
 
-    def by(self, place: int) -> dict[str, Given]:
-        """Everybody's label of a post."""
+    def by(self, place: int) -> dict[str, Label]:
+        """Return annotator → label for a post."""
         return {name: one.given[place] for name, one in self.annotators.items() if place in one.given}
 
     def apply(self, event: Event) -> None:
-        """Let an event have happened.
+        """Apply an event, unless an event with the same idempotency key was applied before.
 
         Raises:
-            KeyError: there is no such post.
+            KeyError: if the post is unknown.
         """
+        if event.id is not None:
+            if event.id in self.requests:
+                return
+            self.requests[event.id] = event.post
         place = self.places[event.post]
         who = self.annotators.setdefault(event.annotator, Annotator())
         if not event.imported:
             who.last = max(who.last, event.time)
         if event.kind == "hand":
-            who.handed[place] = Handed(event.time, event.at_random, event.position)
+            who.assigned[place] = Assignment(event.time, event.at_random, event.position)
             who.seen.add(place)
         elif event.kind == "label":
             self._label(who, place, event)
         elif event.kind == "undo":
             self._undo(who, place, event)
         elif event.kind == "resolve" and event.value is not None:
-            self.resolved[place] = Given(event.value, event.time)
+            self.resolved[place] = Label(event.value, event.time)
         if event.note is not None:
             self.notes[place, event.annotator] = event.note
         if event.kind in ("label", "undo", "resolve"):
@@ -124,33 +131,33 @@ class History:
     def _label(self, who: Annotator, place: int, event: Event) -> None:
         assert event.value is not None
         if not event.imported:
-            who.steps.append((place, who.given.get(place)))
+            who.undo_stack.append((place, who.given.get(place)))
             if who.last_label is not None and timedelta() <= event.time - who.last_label <= BREAK:
                 who.work += event.time - who.last_label
                 who.worked += 1
             who.last_label = event.time
-        who.given[place] = Given(event.value, event.time, event.at_random)
-        who.handed.pop(place, None)
+        who.given[place] = Label(event.value, event.time, event.at_random)
+        who.assigned.pop(place, None)
         who.seen.add(place)
 
     def _undo(self, who: Annotator, place: int, event: Event) -> None:
-        _, before = who.steps.pop()
+        _, before = who.undo_stack.pop()
         given = who.given.pop(place)
         if before is not None:
             who.given[place] = before
         else:
             for other in self.annotators.values():
-                # Whoever had it before them when it was labelled does not get it back as well.
-                if other.handed.pop(place, None):
+                # The post goes back to this annotator only, not to others who had it assigned when it was labeled.
+                if other.assigned.pop(place, None):
                     other.seen.discard(place)
-            who.handed = {place: Handed(event.time, given.at_random, 0), **who.handed}
+            who.assigned = {place: Assignment(event.time, given.at_random, 0), **who.assigned}
             who.seen.add(place)
 
     def _settle(self, place: int, at_random: bool) -> None:
         self._labels = None
         self.revision += 1
         givers = sum(given.value != "skip" for given in self.by(place).values())
-        for places, belongs in ((self.single, givers == 1), (self._several, givers > 1)):
+        for places, belongs in ((self.labeled_once, givers == 1), (self._several, givers > 1)):
             if belongs:
                 places.setdefault(place)
             else:
@@ -160,12 +167,12 @@ class History:
             self._labelled.pop(place, None)
         else:
             self._labelled[place] = (said, self._labelled[place][1] if place in self._labelled else at_random)
-        self.taken[place] = said is not None
+        self.labeled[place] = said is not None
 
     def value(self, place: int) -> bool | None:
-        """Is a post relevant? What was resolved, else what most say; a tie counts as relevant, so that nothing is lost.
+        """Return whether a post is relevant: the adjudicated label, else the majority; a tie counts as relevant.
 
-        None: nobody says.
+        None: the post has no label.
         """
         if self.is_resolved(place):
             return self.resolved[place].value == "relevant"
@@ -173,11 +180,11 @@ class History:
         return 2 * sum(said) >= len(said) if said else None
 
     def is_resolved(self, place: int) -> bool:
-        """Did somebody decide what holds?"""
+        """Return whether a post has an adjudicated label."""
         return place in self.resolved and self.resolved[place].value != "skip"
 
     def disputed(self) -> list[int]:
-        """The places on which as many say yes as no, and nobody has resolved it."""
+        """Return the posts with as many labels `relevant` as `not`, and no adjudicated label."""
         places = []
         for place in self._several:
             said = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
@@ -186,18 +193,18 @@ class History:
         return places
 
     def labels(self) -> Labels:
-        """What is known of the pool."""
+        """Return all labels of the pool, one per labeled post."""
         if self._labels is None:
             flags = np.array(list(self._labelled.values()), dtype=bool).reshape(-1, 2)
             self._labels = Labels(np.array(list(self._labelled), dtype=np.int64), flags[:, 0], flags[:, 1])
         return self._labels
 
-    def held(self, time: datetime, but: str) -> set[int]:
-        """The places that lie before others than `but` who are still at work."""
+    def leased_by_others(self, time: datetime, but: str) -> set[int]:
+        """Return the posts assigned to annotators other than `but` whose leases have not expired at `time`."""
         return {
             place
             for name, one in self.annotators.items()
             if name != but
-            for place, handed in one.handed.items()
+            for place, handed in one.assigned.items()
             if max(one.last, handed.time) + LEASE > time
         }

@@ -1,4 +1,4 @@
-"""How far a session is."""
+"""Progress of a session and agreement of its annotators."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from linker.annotation.session.agreement import (
     krippendorff_alpha,
     pairwise_kappas,
 )
-from linker.annotation.session.state import History
+from linker.annotation.session.state import SessionState
 from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a session is.
+    """Progress of a session.
 
     Attributes:
         posts: distinct posts; near-duplicates count once, here and below.
-        labelled: posts that somebody called relevant or not.
-        relevant: of these, those that are.
-        skipped: posts that were skipped and have no label.
-        copies_labelled: near-duplicates that took over a label.
-        estimate: how many relevant posts are left.
-        decision: what the stopping rule says.
+        labelled: posts with a label other than skip.
+        relevant: those that are relevant.
+        skipped: posts that were skipped and have no other label.
+        copies_labelled: near-duplicates that inherited a label.
+        estimate: number of relevant posts left.
+        decision: decision of the stopping rule.
         curve: relevant posts found after each label.
-        annotators: how many posts each has labelled.
-        per_hour: labels of one annotator in an hour of work; None before there are two.
-        disputed: posts that as many annotators call relevant as not, and nobody has resolved; they count as relevant.
-        problem: why the order is older than it should be; None where it is not.
+        annotators: name → number of labels.
+        per_hour: labels per annotator and hour, without breaks; None with fewer than two labels.
+        disputed: posts with a tie and no adjudicated label; they count as relevant.
+        problem: why the queue is out of date; None if it is not.
     """
 
     posts: int
@@ -54,14 +54,14 @@ class Status:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the annotators of a session agree; skips are no labels here.
+    """Agreement of the annotators of a session; skips do not count.
 
     Attributes:
-        posts: how many posts have the labels of two or more.
-        alpha: Krippendorff's α over these; NaN where it is not defined.
-        kappas: Cohen's κ of every two annotators; NaN where it is not defined.
+        posts: number of posts labeled by two or more annotators.
+        alpha: Krippendorff's α over these; NaN if undefined.
+        kappas: pair of annotators → Cohen's κ; NaN if undefined.
         disagreements: the posts with different labels.
-        holds: of these posts, by id, what holds now: what was resolved, else what most say, a tie being relevant.
+        holds: post id → whether a disputed post counts as relevant: adjudicated label, else majority, ties relevant.
     """
 
     posts: int
@@ -71,15 +71,15 @@ class Agreement:
     holds: dict[str, bool]
 
 
-def agreement_of(history: History, pool: Pool) -> Agreement:
-    """How far the annotators agree."""
+def agreement_of(state: SessionState, pool: Pool) -> Agreement:
+    """Compute the agreement of the annotators."""
     votes = {
         name: {
             pool.posts[place].id: given.value == "relevant"
             for place, given in one.given.items()
             if given.value != "skip"
         }
-        for name, one in history.annotators.items()
+        for name, one in state.annotators.items()
     }
     votes = {name: given for name, given in votes.items() if given}
     times = Counter(post for given in votes.values() for post in given)
@@ -89,20 +89,20 @@ def agreement_of(history: History, pool: Pool) -> Agreement:
         krippendorff_alpha(votes.values()),
         pairwise_kappas(votes),
         differing,
-        {one.post_id: bool(history.value(history.places[one.post_id])) for one in differing},
+        {one.post_id: bool(state.value(state.places[one.post_id])) for one in differing},
     )
 
 
 def status_of(
-    history: History, pool: Pool, estimate: Estimate, decision: Decision, problem: str | None
+    state: SessionState, pool: Pool, estimate: Estimate, decision: Decision, problem: str | None
 ) -> Status:
-    """What a history comes to."""
-    labels, annotators = history.labels(), history.annotators
+    """Summarize the state of a session."""
+    labels, annotators = state.labels(), state.annotators
     skipped = {
         place
         for one in annotators.values()
         for place, given in one.given.items()
-        if given.value == "skip" and not history.taken[place]
+        if given.value == "skip" and not state.labeled[place]
     }
     seconds = sum(one.work.total_seconds() for one in annotators.values())
     worked = sum(one.worked for one in annotators.values())
@@ -117,6 +117,6 @@ def status_of(
         curve=np.cumsum(labels.relevant).tolist(),
         annotators={name: len(one.given) for name, one in annotators.items() if one.given},
         per_hour=round(3600 * worked / seconds, 1) if seconds else None,
-        disputed=len(history.disputed()),
+        disputed=len(state.disputed()),
         problem=problem,
     )

@@ -1,4 +1,4 @@
-"""The folder of a session: what stands in it, written once when the session begins."""
+"""The folder of a session: files that are written once, when the session is created."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from scipy.sparse import csr_matrix
 
 from linker.annotation.pool import Pool
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import atomic_write
+from linker.common.files import atomic_write, read_json_object, write_json
 from linker.data.types import Article, Post
-from linker.models.archive import write_json
 from linker.ranking.explanation import Explanation
 from linker.version import __version__
 
@@ -30,16 +29,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Settings:
-    """What a session was started with.
+    """Settings of a session.
 
     Attributes:
-        model: what gave the scores, as it was named.
-        strategy: the config of the ordering.
-        rule: the config of the stopping rule.
-        overlap: the share of posts that two annotators label.
-        seed: of all that is drawn.
-        guidelines: what the annotators are told.
-        created: when, ISO.
+        model: name of the model that scored the posts.
+        strategy: config of the query strategy.
+        rule: config of the stopping rule.
+        overlap: share of posts that two annotators label.
+        seed: random seed.
+        guidelines: instructions for the annotators.
+        created: time of creation, ISO 8601.
     """
 
     model: str
@@ -52,14 +51,14 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Contents:
-    """What a session works on.
+class SessionData:
+    """Data of a session.
 
     Attributes:
-        settings: what it was started with.
+        settings: its settings.
         pool: the distinct posts.
-        posts: all posts, copies too, in the order of the files they came from.
-        places: every post's id → its place in the pool.
+        posts: all posts, near-duplicates included, in the order of the input.
+        places: post id → index in the pool.
     """
 
     settings: Settings
@@ -69,18 +68,18 @@ class Contents:
 
 
 def is_session(folder: Path) -> bool:
-    """Is there a session, whole or half, in this folder?"""
+    """Return whether the folder holds a session, complete or not."""
     return any((folder / name).exists() for name in (SETTINGS, JOURNAL, POOL))
 
 
 def check_new(folder: Path) -> None:
-    """Can a session begin here? What a start left that was stopped half-way is in nobody's way.
+    """Check that a session can be created here; files of an interrupted creation do not count.
 
     Raises:
-        LinkerError: there is a session, or something else.
+        LinkerError: if the folder holds a session, or anything else.
     """
     if (folder / SETTINGS).exists():
-        raise LinkerError(f"{folder}: there is a session already; open it, or choose another folder")
+        raise LinkerError(f"{folder}: already holds a session; open it, or choose another folder")
     if folder.exists() and not folder.is_dir():
         raise LinkerError(f"{folder}: is a file; give a folder")
     ours = {ARTICLES, POSTS, POOL, WORDS, JOURNAL, ORDER}
@@ -94,17 +93,17 @@ def check_new(folder: Path) -> None:
         raise LinkerError(f"{folder}: holds labels but no {SETTINGS}; put that back, or choose a new folder")
 
 
-def write_contents(
+def write_session(
     folder: Path,
     settings: Settings,
     pool: Pool,
     posts: Sequence[Post],
     explanations: list[Explanation] | None,
 ) -> None:
-    """Write all that a session needs; `session.json` comes last, so a folder that has it is whole.
+    """Write the files of a session; `session.json` comes last, so a folder that has it is complete.
 
     Raises:
-        LinkerError: it cannot be written.
+        LinkerError: if a file cannot be written.
     """
     article_lines = [_line(asdict(article)) for article in pool.articles]
     post_lines = [_line(asdict(post)) for post in posts]
@@ -116,8 +115,8 @@ def write_contents(
     for place, (post, copies) in enumerate(zip(pool.posts, pool.copies)):
         groups[[number[one.id] for one in (post, *copies)]] = place
     arrays = {
-        "article_lines": _sums(article_lines),
-        "post_lines": _sums(post_lines),
+        "article_lines": _checksums(article_lines),
+        "post_lines": _checksums(post_lines),
         "representatives": np.array([number[post.id] for post in pool.posts], dtype=np.int64),
         "groups": groups,
         "scores": pool.scores,
@@ -132,11 +131,11 @@ def write_contents(
     write_json(folder / SETTINGS, {"format": FORMAT, "linker_version": __version__, **asdict(settings)})
 
 
-def read_contents(folder: Path) -> Contents:
-    """Read what `write_contents` wrote.
+def read_session(folder: Path) -> SessionData:
+    """Read what `write_session` wrote.
 
     Raises:
-        DataError: there is no session, it is half there, damaged, changed, or of a newer version.
+        DataError: if there is no session, or it is incomplete, damaged, changed, or of a newer version.
     """
     settings = _read_settings(folder)
     arrays = _read_arrays(folder / POOL)
@@ -157,14 +156,14 @@ def read_contents(folder: Path) -> Contents:
         arrays.get("vectors"),
         arrays.get("article_vectors"),
     )
-    return Contents(settings, pool, posts, dict(zip((post.id for post in posts), groups.tolist())))
+    return SessionData(settings, pool, posts, dict(zip((post.id for post in posts), groups.tolist())))
 
 
 def read_explanations(folder: Path) -> list[bytes]:
-    """A line for each place of the pool, for `explanation_of`; none where the model cannot explain.
+    """Return a line per post of the pool, for `explanation_of`; no lines if the model cannot explain.
 
     Raises:
-        DataError: the file cannot be read.
+        DataError: if the file cannot be read.
     """
     try:
         return (folder / WORDS).read_bytes().split(b"\n")[:-1]
@@ -173,7 +172,7 @@ def read_explanations(folder: Path) -> list[bytes]:
 
 
 def explanation_of(line: bytes) -> Explanation:
-    """What a line of `read_explanations` says."""
+    """Parse a line of `read_explanations`."""
     article_words, post_words, spans = json.loads(line)
     return Explanation(
         [(word, weight) for word, weight in article_words],
@@ -197,14 +196,11 @@ def _read_settings(folder: Path) -> Settings:
         )
     if not path.is_file():
         problem = (
-            "its start was interrupted; start it again" if is_session(folder) else f"it has no {SETTINGS}"
+            "its creation was interrupted; create it again" if is_session(folder) else f"it has no {SETTINGS}"
         )
         raise DataError(f"{folder}: not a session, {problem}")
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: cannot be read as JSON ({error}); put back a copy of it") from error
-    if not isinstance(values, dict) or not isinstance(values.get("format"), int):
+    values = read_json_object(path)
+    if not isinstance(values.get("format"), int):
         raise DataError(f"{path}: not the settings of a session")
     if values["format"] > FORMAT:
         raise DataError(
@@ -221,8 +217,8 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     try:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
-    except Exception as error:  # damage shows in many ways
-        raise DataError(f"{path}: damaged or not there ({error}); put back a copy of it") from error
+    except Exception as error:  # damage causes many kinds of errors
+        raise DataError(f"{path}: damaged or missing ({error}); put back a copy of it") from error
 
 
 def _line(values: dict[str, Any] | list[Any]) -> bytes:
@@ -239,26 +235,26 @@ def _write_lines(path: Path, lines: Iterable[bytes]) -> None:
         file.writelines(lines)
 
 
-def _sums(lines: Sequence[bytes]) -> np.ndarray:
+def _checksums(lines: Sequence[bytes]) -> np.ndarray:
     return np.array([zlib.crc32(line) for line in lines], dtype=np.uint32)
 
 
 def _read_lines(path: Path, sums: np.ndarray, record: Callable[[dict[str, Any]], T]) -> list[T]:
-    """Records of lines that must be what they were."""
+    """Return the records of lines, checked against their checksums."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); put back a copy of it") from error
     if lines[-1] == b"":
         lines.pop()
-    found = _sums([line + b"\n" for line in lines])
+    found = _checksums([line + b"\n" for line in lines])
     shared = min(len(found), len(sums))
     differing = np.flatnonzero(found[:shared] != sums[:shared])
     if len(differing) or len(found) != len(sums):
         number = int(differing[0]) + 1 if len(differing) else shared + 1
         raise DataError(
-            f"{path}, line {number}: is not what it was when the session began; labels belong to posts as they "
-            "were: put back a copy, or start a new session and import the labels there"
+            f"{path}, line {number}: was changed since the session was created, and labels belong to the original "
+            "posts; put back a copy, or create a new session and import the labels there"
         )
     return [record(json.loads(line)) for line in lines]
 

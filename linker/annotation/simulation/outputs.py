@@ -11,8 +11,7 @@ from typing import Any
 
 from linker.annotation.simulation.simulate import Task
 from linker.annotation.simulation.study import STEPS, Plan, Study, summary
-from linker.common.files import atomic_write, check_writable
-from linker.models.archive import write_json
+from linker.common.files import atomic_write, check_writable, write_json
 from linker.version import __version__
 
 RUNS, CURVES, STOPS, SUMMARY, PLOT = "runs.csv", "curves.csv", "stops.csv", "summary.json", "recall.svg"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from linker.annotation.pool import Labels, Pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 
 
@@ -68,7 +68,7 @@ class Run:
 
 def simulate(
     task: Task,
-    strategy: OrderingStrategy,
+    strategy: QueryStrategy,
     seed: int,
     growth: float = 0.05,
     rule: StoppingRule | None = None,

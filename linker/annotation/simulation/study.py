@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Run, Task, found, labels_to, simulate, work_saved
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 
@@ -194,7 +194,7 @@ class Plan:
         growth: as of `simulate`.
     """
 
-    strategies: Mapping[str, OrderingStrategy]
+    strategies: Mapping[str, QueryStrategy]
     rules: Mapping[str, StoppingRule] = field(default_factory=dict)
     seeds: int = 5
     first: int = 100

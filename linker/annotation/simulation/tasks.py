@@ -8,16 +8,14 @@ from typing import Any
 from linker.annotation.build_pool import build_pool
 from linker.annotation.simulation.simulate import Task
 from linker.common.errors import DataError
+from linker.data.io.labels import parse_label
 from linker.data.types import Article, Post
 from linker.models.model import Model
 
-_YES = frozenset({"true", "yes", "y", "relevant", "on"})
-_NO = frozenset({"false", "no", "n", "not", "irrelevant", "off"})
-
-Planned = tuple[str, list[Article], list[Post], set[str]]
+TaskSpec = tuple[str, list[Article], list[Post], set[str]]
 
 
-def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[Planned]:
+def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[TaskSpec]:
     """A task for each story, or for each article without one: all posts, of which those linked to it are relevant.
 
     Returns:
@@ -44,7 +42,7 @@ def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[Pla
 
 def labelled_tasks(
     articles: Sequence[Article], posts: Sequence[Post], relevant: str, topic: str | None
-) -> list[Planned]:
+) -> list[TaskSpec]:
     """A task for each value of the column `topic`, whose seeds are the articles with that story or id.
 
     Args:
@@ -59,18 +57,18 @@ def labelled_tasks(
     groups: dict[str, list[Post]] = {}
     for post in posts:
         groups.setdefault(str(_value(post, topic)) if topic else "all posts", []).append(post)
-    planned: list[Planned] = []
+    planned: list[TaskSpec] = []
     for name, own in groups.items():
         seeds = [one for one in articles if topic is None or name in (one.story, one.id)]
         if not seeds:
             raise DataError(
                 f"{topic} {name!r}: no article has this as its id or story; add one, or leave these posts out"
             )
-        planned.append((name, seeds, own, {post.id for post in own if _yes(post, relevant)}))
+        planned.append((name, seeds, own, {post.id for post in own if _is_relevant(post, relevant)}))
     return planned
 
 
-def made(planned: Sequence[Planned], model: Model) -> Iterator[Task | str]:
+def build_tasks(planned: Sequence[TaskSpec], model: Model) -> Iterator[Task | str]:
     """The tasks with their pools; the name instead where no post is relevant, or none that is labelled as such."""
     for name, seeds, posts, relevant in planned:
         if relevant:
@@ -91,14 +89,14 @@ def _value(post: Post, column: str) -> Any:
     return value
 
 
-def _yes(post: Post, column: str) -> bool:
+def _is_relevant(post: Post, column: str) -> bool:
     value = _value(post, column)
-    word = str(value).strip().lower()
-    if word in _YES or word in _NO:
-        return word in _YES
     try:
-        return float(word) > 0
-    except ValueError:
+        label = parse_label(value, grades=True)
+    except ValueError as error:
+        raise DataError(f"post {post.id}, column {column!r}: {error}") from None
+    if label in (None, "skip"):
         raise DataError(
-            f"post {post.id}: {column} is {value!r}; 1 or 0, true or false, yes or no were expected"
-        ) from None
+            f"post {post.id}, column {column!r}: {value!r} is not a label for a simulation; leave the post out"
+        )
+    return label == "relevant"

@@ -1,4 +1,4 @@
-"""How many relevant posts are left among those without a label."""
+"""Estimates of how many relevant posts are left."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scipy.special import betaln
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.random_draws import RandomDraws
 
-# The weight of shares of relevant posts in the evidence: small ones more often than large ones. Coverage holds for any
-# choice; this one keeps intervals short where few relevant posts are left.
+# Beta prior of the share of relevant posts. Coverage holds for any choice; this one keeps intervals short when few
+# relevant posts are left.
 _PRIOR = (0.25, 1.0)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """How many relevant posts have no label yet.
+    """Number of relevant posts without a label.
 
     Attributes:
-        low: at least so many.
-        middle: the best guess.
-        high: at most so many.
-        confidence: how sure `low` and `high` are.
-        basis: what they rest on, one sentence.
+        low: lower bound.
+        middle: point estimate.
+        high: upper bound.
+        confidence: coverage of the bounds, 0 to 1.
+        basis: one sentence on the evidence.
     """
 
     low: int
@@ -37,12 +37,12 @@ class Estimate:
 
 
 def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estimate:
-    """How many relevant posts are left, from the labels of posts that were drawn at random.
+    """Estimate how many relevant posts are left, from the labels of randomly sampled posts.
 
-    The interval holds the truth after every label at once with the stated confidence, so it may be looked at all the
-    time and labelling may end because of it: a confidence sequence for sampling without replacement (Waudby-Smith and
-    Ramdas 2020, NeurIPS), here with labels in between that were not drawn at random. Without random draws nothing
-    is known for certain; the middle then continues the curve of the finds.
+    The interval holds simultaneously after every label, so it may be watched and labeling may stop because of it: a
+    confidence sequence for sampling without replacement (Waudby-Smith and Ramdas 2020, NeurIPS), with labels in between
+    that were not sampled at random. Without a random sample the bounds are uninformative and the point estimate
+    extrapolates the recall curve.
     """
     rest = pool_size - len(labels)
     if rest <= 0:
@@ -54,7 +54,7 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
             _continued(labels.relevant, rest),
             rest,
             1.0,
-            "no post was drawn at random: the middle continues the curve of the finds, the bounds are all there is",
+            "no random sample yet: the point estimate extrapolates the recall curve, the bounds are uninformative",
         )
     a, b = _PRIOR
     expected = betaln(draws.relevant + a, draws.size - draws.relevant + b) - betaln(a, b)
@@ -68,12 +68,12 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
     low = _first(0, middle, lambda left: likely(left) > least)
     high = _first(middle, rest, lambda left: likely(left + 1) <= least)
     return Estimate(
-        low, middle, high, confidence, f"{draws.relevant} of {draws.size} posts drawn at random are relevant"
+        low, middle, high, confidence, f"{draws.relevant} of {draws.size} randomly sampled posts are relevant"
     )
 
 
 def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The first number from `low` on for which something holds that then stays so; `high` if none before it."""
+    """Return the first number from `low` on for which a monotone condition holds; `high` if none before it does."""
     while low < high:
         middle = (low + high) // 2
         if holds(middle):
@@ -84,7 +84,7 @@ def _first(low: int, high: int, holds: Callable[[int], bool]) -> int:
 
 
 def _continued(relevant: np.ndarray, rest: int) -> int:
-    """The finds to come, if each stretch goes on to hold the same fraction of what the one before it held."""
+    """Extrapolate the recall curve: each stretch finds the same fraction of what the one before it found."""
     half = len(relevant) // 2
     if not half:
         return rest // 2

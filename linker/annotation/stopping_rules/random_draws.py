@@ -1,4 +1,4 @@
-"""What labels of randomly drawn posts say about the number of relevant posts."""
+"""The likelihood of a random sample, given the number of relevant posts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from linker.annotation.pool import Labels
 
 @dataclass(frozen=True)
 class RandomDraws:
-    """Random draws without replacement, in runs between labels that were not drawn at random.
+    """A random sample without replacement, in runs between labels that were not sampled at random.
 
-    If the pool holds r relevant posts in all, a draw hits one of them with probability (r − found) / unlabelled, both
-    as they were at that moment. That is all that is assumed: how the other posts came to be labelled does not matter.
+    If the pool holds r relevant posts in all, a sampled post is relevant with probability (r − found) / unlabelled,
+    both as of that moment. Nothing else is assumed: it does not matter how the other posts came to be labeled.
 
     Attributes:
         unlabelled: float, one per run: posts without a label before the run.
@@ -31,7 +31,7 @@ class RandomDraws:
 
     @classmethod
     def of(cls, labels: Labels, pool_size: int, start: int = 0) -> RandomDraws:
-        """The draws among the labels from place `start` on."""
+        """Return the sampled posts among the labels from index `start` on."""
         drawn = np.flatnonzero(labels.at_random[start:]) + start
         first = drawn[np.diff(drawn, prepend=-2) > 1]
         last = drawn[np.diff(drawn, append=len(labels) + 1) > 1]
@@ -41,28 +41,28 @@ class RandomDraws:
         )
 
     def with_run(self, unlabelled: int, found: int) -> RandomDraws:
-        """These draws and a run that begins now and has no draws yet."""
+        """Return this sample with a new, empty run."""
         now = ((self.unlabelled, unlabelled), (self.found, found), (self.drawn, 0), (self.hits, 0))
         return RandomDraws(*(np.append(values, float(value)) for values, value in now))
 
     def followed_by_misses(self, number: int) -> RandomDraws:
-        """These draws, the last run of them going on with so many posts that are not relevant."""
+        """Return this sample with `number` more posts in its last run, none of them relevant."""
         drawn = self.drawn.copy()
         drawn[-1] += number
         return RandomDraws(self.unlabelled, self.found, drawn, self.hits)
 
     @property
     def size(self) -> int:
-        """How many posts were drawn."""
+        """Number of sampled posts."""
         return int(self.drawn.sum())
 
     @property
     def relevant(self) -> int:
-        """How many of them are relevant."""
+        """Number of relevant posts among them."""
         return int(self.hits.sum())
 
     def log_likelihood(self, totals: np.ndarray) -> np.ndarray:
-        """The log-probability of the draws if the pool held so many relevant posts; −inf where it cannot."""
+        """Return the log-probability of the sample for each total of relevant posts; −inf where impossible."""
         left = np.asarray(totals, dtype=float)[:, None] - self.found
         others = self.unlabelled - left
         misses = self.drawn - self.hits

@@ -1,27 +1,26 @@
-"""Stop when a recall is reached, with a stated confidence."""
+"""Stop at a target recall, with a stated confidence."""
 
 from __future__ import annotations
 
 import math
 
-from linker.annotation.stopping_rules.sequential_test import TailRule
+from linker.annotation.stopping_rules.sequential_test import SequentialTestRule
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 
 
 @StoppingRule.register("recall")
-class RecallRule(TailRule):
-    """Stop when enough of all relevant posts are found, with the stated confidence, whatever the ordering.
+class RecallRule(SequentialTestRule):
+    """Stop at a target recall, with the stated confidence, whatever the query strategy.
 
-    First posts are labelled in the strategy's order until it seems exhausted, then at random, until the hypothesis
-    that recall is below the target can be dropped (Callaghan and Müller-Hansen 2020, Systematic Reviews 9:273;
-    `linker.annotation.stopping_rules.sequential_test` says how it can be tested after every label). Of 100 jobs, at
-    most 100 (1 − confidence) end below the target. That is about the labels as given: what annotators take for
-    relevant.
+    Posts are labeled in the strategy's order until it seems exhausted, then in random order, until the hypothesis that
+    recall is below the target is rejected (Callaghan and Müller-Hansen 2020, Systematic Reviews 9:273;
+    `linker.annotation.stopping_rules.sequential_test` explains how it can be tested after every label). At most
+    1 − confidence of all jobs stop below the target. Recall is measured against the labels as given.
 
     Args:
-        target: the share of all relevant posts that must be found.
-        confidence: in how many of all jobs that must be so, at least.
-        patience: the ordering seems exhausted after so many labels in a row without a find.
+        target: share of all relevant posts to find, between 0 and 1.
+        confidence: share of jobs that must reach the target, between 0 and 1.
+        patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
     """
 
     def __init__(self, target: float = 0.95, confidence: float = 0.95, patience: int = 200) -> None:
@@ -31,10 +30,10 @@ class RecallRule(TailRule):
         self.target = target
 
     def too_many(self, found: int, known: int, unlabelled: int) -> int:
-        """See `TailRule.too_many`."""
+        """Return the smallest total that would be too many; see `SequentialTestRule`."""
         # found / target may fall short of a whole number by rounding.
         return math.floor(found / self.target + 1e-9) + 1
 
     def reached(self) -> str:
-        """See `TailRule.reached`."""
+        """Return the conclusion; see `SequentialTestRule`."""
         return f"recall is at least {self.target:.0%}"

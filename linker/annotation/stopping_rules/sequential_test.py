@@ -1,14 +1,13 @@
-"""Ending a job by labelling at random: when to begin, and when what was drawn is enough.
+"""A sequential test on a random sample: when to start sampling, and when the sample is large enough to stop.
 
-Callaghan and Müller-Hansen (2020, Systematic Reviews 9:273) draw at random once the ordering seems exhausted and test
-the hypothesis that too many relevant posts are left with the hypergeometric distribution. Their test has its error rate
-when it is made once; made after every label, which is what deciding when to stop comes to, it errs more often. Here the
-same likelihood is weighed against that of fewer posts being left. Such a ratio may be looked at after every label: that
-it ever passes 1/α while the hypothesis is true has a probability of at most α (Ville's inequality; Waudby-Smith and
-Ramdas 2020, NeurIPS).
+Callaghan and Müller-Hansen (2020, Systematic Reviews 9:273) sample at random once the query strategy seems exhausted
+and test with the hypergeometric distribution whether too many relevant posts are left. Their error rate holds for
+a single test; a rule that decides after every label tests many times and errs more often. Here the same likelihood is
+divided by that of fewer posts being left. This ratio may be checked after every label: the probability that it ever
+exceeds 1/α while the hypothesis is true is at most α (Ville's inequality; Waudby-Smith and Ramdas 2020, NeurIPS).
 
-Where the random draws find so much that the hypothesis looks true, labelling goes back to the ordering, which may have
-learned from them, until it seems exhausted again. Each such tail has its own share of the error that is allowed.
+If the sample finds so many relevant posts that the hypothesis looks true, labeling returns to the strategy, which may
+have learned from them, until it seems exhausted again. Each such sample has its own share of the error allowed.
 """
 
 from __future__ import annotations
@@ -26,20 +25,19 @@ from linker.annotation.stopping_rules.random_draws import RandomDraws
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.checks import at_least
 
-# Up to so many posts left each number is weighed by itself, above that one in ten.
+# Alternatives up to this number are all weighted; above it, steps of one tenth.
 _ALL = 32
 
-
-# A tail may be given up after so many finds, and the first of them takes this share of the error that is allowed, each
-# that follows the same share of what is left.
-_FINDS = 5
-_SHARE = 0.8
+# A sample may be abandoned after this many relevant posts. The first sample spends this share of the error allowed,
+# each later one the same share of the rest.
+_MIN_HITS = 5
+_ALPHA_SPENT = 0.8
 
 
 def exhausted_after(labels: Labels, patience: int, position: int = 0) -> int | None:
-    """After how many labels first `patience` in a row found nothing, those from `position` on.
+    """Return after how many labels, from `position` on, `patience` in a row were not relevant for the first time.
 
-    None: not yet, or nothing is found at all.
+    None: not yet, or no relevant post was found at all.
     """
     finds = np.flatnonzero(labels.relevant)
     if position:
@@ -51,12 +49,12 @@ def exhausted_after(labels: Labels, patience: int, position: int = 0) -> int | N
 
 @dataclass(frozen=True)
 class RandomTail:
-    """The random draws since the ordering seemed exhausted.
+    """The random sample since the strategy seemed exhausted.
 
     Attributes:
-        draws: the draws.
-        known: relevant posts known when they began.
-        unlabelled: posts without a label then.
+        draws: the sampled posts.
+        known: relevant posts known when sampling started.
+        unlabelled: posts without a label at that time.
     """
 
     draws: RandomDraws
@@ -65,35 +63,35 @@ class RandomTail:
 
     @classmethod
     def after(cls, labels: Labels, pool_size: int, start: int) -> RandomTail:
-        """The random draws that came after the first `start` labels."""
+        """Return the random sample after the first `start` labels."""
         known = int(labels.relevant[:start].sum())
         return cls(RandomDraws.of(labels, pool_size, start), known, pool_size - start)
 
     def log_evidence(self, total: int) -> float:
-        """The log of the evidence against the pool holding `total` relevant posts or more.
+        """Return the log evidence against the pool holding `total` relevant posts or more.
 
-        The chance that it is ever above ln(1/α) is at most α if there are so many.
+        If it holds that many, the probability that this ever exceeds ln(1/α) is at most α.
         """
         left, weights = _alternatives(self.unlabelled)
         logs = self.draws.log_likelihood(np.append(self.known + left, [total, total + 1]))
         if self.known + self.draws.relevant > total or logs[-1] > logs[-2]:
-            return -np.inf  # there are as many, or more than `total` are likelier still
+            return -np.inf  # that many are known, or more than `total` are even likelier
         if logs[-2] == -np.inf:
             return np.inf
         return float(logsumexp(logs[:-2], b=weights) - logs[-2])
 
-    def going_on(self, unlabelled: int, found: int) -> RandomTail:
-        """The same with a run that begins now and has no draws yet."""
+    def with_new_run(self, unlabelled: int, found: int) -> RandomTail:
+        """Return this sample with a new, empty run."""
         return RandomTail(self.draws.with_run(unlabelled, found), self.known, self.unlabelled)
 
     def more_misses(self, number: int) -> RandomTail:
-        """What it would be after so many more draws without a find."""
+        """Return this sample after `number` more posts that are not relevant."""
         return RandomTail(self.draws.followed_by_misses(number), self.known, self.unlabelled)
 
 
 @cache
 def _alternatives(unlabelled: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of posts that may be left, and the weight of each: half of it on none, then ever less."""
+    """Return numbers of relevant posts that may be left, and their weights: half on 0, then decreasing."""
     left = np.arange(min(unlabelled, _ALL) + 1)
     if unlabelled > _ALL:
         steps = math.ceil(math.log(unlabelled / _ALL) / math.log(1.1))
@@ -102,12 +100,12 @@ def _alternatives(unlabelled: int) -> tuple[np.ndarray, np.ndarray]:
     return left, weights
 
 
-class TailRule(StoppingRule):
-    """A rule that ends a job when random draws refute that too many relevant posts are there.
+class SequentialTestRule(StoppingRule):
+    """Base of rules that stop when a random sample rejects that too many relevant posts are left.
 
     Args:
-        confidence: how sure that has to be.
-        patience: the ordering seems exhausted after so many labels in a row without a find.
+        confidence: 1 − the error rate of the test, between 0 and 1.
+        patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
     """
 
     def __init__(self, confidence: float, patience: int) -> None:
@@ -118,21 +116,21 @@ class TailRule(StoppingRule):
         self.patience = patience
 
     def too_many(self, found: int, known: int, unlabelled: int) -> int:
-        """The smallest number of relevant posts in the pool that would be too many.
+        """Return the smallest number of relevant posts in the pool that would be too many.
 
         Args:
             found: relevant posts known now.
-            known: those known when drawing at random began.
-            unlabelled: posts without a label then.
+            known: relevant posts known when sampling started.
+            unlabelled: posts without a label at that time.
         """
         raise NotImplementedError
 
     def reached(self) -> str:
-        """What is known in the end, as words of a sentence."""
+        """Return the conclusion when the rule stops, as part of a sentence."""
         raise NotImplementedError
 
     def decide(self, labels: Labels, pool_size: int) -> Decision:
-        """See `StoppingRule.decide`."""
+        """Decide whether labeling can stop; see `StoppingRule`."""
         rest = pool_size - len(labels)
         if rest <= 0:
             return Decision(True, "every post has a label")
@@ -146,30 +144,35 @@ class TailRule(StoppingRule):
             given_up = self._given_up(labels, pool_size, start)
             if given_up is None:
                 break
-            position, error = given_up, error * (1 - _SHARE)
+            position, error = given_up, error * (1 - _ALPHA_SPENT)
         tail = RandomTail.after(labels, pool_size, start)
         total = self.too_many(labels.found, tail.known, tail.unlabelled)
-        least = -math.log(_SHARE * error)
-        drawn = f"{tail.draws.relevant:,} of {tail.draws.size:,} posts drawn at random are relevant"
+        least = -math.log(_ALPHA_SPENT * error)
+        drawn = f"{tail.draws.relevant:,} of {tail.draws.size:,} randomly sampled posts are relevant"
         if tail.log_evidence(total) >= least:
             return Decision(True, f"{drawn}: {self.reached()}, with {self.confidence:.0%} confidence")
-        more = _more(tail.going_on(rest, labels.found), total, least, rest)
-        return Decision(False, f"{drawn}; {more:,} more without a find would be enough", draw_at_random=True)
+        more = _more(tail.with_new_run(rest, labels.found), total, least, rest)
+        return Decision(
+            False, f"{drawn}; {more:,} more without a relevant post would be enough", draw_at_random=True
+        )
 
     def _given_up(self, labels: Labels, pool_size: int, start: int) -> int | None:
-        """After how many labels the tail from `start` on was given up, its finds telling of too many left; or None."""
+        """Return after how many labels the sample from `start` on was abandoned for finding too many; else None."""
         drawn = np.flatnonzero(labels.at_random[start:]) + start
         known, unlabelled = int(labels.relevant[:start].sum()), pool_size - start
         found = np.cumsum(labels.relevant)
         for hits, place in enumerate(np.flatnonzero(labels.relevant[drawn]), 1):
-            told = hits / (place + 1) * unlabelled
-            if hits >= _FINDS and told >= self.too_many(int(found[drawn[place]]), known, unlabelled) - known:
+            expected = hits / (place + 1) * unlabelled
+            if (
+                hits >= _MIN_HITS
+                and expected >= self.too_many(int(found[drawn[place]]), known, unlabelled) - known
+            ):
                 return int(drawn[place]) + 1
         return None
 
 
 def _more(tail: RandomTail, total: int, least: float, rest: int) -> int:
-    """How many more random draws would be enough if none of them were relevant, give or take one in twenty."""
+    """Return how many more random posts suffice if none is relevant, within 5 %."""
     steps = math.ceil(math.log(rest) / 0.05) + 1
     numbers = np.append(np.geomspace(1, rest, steps).astype(int), rest)
     place = bisect_left(numbers, True, key=lambda more: tail.more_misses(more).log_evidence(total) >= least)
@@ -178,7 +181,7 @@ def _more(tail: RandomTail, total: int, least: float, rest: int) -> int:
 
 def _waiting(labels: Labels, patience: int, position: int) -> str:
     if not labels.found:
-        return "nothing relevant is found yet"
+        return "no relevant post found yet"
     since = len(labels) - max(position, int(np.flatnonzero(labels.relevant)[-1]) + 1)
-    again = "random draws found too many; back to the ordering: " if position else ""
-    return f"{again}{since:,} labels since the last find; after {patience:,} posts are drawn at random"
+    again = "the random sample found too many; back to the query strategy: " if position else ""
+    return f"{again}{since:,} labels since the last relevant post; random sampling starts after {patience:,}"

@@ -1,4 +1,4 @@
-"""Stop when one more relevant post would cost too many labels."""
+"""Stopping rules by a count, by the shape of the recall curve, and by marginal cost."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import math
 import numpy as np
 
 from linker.annotation.pool import Labels
-from linker.annotation.stopping_rules.sequential_test import TailRule
+from linker.annotation.stopping_rules.sequential_test import SequentialTestRule
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.checks import at_least
 
 
 @StoppingRule.register("target")
 class TargetRule(StoppingRule):
-    """Stop when so many relevant posts are found; certain, as it is counted, and silent about recall.
+    """Stop after finding a fixed number of relevant posts. Makes no claim about recall.
 
     Args:
-        relevant: how many relevant posts are wanted.
+        relevant: number of relevant posts to find, at least 1.
     """
 
     def __init__(self, relevant: int = 500) -> None:
@@ -25,7 +25,7 @@ class TargetRule(StoppingRule):
         self.relevant = relevant
 
     def decide(self, labels: Labels, pool_size: int) -> Decision:
-        """See `StoppingRule.decide`."""
+        """Decide whether labeling can stop; see `StoppingRule`."""
         if labels.found >= self.relevant:
             return Decision(True, f"{labels.found:,} relevant posts are found, {self.relevant:,} were wanted")
         if len(labels) >= pool_size:
@@ -37,15 +37,15 @@ class TargetRule(StoppingRule):
 
 @StoppingRule.register("knee")
 class KneeRule(StoppingRule):
-    """Stop when the curve of finds has become so much flatter than it was (Cormack and Grossman 2016, SIGIR).
+    """Stop when the recall curve has a knee (Cormack and Grossman 2016, SIGIR).
 
-    The knee is where the curve is farthest above the straight line from its beginning to its end. The slope before it,
-    divided by the slope behind it with one more find counted, must reach 156 less the number of finds, but at least 6.
-    The rule guarantees nothing: where the ordering misses a kind of relevant post, the curve flattens all the same.
+    The knee is the point of the curve farthest above the straight line between its ends. The slope before it divided by
+    the slope after it, with one more relevant post counted, must reach 156 minus the number of relevant posts found,
+    and at least 6. The rule guarantees nothing: the curve also flattens if the strategy misses a kind of relevant post.
 
     Args:
-        at_least: do not stop before so many labels.
-        ratio: the slope ratio where it is not to depend on the number of finds.
+        at_least: smallest number of labels before stopping.
+        ratio: slope ratio to require; None: the ratio above.
     """
 
     def __init__(self, at_least: int = 100, ratio: float | None = None) -> None:
@@ -54,7 +54,7 @@ class KneeRule(StoppingRule):
         self.ratio = ratio
 
     def decide(self, labels: Labels, pool_size: int) -> Decision:
-        """See `StoppingRule.decide`."""
+        """Decide whether labeling can stop; see `StoppingRule`."""
         if len(labels) >= pool_size:
             return Decision(True, "every post has a label")
         if len(labels) < self.at_least:
@@ -63,16 +63,16 @@ class KneeRule(StoppingRule):
             )
         needed = self.ratio if self.ratio is not None else 156.0 - min(labels.found, 150)
         knee, ratio = knee_of(labels.relevant)
-        told = f"before label {knee:,} finds came {ratio:.1f} times as fast as since"
+        rate = f"before label {knee:,}, relevant posts came {ratio:.1f} times as fast as since"
         if ratio >= needed:
-            return Decision(True, f"{told}; {needed:g} times were needed, which guarantees nothing")
-        return Decision(False, f"{told}; {needed:g} times are needed")
+            return Decision(True, f"{rate}; {needed:g} times were required (no guarantee of recall)")
+        return Decision(False, f"{rate}; {needed:g} times are required")
 
 
 def knee_of(relevant: np.ndarray) -> tuple[int, float]:
-    """After how many labels the curve of finds has its knee, and the ratio of the slopes before and after it.
+    """Return the number of labels at the knee of the recall curve, and the ratio of the slopes before and after it.
 
-    A curve that nowhere lies above its chord has its knee at the end and the ratio 0.
+    A curve that is nowhere above its chord has its knee at the end and the ratio 0.
     """
     finds = np.cumsum(relevant)
     size = len(finds)
@@ -89,19 +89,19 @@ def _check(labels: int, ratio: float | None) -> None:
 
 
 @StoppingRule.register("one_more")
-class OneMoreRule(TailRule):
-    """Stop when one more relevant post would cost more labels than it is worth, with the stated confidence.
+class MarginalCostRule(SequentialTestRule):
+    """Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
 
-    Once the ordering seems exhausted, posts are drawn at random, until the hypothesis can be dropped that the posts
-    without a label then held at least one more relevant post for every `labels` of them. It is tested like the one
-    of `recall`: of 100 jobs, at most 100 (1 − confidence) end though it is true. With `labels` as large as the pool it
-    is the hypothesis of at least one more in all, which only labelling nearly everything can refute. The cost goes
-    with `labels` and hardly with the pool: without a find it is a little over three times `labels`.
+    Once the query strategy seems exhausted, posts are sampled at random, until the hypothesis is rejected that at least
+    one in `labels` of the posts unlabeled at that time was relevant. It is tested as in `recall`: at most
+    1 − confidence of all jobs stop although it is true. With `labels` as large as the pool, only labeling nearly
+    everything can reject it. The cost depends on `labels` and hardly on the pool: a little over three times `labels`
+    if the sample holds no relevant post.
 
     Args:
-        labels: the price of one more relevant post, in labels of posts drawn at random, that is too high.
-        confidence: in how many of all jobs it must be that high, at least.
-        patience: the ordering seems exhausted after so many labels in a row without a find.
+        labels: number of random labels per relevant post that is too expensive, at least 1.
+        confidence: share of jobs in which the cost must be that high, between 0 and 1.
+        patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
     """
 
     def __init__(self, labels: int = 100, confidence: float = 0.95, patience: int = 200) -> None:
@@ -110,9 +110,9 @@ class OneMoreRule(TailRule):
         self.labels = labels
 
     def too_many(self, found: int, known: int, unlabelled: int) -> int:
-        """See `TailRule.too_many`."""
+        """Return the smallest total that would be too many; see `SequentialTestRule`."""
         return known + math.ceil(unlabelled / self.labels)
 
     def reached(self) -> str:
-        """See `TailRule.reached`."""
-        return f"fewer than 1 in {self.labels:,} of the posts left over by the ordering are relevant"
+        """Return the conclusion; see `SequentialTestRule`."""
+        return f"fewer than 1 in {self.labels:,} of the posts that the strategy left are relevant"

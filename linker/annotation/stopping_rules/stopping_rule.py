@@ -1,4 +1,4 @@
-"""The family of stopping rules: when enough has been labelled."""
+"""The family of stopping rules: when enough posts have been labeled."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from linker.config import Registrable
 
 @dataclass(frozen=True)
 class Decision:
-    """What a rule says.
+    """Whether to stop, and why.
 
     Attributes:
-        stop: may labelling end here?
-        reason: one sentence for the annotator, with the figures it rests on.
-        draw_at_random: the rule needs the next posts drawn at random, not in the strategy's order.
+        stop: whether labeling can stop.
+        reason: one sentence for the annotator, with the figures behind it.
+        draw_at_random: whether the rule needs the next posts sampled at random instead of ranked by the query strategy.
     """
 
     stop: bool
@@ -24,8 +24,8 @@ class Decision:
 
 
 class StoppingRule(Registrable):
-    """Says after each label whether to go on. A function of the labels and of how many posts there are."""
+    """Base of stopping rules: decide after each label whether to continue, from labels and pool size alone."""
 
     def decide(self, labels: Labels, pool_size: int) -> Decision:
-        """May labelling stop, given these labels of a pool of so many distinct posts?"""
+        """Decide whether labeling can stop, given the labels and the number of distinct posts in the pool."""
         raise NotImplementedError

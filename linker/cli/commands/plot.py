@@ -12,7 +12,7 @@ from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
     from linker.data.types import LinkedPosts
-    from linker.plots.data import Scored
+    from linker.plots.data import ScoredPairs
 
 app = typer.Typer(help="Plot models, rankings, calibrations and simulated annotation.", no_args_is_help=True)
 
@@ -276,18 +276,18 @@ def _scored(
     articles: Path | None,
     posts: Path | None,
     split: str | None,
-) -> Scored:
+) -> ScoredPairs:
     from linker.models.resolve import resolve_model
-    from linker.plots.data import read_scored, scored_by
+    from linker.plots.data import read_scored_pairs, score_pairs
 
     if ranking is not None:
         if model or articles or posts or split:
             raise LinkerError("give RANKING, or --model, --articles and --posts; not both")
-        return read_scored(str(ranking), score, label)
+        return read_scored_pairs(str(ranking), score, label)
     if model is None or articles is None or posts is None:
         raise LinkerError("give RANKING, a file with scores and labels; or --model, --articles and --posts")
     found = resolve_model(model)
-    return scored_by(found.load(), _linked(articles, posts, split), model)
+    return score_pairs(found.load(), _linked(articles, posts, split), model)
 
 
 def _write(figure: Any, out: Path, numbers: Any, data: Path | None) -> None:

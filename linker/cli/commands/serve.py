@@ -84,9 +84,9 @@ def serve(
     if model is not None:
         resolve_model(model)
     columns = post_columns(column)
-    listener = server.listen(host, port)
+    listener = server.bind(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
-        token = server.checked_token(token, server.is_loopback(listener))
+        token = server.validate_token(token, server.is_loopback(listener))
         port = listener.getsockname()[1]
         with naming_columns():
             candidates = read_posts(posts, columns, on_error, str(errors_dir)) if posts else []

@@ -13,7 +13,7 @@ from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
     from linker.annotation.simulation.simulate import Task
-    from linker.annotation.simulation.tasks import Planned
+    from linker.annotation.simulation.tasks import TaskSpec
     from linker.models.model import Model
 
 _STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
@@ -104,7 +104,7 @@ def simulate(
     include_package: Packages = None,
 ) -> None:
     """Simulate labeling posts whose labels are known: the labels needed, the recall, and where rules stop."""
-    from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+    from linker.annotation.query_strategies.query_strategy import QueryStrategy
     from linker.annotation.simulation.outputs import check_outputs, write_study
     from linker.annotation.simulation.study import Plan, study
     from linker.annotation.stopping_rules.stopping_rule import StoppingRule
@@ -124,7 +124,7 @@ def simulate(
         if not Path(path).is_file():
             raise LinkerError(f"{path}: file not found")
     plan = Plan(
-        {name: build(OrderingStrategy, component("--strategy", name)) for name in strategy or _STRATEGIES},
+        {name: build(QueryStrategy, component("--strategy", name)) for name in strategy or _STRATEGIES},
         {name: build(StoppingRule, component("--stop", name)) for name in stop or ()},
         seeds,
         first,
@@ -149,21 +149,21 @@ def simulate(
         print(out)
 
 
-def _planned(articles: list, posts: list, relevant: str | None, task: str | None) -> list[Planned]:
+def _planned(articles: list, posts: list, relevant: str | None, task: str | None) -> list[TaskSpec]:
     from linker.annotation.simulation.tasks import labelled_tasks, linked_tasks
 
     return labelled_tasks(articles, posts, relevant, task) if relevant else linked_tasks(articles, posts)
 
 
-def _tasks(planned: list[Planned], model: Model) -> list[Task]:
+def _tasks(planned: list[TaskSpec], model: Model) -> list[Task]:
     from linker.annotation.build_pool import encoded_once
-    from linker.annotation.simulation.tasks import made
+    from linker.annotation.simulation.tasks import build_tasks
     from linker.common.console import stderr, track
 
     tasks = []
     # Tasks often share their posts. The first step takes the time and has a progress bar of its own.
     with encoded_once(model, [post for _, _, posts, relevant in planned if relevant for post in posts]):
-        for task in track(made(planned, model), "preparing", len(planned)):
+        for task in track(build_tasks(planned, model), "preparing", len(planned)):
             if isinstance(task, str):
                 stderr.print(
                     f"{task}: no relevant post; left out", highlight=False, markup=False, soft_wrap=True

@@ -24,7 +24,7 @@ _PARTS = ("file", "sha256", "rows", "dim", "first", "second", "near", "nearest",
 
 
 @dataclass(frozen=True)
-class Facts:
+class IndexMetadata:
     """What an index says of itself.
 
     Attributes:
@@ -66,7 +66,7 @@ class Index:
     post by post, then, for distances, the squares of their lengths. All float32.
     """
 
-    def __init__(self, facts: Facts, path: Path) -> None:
+    def __init__(self, facts: IndexMetadata, path: Path) -> None:
         self.facts = facts
         numbers = np.memmap(path, np.float32, "r")
         if len(numbers) != size_of(facts):
@@ -198,7 +198,7 @@ class Search:
         return self._fuse(scores, places)
 
 
-def facts_of(folder: Path) -> Facts | None:
+def facts_of(folder: Path) -> IndexMetadata | None:
     """What a corpus's index says of itself; None where there is none.
 
     Raises:
@@ -208,7 +208,7 @@ def facts_of(folder: Path) -> Facts | None:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         recall = {kind: (float(share), int(count)) for kind, (share, count) in content["recall"].items()}
-        return Facts(**{name: content[name] for name in _PARTS} | {"recall": recall})
+        return IndexMetadata(**{name: content[name] for name in _PARTS} | {"recall": recall})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -227,7 +227,7 @@ def damaged(folder: Path) -> str | None:
     return facts.file if not path.is_file() or sha256_of(path) != facts.sha256 else None
 
 
-def size_of(facts: Facts) -> int:
+def size_of(facts: IndexMetadata) -> int:
     """How many numbers there are in the file."""
     width = facts.first + facts.second
     return facts.dim * width + facts.rows * (width + facts.squares)

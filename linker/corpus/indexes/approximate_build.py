@@ -12,7 +12,7 @@ import numpy as np
 
 from linker.common.console import track
 from linker.common.files import atomic_write, sha256_of
-from linker.corpus.indexes.approximate import INDEX, WANTED, Facts, Index, Search, highest
+from linker.corpus.indexes.approximate import INDEX, WANTED, Index, IndexMetadata, Search, highest
 from linker.corpus.indexes.exact import BLOCK, Query, exact_scores
 
 # What directions must tell of the vectors: the share of the squares of their lengths.
@@ -28,7 +28,7 @@ _UNFINISHED = "approximate.new"
 
 def make_index(
     folder: Path, vectors: np.ndarray, similarity: str, articles: np.ndarray | None = None
-) -> Facts:
+) -> IndexMetadata:
     """Make a corpus's index anew, and measure it; for its only writer.
 
     Args:
@@ -42,7 +42,7 @@ def make_index(
     """
     rotation, first = _directions(vectors)
     rows, dim = vectors.shape
-    unmeasured = Facts(
+    unmeasured = IndexMetadata(
         "", "", rows, dim, first, rotation.shape[1] - first, rows, rows, similarity == "euclidean", {}
     )
     temporary = folder / _UNFINISHED
@@ -85,7 +85,7 @@ def _directions(vectors: np.ndarray) -> tuple[np.ndarray, int]:
     return directions[:, ::-1][:, :total].astype(np.float32), first
 
 
-def _write(file: IO[bytes], facts: Facts, vectors: np.ndarray, rotation: np.ndarray) -> None:
+def _write(file: IO[bytes], facts: IndexMetadata, vectors: np.ndarray, rotation: np.ndarray) -> None:
     """See `Index` for what stands where."""
     file.write(np.ascontiguousarray(rotation).tobytes())
     start_second = file.tell() + facts.rows * facts.first * 4
@@ -103,7 +103,9 @@ def _write(file: IO[bytes], facts: Facts, vectors: np.ndarray, rotation: np.ndar
         file.seek(here)
 
 
-def _measured(index: Index, vectors: np.ndarray, similarity: str, queries: dict[str, np.ndarray]) -> Facts:
+def _measured(
+    index: Index, vectors: np.ndarray, similarity: str, queries: dict[str, np.ndarray]
+) -> IndexMetadata:
     """The numbers of candidates that the even queries need, and what the odd ones find with them."""
     asked = {kind: [Query(one[None], similarity) for one in some] for kind, some in queries.items()}
     bests = {kind: _best(vectors, some) for kind, some in asked.items()}

@@ -1,4 +1,4 @@
-"""Exact scores of posts from vectors: of a row always the same, whoever computes it, with whatever others."""
+"""Exact scores; each row's score is bitwise independent of batch, thread count and machine."""
 
 from __future__ import annotations
 

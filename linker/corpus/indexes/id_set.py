@@ -1,4 +1,4 @@
-"""Sets of ids and of texts that grow to billions: 16 bytes each, whatever their length."""
+"""Sets of hashed ids and texts, 16 bytes each, that grow to billions."""
 
 from __future__ import annotations
 

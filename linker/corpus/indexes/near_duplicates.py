@@ -1,4 +1,4 @@
-"""Near-duplicates among the posts of a corpus, found in memory that a corpus of any size leaves small."""
+"""Near-duplicate detection in a corpus, in little memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIGNATURES, GROUPS = "signatures.u32", "groups.i64"
 
 
 class Groups:
-    """For each post the place of the first one that says the same; what new posts need is made up for on opening.
+    """For each post, the index of the first of its near-duplicates; completed for new posts on opening.
 
     See `linked_groups`. The signatures are kept, 192 bytes a post on disk; some 70 bytes a post are needed in memory.
     """
@@ -34,7 +34,7 @@ class Groups:
         """int64, one per post in the order of the store.
 
         Raises:
-            LinkerError: there is no room for the signatures.
+            LinkerError: if the disk is full.
         """
         rows = dataset.count_rows()
         if self._there(rows):

@@ -1,9 +1,8 @@
-"""All vectors of a corpus side by side in one file, mapped into memory: what an exact search reads."""
+"""The embeddings of a corpus in one memory-mapped file, for exact search."""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
 import tempfile
@@ -16,6 +15,7 @@ import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.common.files import NO_ROOM
+from linker.common.locks import lock
 from linker.corpus.storage.reader import batches
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-#: What a write fails with where nothing may be written.
+#: Error numbers of writing without permission.
 READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
@@ -45,18 +45,18 @@ class RowFile:
         self._row = self._dtype.itemsize * width
 
     def rows(self) -> int:
-        """How many whole rows there are."""
+        """Return the number of complete rows."""
         return self.path.stat().st_size // self._row if self.path.is_file() else 0
 
     def there(self, rows: int) -> np.ndarray:
-        """Those of the first so many rows that are there."""
+        """Return the first `rows` rows, or as many as exist."""
         have = min(rows, self.rows())
         if not have:
             return np.zeros((0, self._width), dtype=self._dtype)
         return np.memmap(self.path, dtype=self._dtype, mode="r", shape=(have, self._width))
 
     def cut(self, rows: int) -> None:
-        """Remove what lies behind so many rows; for the corpus's writer, before it appends."""
+        """Remove rows after the first `rows`; for the writer of the corpus, before it appends."""
         if self.rows() > rows:
             with _appending(self.path) as file:
                 file.truncate(rows * self._row)
@@ -82,7 +82,7 @@ class RowFile:
             make: gives the rows from a place on, in parts.
 
         Raises:
-            LinkerError: there is no room.
+            LinkerError: if the disk is full.
         """
         if self.rows() < rows:
             try:
@@ -129,7 +129,7 @@ class RowFile:
 @contextmanager
 def _appending(path: Path) -> Iterator[IO[bytes]]:
     with open(path, "ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file)
         yield file
 
 
@@ -147,7 +147,7 @@ class Matrix:
         """The whole matrix, after adding the rows that are in the store only.
 
         Raises:
-            LinkerError: there is no room for them.
+            LinkerError: if the disk is full.
         """
 
         def vectors(have: int) -> Iterator[np.ndarray]:

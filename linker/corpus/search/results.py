@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.common.stats import shortest_float
 from linker.corpus.storage.reader import post_from, rows_at
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation
@@ -57,7 +58,7 @@ class Ranking(ReadInParts):
             # The fewest digits that give the same float32 again.
             RankedPost(
                 self._first + i,
-                float(str(self._scores[i])),
+                shortest_float(self._scores[i]),
                 post,
                 marks[n] if marks else None,
                 int(self._copies[i]),

@@ -1,4 +1,4 @@
-"""A checksum for every file of the posts, so that a flipped byte is found and named."""
+"""Checksums of the files of a corpus, to find damage and name the file."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ FACTS, POSTS, CHECKSUMS = "corpus.json", "posts.lance", "checksums.jsonl"
 VERSIONS = f"{POSTS}/_versions/"
 MEND = "restore it from a copy, or build the corpus again"
 CHANGED = "was changed since it was written"
-# The one file that Lance writes anew; it is a hint only.
+# The only file that Lance rewrites; it is a hint only.
 _CHANGES = "latest_version_hint.json"
 
 
 @dataclass
 class Checksums:
-    """What was taken down.
+    """The recorded checksums.
 
     Attributes:
         known: file, relative to the corpus → SHA-256.
@@ -36,7 +36,7 @@ class Checksums:
 
     @classmethod
     def read(cls, folder: Path) -> Checksums:
-        """Those of a corpus."""
+        """Read the checksums of a corpus."""
         found = cls()
         path = folder / CHECKSUMS
         content = path.read_bytes() if path.is_file() else b""
@@ -52,15 +52,15 @@ class Checksums:
         return found
 
 
-class Seal:
-    """Takes down the checksums of files that have none yet; none is ever changed once written."""
+class ChecksumWriter:
+    """Records the checksums of new files; files never change once written."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._known: set[str] | None = None
 
     def take(self) -> None:
-        """Take them down; for the corpus's writer."""
+        """Record the checksums of new files; for the writer of the corpus."""
         path = self._folder / CHECKSUMS
         if self._known is None:
             there = Checksums.read(self._folder)
@@ -92,10 +92,10 @@ def files_of(folder: Path) -> list[str]:
 
 
 def check_newest(folder: Path) -> None:
-    """Is the file whole that says which posts there are? Lance would go down with it, or miss posts, in silence.
+    """Check the newest manifest, without which Lance would crash or silently miss posts.
 
     Raises:
-        DataError: it is missing, or was changed.
+        DataError: if it is missing or was changed.
     """
     known = {
         name: sha256 for name, sha256 in Checksums.read(folder).known.items() if name.startswith(VERSIONS)

@@ -1,4 +1,4 @@
-"""Posts read from the store, in bounded memory; what is damaged is told in words."""
+"""Reading posts from the store in bounded memory, with errors that name the damage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from linker.common.errors import DataError, LinkerError
-from linker.data.post_filter import in_utc, language_of
+from linker.data.post_filter import in_utc
 from linker.data.types import Post
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def table_of(posts: Sequence[Post], vectors: np.ndarray) -> pa.Table:
         pa.array([post.id for post in posts], pa.string()),
         pa.array([post.text for post in posts], pa.string()),
         pa.array([_utc(post.created_at) for post in posts], pa.timestamp("us", tz="UTC")),
-        pa.array([language_of(post) for post in posts], pa.string()),
+        pa.array([post.language for post in posts], pa.string()),
         pa.ExtensionArray.from_storage(pa.json_(), pa.array([_extra(post) for post in posts], pa.string())),
         pa.FixedSizeListArray.from_arrays(flat, dim),
     ]
@@ -101,10 +101,10 @@ def rows_at(dataset: lance.LanceDataset, places: np.ndarray, columns: Sequence[s
 
 @contextmanager
 def readable(uri: str) -> Iterator[None]:
-    """What goes wrong while posts are read, in words.
+    """Turn errors of reading into messages.
 
     Raises:
-        DataError: something is damaged.
+        DataError: if something is damaged.
     """
     try:
         yield
@@ -121,5 +121,5 @@ def readable(uri: str) -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of Lance says, without where in Lance it was."""
+    """Return an error message of Lance without the location in its source."""
     return (str(error).splitlines() or [type(error).__name__])[0].split(", /")[0]

@@ -1,8 +1,7 @@
-"""The corpus on disk: a Lance dataset of posts with their vectors, and a note of what made it."""
+"""The corpus on disk: a Lance dataset of posts with their embeddings, and its metadata."""
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -13,19 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import NO_ROOM, sha256_of
+from linker.common.files import NO_ROOM, sha256_of, write_json
+from linker.common.locks import lock
 from linker.corpus.storage.checksums import (
     CHANGED,
     FACTS,
     MEND,
     POSTS,
     Checksums,
-    Seal,
+    ChecksumWriter,
     check_newest,
     manifests,
 )
 from linker.corpus.storage.reader import first_line, readable
-from linker.models.archive import write_json
 from linker.version import __version__
 
 if TYPE_CHECKING:
@@ -34,21 +33,21 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 LOCK = "writer.lock"
-# The first Lance format that can filter by what stands within a JSON column.
+# The first Lance format that can filter by fields of a JSON column.
 LANCE_FORMAT = "2.2"
-# How Lance tells what the operating system told it.
+# How Lance reports errors of the operating system.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
 @dataclass(frozen=True)
-class Facts:
-    """What a corpus says of itself.
+class CorpusMetadata:
+    """Metadata of a corpus.
 
     Attributes:
-        model: where the model lay that encoded it.
-        fingerprint: what tells that model from every other.
-        similarity: how its vectors are compared.
-        dim: their length.
+        model: path or name of the model that encoded it.
+        fingerprint: fingerprint of that model.
+        similarity: `cosine`, `dot` or `euclidean`.
+        dim: dimension of the embeddings.
     """
 
     model: str
@@ -58,22 +57,22 @@ class Facts:
 
 
 class Store:
-    """The folder of a corpus. Posts are only ever appended; an append is there as a whole or not at all."""
+    """The folder of a corpus. Posts are only appended, and each append is atomic."""
 
-    def __init__(self, folder: Path, facts: Facts) -> None:
+    def __init__(self, folder: Path, facts: CorpusMetadata) -> None:
         self.folder = folder
         self.facts = facts
-        self._seal = Seal(folder)
+        self._seal = ChecksumWriter(folder)
 
     @classmethod
-    def create(cls, folder: Path, facts: Facts) -> Store:
-        """Begin a corpus where none is.
+    def create(cls, folder: Path, facts: CorpusMetadata) -> Store:
+        """Create a corpus in an empty folder.
 
         Raises:
-            LinkerError: the folder holds something else, or cannot be written.
+            LinkerError: if the folder is not empty, or cannot be written.
         """
         others = [path.name for path in folder.iterdir()] if folder.is_dir() else [""] * folder.exists()
-        # A kill may have left the lock, or a half-written note.
+        # A kill may have left the lock, or half-written metadata.
         if any(name != LOCK and not name.startswith(f".{FACTS}.") for name in others):
             raise LinkerError(f"{folder}: holds something else; give another folder for the corpus")
         try:
@@ -93,15 +92,15 @@ class Store:
         """Open a corpus.
 
         Raises:
-            DataError: there is none, it is damaged, or a newer version made it.
+            DataError: if there is none, or it is damaged or of a newer version.
         """
         check_local(folder)
         path = folder / FACTS
         if not path.is_file():
             if (folder / POSTS).exists():
                 raise DataError(f"{path}: is missing; {MEND}")
-            problem = f"not a corpus, it has no {FACTS}" if folder.is_dir() else "there is no such corpus"
-            raise DataError(f"{folder}: {problem}; make one with `linker corpus build`")
+            problem = f"not a corpus, it has no {FACTS}" if folder.is_dir() else "corpus not found"
+            raise DataError(f"{folder}: {problem}; build one with `linker corpus build`")
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             if content["format"] > FORMAT:
@@ -109,7 +108,7 @@ class Store:
                     f"{folder}: written by linker {content.get('linker_version')} in a newer format; "
                     f"this is linker {__version__}: upgrade it"
                 )
-            facts = Facts(**{name: content[name] for name in Facts.__dataclass_fields__})
+            facts = CorpusMetadata(**{name: content[name] for name in CorpusMetadata.__dataclass_fields__})
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path}: damaged ({error}); {MEND}") from error
         if Checksums.read(folder).known.get(FACTS) not in (None, sha256_of(path)):
@@ -118,30 +117,28 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the corpus as its only writer.
+        """Lock the corpus as its only writer.
 
         Raises:
-            LinkerError: another process is writing.
+            LinkerError: if another process is writing.
         """
         with ExitStack() as stack:
             try:
-                lock = stack.enter_context(open(self.folder / LOCK, "w"))
+                free = lock(stack.enter_context(open(self.folder / LOCK, "w")), wait=False)
             except OSError as error:
                 raise LinkerError(f"{self.folder}: cannot be written to ({error.strerror})") from error
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
+            if not free:
                 raise LinkerError(
                     f"{self.folder}: another process is writing to this corpus; wait until it has ended"
-                ) from error
+                )
             yield
 
     @contextmanager
-    def told(self) -> Iterator[None]:
-        """What goes wrong while posts are written, in words.
+    def write_errors(self) -> Iterator[None]:
+        """Turn errors of writing into messages.
 
         Raises:
-            LinkerError: the disk does not take them.
+            LinkerError: if a file cannot be written.
         """
         try:
             yield
@@ -152,20 +149,20 @@ class Store:
                 "make room and give the command again" if number in NO_ROOM else "then give the command again"
             )
             raise LinkerError(
-                f"{self.folder}: cannot be written ({reason}); what was added before is safe: {remedy}, it goes on "
+                f"{self.folder}: cannot be written ({reason}); what was added before is safe: {remedy}, it resumes "
                 "from there"
             ) from error
 
     @property
     def uri(self) -> str:
-        """Where the Lance dataset lies."""
+        """Path of the Lance dataset."""
         return str(self.folder / POSTS)
 
     def dataset(self) -> lance.LanceDataset | None:
-        """The newest version of the posts; None where nothing was appended yet.
+        """Open the latest version of the posts; None if nothing was appended yet.
 
         Raises:
-            DataError: it cannot be opened.
+            DataError: if it cannot be opened.
         """
         if not manifests(self.folder):
             return None
@@ -174,27 +171,27 @@ class Store:
             return _lance().dataset(self.uri)
 
     def append(self, table: pa.Table) -> None:
-        """Add posts, all or none, and take down the checksums of their files.
+        """Append posts atomically, and record the checksums of their files.
 
         Raises:
-            LinkerError: the disk does not take them.
+            LinkerError: if they cannot be written.
         """
         mode = "append" if manifests(self.folder) else "create"
-        with self.told():
+        with self.write_errors():
             _lance().write_dataset(table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT)
         self.seal()
 
     def seal(self) -> None:
-        """Take down the checksums of what was added since; for the writer.
+        """Record the checksums of new files; for the writer.
 
         Raises:
-            LinkerError: the disk does not take them.
+            LinkerError: if they cannot be written.
         """
-        with self.told():
+        with self.write_errors():
             self._seal.take()
 
     def sweep(self) -> None:
-        """Remove what appends left that were killed; for the writer, before it appends."""
+        """Remove files of interrupted appends; for the writer, before it appends."""
         dataset = self.dataset()
         used = (
             {file.path for part in dataset.get_fragments() for file in part.data_files()}
@@ -208,20 +205,20 @@ class Store:
                 path.unlink()
 
     def count(self) -> int:
-        """How many posts there are."""
+        """Return the number of posts."""
         dataset = self.dataset()
         return 0 if dataset is None else dataset.count_rows()
 
 
 def check_local(folder: Path) -> None:
-    """May a corpus lie there? Its vectors are mapped into memory, which only files of a file system can be.
+    """Check that a corpus can be stored in a folder: its embeddings are memory-mapped, which needs a file system.
 
     Raises:
-        LinkerError: the folder is an address.
+        LinkerError: if the folder is an address.
     """
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", str(folder)):  # Path makes one slash of two
         raise LinkerError(
-            f"{str(folder).replace(':/', '://', 1)}: a corpus lies on a file system, not behind an address (posts may "
+            f"{str(folder).replace(':/', '://', 1)}: a corpus needs a file system, not an address (posts may "
             "come from one); give a folder, and copy it when it is done"
         )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal
 
-from linker.common.console import stderr
+from linker.common.console import info, warn
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
 from linker.data.io.streams import shown_name
@@ -97,7 +97,7 @@ class BadLines:
         said = ", ".join(notes)
         if said and said != self._noted:
             self._noted = said
-            stderr.print(f"{name}: {said}", highlight=False, markup=False, soft_wrap=True)
+            info(f"{name}: {said}")
 
     def open_side_file(self, path: str) -> tuple[Path, IO[str]]:
         """Where the bad lines of an input go; the file appears when the block ends well."""
@@ -123,7 +123,7 @@ class BadLines:
             raise DataError(self._listing())
         for file in self._files:
             if file.reasons:
-                stderr.print(file.summary(), style="yellow", highlight=False, markup=False, soft_wrap=True)
+                warn(file.summary())
 
     def _listing(self) -> str:
         many = f"{self._total} bad lines" if self._total > 1 else "one bad line"

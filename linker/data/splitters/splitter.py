@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from linker.common.console import stderr
+from linker.common.console import warn
 from linker.common.errors import DataError
 from linker.config import Registrable
 from linker.data.types import Article, LinkedPosts, Post
@@ -98,7 +98,7 @@ def require_links(part: LinkedPosts, name: str) -> LinkedPosts:
 
 def tell(message: str) -> None:
     """Say on standard error what the division did that one might not expect."""
-    stderr.print(message, style="yellow", highlight=False, markup=False, soft_wrap=True)
+    warn(message)
 
 
 def _links(posts: Iterable[Post]) -> int:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
+from linker.common.locks import lock
 
 FORMAT = 1
 # The newest, and the one before it in case the newest turns out to be damaged.
@@ -146,24 +147,19 @@ class Checkpoints:
             self._lock = (self.folder / ".lock").open("w")
         except OSError as error:
             raise LinkerError(f"{self.folder}: cannot be written ({error.strerror})") from error
-        try:
-            import fcntl
-        except ImportError:  # Windows
-            return
         # The processes of a run whose leader was killed take a moment to end.
         until = time.monotonic() + LOCK_SECONDS
         while True:
             try:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError as error:
-                if time.monotonic() > until:
-                    raise LinkerError(
-                        f"{self.folder}: another process is training here; wait for it, or choose another --out"
-                    ) from error
-                time.sleep(0.2)
+                if lock(self._lock, wait=False):
+                    return
             except OSError:  # a file system without locks
                 return
+            if time.monotonic() > until:
+                raise LinkerError(
+                    f"{self.folder}: another process is training here; wait for it, or choose another --out"
+                )
+            time.sleep(0.2)
 
     def unlock(self) -> None:
         """Let others train here."""

@@ -47,7 +47,7 @@ export function articlePanel(articles) {
     panel.append(el("details", { open: wide && i === 0 },
       el("summary", {}, el("span", { class: "eyebrow" }, articles.length > 1 ? `Article ${i + 1} of ${articles.length}` : "Article"), title),
       about.length ? el("p", { class: "muted" }, about.flatMap((one, n) => (n ? [" · ", one] : [one]))) : null,
-      el("p", { class: "legend" }, "What counted: ",
+      el("p", { class: "legend" }, "Word weight: ",
         [1, 2, 3, 4].map((n) => el("mark", { class: `w${n}` }, ["a little", "some", "more", "most"][n - 1]))),
       body));
   });

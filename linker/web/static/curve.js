@@ -32,7 +32,7 @@ export function curve(points, labelled) {
   }
   node.append(
     svg("text", { x: PAD.left, y: HEIGHT - 6 }, "0"),
-    svg("text", { x: WIDTH - PAD.right, y: HEIGHT - 6, "text-anchor": "end" }, `${whole(labelled)} labelled`),
+    svg("text", { x: WIDTH - PAD.right, y: HEIGHT - 6, "text-anchor": "end" }, `${whole(labelled)} labeled`),
   );
   return node;
 }

@@ -25,7 +25,7 @@ export class LabelView {
     this.done = el("ul", { class: "rows recent" });
     this.below = [
       el("section", { class: "panel under", "aria-labelledby": "up-next" }, el("h2", { id: "up-next" }, "Up next"), this.upcoming),
-      el("section", { class: "panel under", "aria-labelledby": "just-now" }, el("h2", { id: "just-now" }, "Just labelled"), this.done),
+      el("section", { class: "panel under", "aria-labelledby": "just-now" }, el("h2", { id: "just-now" }, "Just labeled"), this.done),
     ];
     this.node = el("div", { class: "desk" }, this.article.panel, el("div", { class: "posts" }, this.card, this.below), this.progress.panel);
     this.draw();
@@ -50,7 +50,7 @@ export class LabelView {
 
   /** The server has taken back a label. */
   undone(post) {
-    if (post === null) say("There is nothing to undo");
+    if (post === null) say("Nothing to undo");
     this.recent = this.recent.filter((one) => one.post.id !== post);
     this.drawBelow();
   }
@@ -83,7 +83,7 @@ export class LabelView {
   draw() {
     const post = this.current;
     if (!post) {
-      const text = !this.heard || this.queue.waiting ? "Waiting for the next posts…" : "Nothing is left to label.";
+      const text = !this.heard || this.queue.waiting ? "Waiting for the next posts…" : "No posts left to label.";
       this.card.replaceChildren(el("p", { class: "empty", role: "status" }, text), this.choices(true));
     } else {
       this.article.mark(post.words);
@@ -141,7 +141,7 @@ export class LabelView {
 
 function chips(post) {
   const list = [];
-  if (post.random) list.push(["drawn at random", "info"]);
+  if (post.random) list.push(["random sample", "info"]);
   list.push([`score ${post.score.toPrecision(3)}`, ""]);
   if (post.created) list.push([shownTime(post.created), ""]);
   if (post.lang) list.push([post.lang, ""]);

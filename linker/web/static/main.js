@@ -7,7 +7,7 @@ import { LabelView } from "./label.js";
 import { PostsView } from "./posts.js";
 import { Queue } from "./queue.js";
 import { keep, kept } from "./store.js";
-import { TryView } from "./trying.js";
+import { TryView } from "./rank.js";
 
 const WHO = "linker:annotator";
 const VIEWS = ["label", "posts", "try"];
@@ -72,7 +72,7 @@ async function openDesk(key) {
     status: (status) => opened.label.status(status),
     state: drawState,
     refused: (action, message) => {
-      alarm(`A ${action.kind} was not taken: ${message}`);
+      alarm(`A ${action.kind} was rejected: ${message}`);
     },
     done: (action, post) => {
       if (action.kind === "undo") opened.label.undone(post);
@@ -114,9 +114,9 @@ function drawState(state, waiting, failure) {
     waiting: waiting ? `Offline, ${counted(waiting, "change")} kept` : "Offline",
   };
   pill.dataset.state = state;
-  pill.title = state === "waiting" ? "What you do is kept in this browser and sent when the server is there again." : "";
+  pill.title = state === "waiting" ? "Your labels are kept in this browser and sent when the server is available again." : "";
   if (pill.textContent !== texts[state]) pill.textContent = texts[state];
-  alarm(state === "waiting" && failure?.status ? `${failure.message}; labels are kept here and sent again` : null);
+  alarm(state === "waiting" && failure?.status ? `${failure.message}; labels are kept here and will be sent again` : null);
 }
 
 function askName() {
@@ -175,7 +175,7 @@ function strong(text) {
 function drawTheme() {
   const dark = document.documentElement.dataset.theme === "dark";
   byId("theme").textContent = dark ? "☀" : "☾";
-  const text = dark ? "Light colours" : "Dark colours";
+  const text = dark ? "Light colors" : "Dark colors";
   byId("theme").setAttribute("aria-label", text);
   byId("theme").title = text;
 }
@@ -235,6 +235,6 @@ listen({
 });
 
 start().catch((failure) => {
-  alarm(`The page cannot begin: ${failure.message}`);
+  alarm(`The page cannot start: ${failure.message}`);
   say(failure.message);
 });

@@ -23,7 +23,7 @@ export class PostsView {
       return el("div", { class: wide ? "wide" : "" }, el("label", { for: control.id }, label), control);
     };
     const option = ([value, text]) => el("option", { value }, text);
-    const labels = [["all", "All posts"], ["relevant", "Relevant"], ["not", "Not relevant"], ["skip", "Skipped"], ["none", "Without a label"]];
+    const labels = [["all", "All posts"], ["relevant", "Relevant"], ["not", "Not relevant"], ["skip", "Skipped"], ["none", "Unlabeled"]];
     const days = session.times?.map((time) => time.slice(0, 10));
     const day = () => el("input", { type: "date", min: days[0], max: days[1] });
     this.form = el("form", { class: "filters", role: "search", oninput: later, onsubmit: (event) => { event.preventDefault(); this.load(); } },
@@ -59,7 +59,7 @@ export class PostsView {
     else this.list.replaceChildren(...rows);
     this.count.textContent = counted(answer.total, "post");
     this.more.hidden = this.list.children.length >= answer.total;
-    if (!answer.total) this.list.replaceChildren(el("li", { class: "empty" }, "No post is like that."));
+    if (!answer.total) this.list.replaceChildren(el("li", { class: "empty" }, "No posts match."));
   }
 
   row(post) {

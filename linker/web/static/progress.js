@@ -24,7 +24,7 @@ export function progressPanel() {
     body.replaceChildren(...[
       el("dl", { class: "figures" },
         el("div", {}, el("dt", {}, "Relevant found"), el("dd", { id: "found" }, whole(status.relevant))),
-        el("div", {}, el("dt", {}, "Labelled"), el("dd", { id: "labelled" }, whole(status.labelled), el("small", {}, ` of ${whole(status.posts)}`)))),
+        el("div", {}, el("dt", {}, "Labeled"), el("dd", { id: "labelled" }, whole(status.labelled), el("small", {}, ` of ${whole(status.posts)}`)))),
       el("div", { class: "meter", role: "progressbar", "aria-label": "Labelled", "aria-valuemin": 0, "aria-valuemax": status.posts,
         "aria-valuenow": status.labelled }, bar),
       el("p", { class: "eyebrow" }, "Found so far"),
@@ -36,7 +36,7 @@ export function progressPanel() {
         interval(status.relevant, estimate, status.labelled > 0),
         el("p", { class: "muted" }, sentence(estimate.basis))),
       el("div", { class: decision.stop ? "decision stop" : "decision", id: "decision" },
-        el("strong", {}, decision.stop ? "You may stop" : "Go on"), el("p", { class: "muted" }, sentence(decision.reason))),
+        el("strong", {}, decision.stop ? "You may stop" : "Continue"), el("p", { class: "muted" }, sentence(decision.reason))),
       others(status),
     ].filter(Boolean));
   }
@@ -52,13 +52,13 @@ function range(estimate) {
 function others(status) {
   const people = Object.entries(status.annotators);
   const lines = [];
-  if (status.per_hour) lines.push(["Labels an hour", whole(status.per_hour)]);
+  if (status.per_hour) lines.push(["Labels per hour", whole(status.per_hour)]);
   if (status.skipped) lines.push(["Skipped", whole(status.skipped)]);
-  if (status.copies_labelled) lines.push(["Near-duplicates labelled along", whole(status.copies_labelled)]);
+  if (status.copies_labelled) lines.push(["Near-duplicates labeled with them", whole(status.copies_labelled)]);
   if (status.disputed) lines.push(["Annotators disagree on", counted(status.disputed, "post")]);
   if (people.length > 1) lines.push(...people.map(([name, count]) => [name, whole(count)]));
   if (!lines.length && !status.problem) return null;
   return el("div", { class: "block" },
     el("ul", { class: "people" }, lines.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))),
-    status.problem ? el("p", { class: "problem" }, `The order is not renewed: ${status.problem}`) : null);
+    status.problem ? el("p", { class: "problem" }, `The queue could not be updated: ${status.problem}`) : null);
 }

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from linker.annotation.formats import read, write
 from linker.annotation.formats.label_format import LabelFormat
-from linker.annotation.formats.records import ImportedLabel, LabelledPost
+from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import ConfigError, DataError
 from linker.data.types import Post
 
@@ -45,7 +45,7 @@ times = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(lambda t: t
 
 
 @st.composite
-def records(draw: st.DrawFn) -> list[LabelledPost]:
+def records(draw: st.DrawFn) -> list[LabeledPost]:
     made = []
     for post_id in draw(st.lists(names, unique=True, max_size=4)):
         post = Post(post_id, draw(any_text), created_at=draw(st.none() | times))
@@ -53,16 +53,16 @@ def records(draw: st.DrawFn) -> list[LabelledPost]:
         annotators = draw(st.lists(names, unique=True, max_size=2))
         for name in annotators:
             value = draw(st.sampled_from(["relevant", "not", "skip"]))
-            made.append(LabelledPost(post, "a1", score, value, name, draw(st.none() | names), draw(times)))
+            made.append(LabeledPost(post, "a1", score, value, name, draw(st.none() | names), draw(times)))
         if not annotators:
-            made.append(LabelledPost(post, "a1", score))
+            made.append(LabeledPost(post, "a1", score))
     return made
 
 
-def facts(labels: Sequence[LabelledPost | ImportedLabel], *, with_time: bool) -> list[tuple[Any, ...]]:
+def facts(labels: Sequence[LabeledPost | ImportedLabel], *, with_time: bool) -> list[tuple[Any, ...]]:
     return sorted(
         (
-            one.post.id if isinstance(one, LabelledPost) else one.post_id,
+            one.post.id if isinstance(one, LabeledPost) else one.post_id,
             one.annotator,
             one.value,
             one.note or "",
@@ -82,7 +82,7 @@ def test_the_formats_there_are() -> None:
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(made=records())
-def test_what_is_written_is_read_back(name: str, made: list[LabelledPost], tmp_path: Path) -> None:
+def test_what_is_written_is_read_back(name: str, made: list[LabeledPost], tmp_path: Path) -> None:
     path = tmp_path / "labels"
     assert write(path, name, made)[0] == path
     with_time = name != "argilla"
@@ -94,7 +94,7 @@ def test_half_a_surrogate_pair_does_not_stop_an_export(name: str, tmp_path: Path
     write(
         tmp_path / "labels",
         name,
-        [LabelledPost(Post("1", "half \ud83d"), "a", 1.0, "not", "\ud83d", None, NOON)],
+        [LabeledPost(Post("1", "half \ud83d"), "a", 1.0, "not", "\ud83d", None, NOON)],
     )
     assert [one.value for one in read(tmp_path / "labels", name)] == ["not"]
 
@@ -103,7 +103,7 @@ def test_no_text_in_csv_begins_a_formula(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     hostile = ["=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "＝1"]
     write(
-        path, "csv", [LabelledPost(Post(text, text), text, -1.5, "not", text, text, NOON) for text in hostile]
+        path, "csv", [LabeledPost(Post(text, text), text, -1.5, "not", text, text, NOON) for text in hostile]
     )
     with open(path, encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -129,21 +129,21 @@ def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("csv", "post,label\n1,not\n", "line 1: there is no column post_id"),
-        ("csv", "post_id,label\n1,not\n2,perhaps\n", "line 3: 'perhaps' is no label"),
-        ("csv", "post_id,label\n,not\n", "line 2: has no post_id"),
+        ("csv", "post,label\n1,not\n", "line 1: column post_id not found"),
+        ("csv", "post_id,label\n1,not\n2,perhaps\n", "line 3: unknown label 'perhaps'"),
+        ("csv", "post_id,label\n,not\n", "line 2: post_id is missing"),
         ("csv", "post_id,label\n1,not,3\n", "line 2: has more fields"),
-        ("csv", 'post_id,label\n1,"not\n', "is no CSV"),
+        ("csv", 'post_id,label\n1,"not\n', "not CSV"),
         ("csv", "post_id,label,time\n1,not,5/6/2015\n", "line 2: '5/6/2015' is not read as a date"),
-        ("jsonl", '{"post_id": "1", "label": "not"}\n{"post_id": "1"\n', "line 2: is no JSON"),
-        ("jsonl", "[]\n", "line 1: is no JSON object"),
+        ("jsonl", '{"post_id": "1", "label": "not"}\n{"post_id": "1"\n', "line 2: not JSON"),
+        ("jsonl", "[]\n", "line 1: not a JSON object"),
         ("jsonl", '{"post_id": ["1"], "label": "not"}\n', "line 1: post_id is neither text nor a number"),
         ("doccano", '{"post_id": "1", "label": ["not", "relevant"]}\n', "line 1: has 2 labels"),
         ("prodigy", '{"post_id": "1", "answer": "maybe"}\n', "line 1: 'maybe' is no answer"),
-        ("label_studio", "[{}\n{}]", "line 2: is no JSON"),
-        ("label_studio", '{"data": {}}', "holds no list of records"),
-        ("label_studio", '[{"data": {"text": "x"}}]', "record 1: data: has no post_id"),
-        ("argilla", '[{"id": "1", "responses": {"label": [3]}}]', "record 1: label: is no JSON object"),
+        ("label_studio", "[{}\n{}]", "line 2: not JSON"),
+        ("label_studio", '{"data": {}}', "not a list of records"),
+        ("label_studio", '[{"data": {"text": "x"}}]', "record 1: data: post_id is missing"),
+        ("argilla", '[{"id": "1", "responses": {"label": [3]}}]', "record 1: label: not a JSON object"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(name: str, content: str, told: str, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_what_is_wrong_is_told_with_its_line(name: str, content: str, told: str,
 @pytest.mark.parametrize("name", FORMATS)
 def test_other_encodings_and_missing_files_are_told(name: str, tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"post_id,label\n\xe4,not\n")
-    with pytest.raises(DataError, match=r"line 2: is not UTF-8"):
+    with pytest.raises(DataError, match=r"line 2: not UTF-8"):
         read(tmp_path / "latin", name)
     with pytest.raises(DataError, match="cannot be read"):
         read(tmp_path / "nowhere", name)
@@ -165,7 +165,7 @@ def test_other_encodings_and_missing_files_are_told(name: str, tmp_path: Path) -
 
 def test_a_label_given_anew_in_prodigy_has_the_new_time(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
-    write(path, "prodigy", [LabelledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)])
+    write(path, "prodigy", [LabeledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)])
     task = json.loads(path.read_text())
     later = NOON + timedelta(days=1)
     path.write_text(json.dumps(task | {"answer": "accept", "_timestamp": int(later.timestamp())}))
@@ -192,7 +192,7 @@ def test_prodigys_choices(tmp_path: Path) -> None:
 def test_label_studio_sorts_by_scores_between_0_and_1_and_is_told_no_label(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
     scores = [-3.0, 40.0, 8.0]
-    posts = [LabelledPost(Post(str(score), "x"), "a", score) for score in scores]
+    posts = [LabeledPost(Post(str(score), "x"), "a", score) for score in scores]
     assert [one.name for one in write(path, "label_studio", posts)] == ["tasks.json", "tasks.config.xml"]
     predictions = [task["predictions"] for task in json.loads(path.read_text())]
     assert [one["score"] for (one,) in predictions] == [0, 1, pytest.approx(11 / 43)]
@@ -255,6 +255,6 @@ def test_no_annotator_of_an_export_is_unknown_to_label_studio(tmp_path: Path) ->
     write(
         tmp_path / "t.json",
         "label_studio",
-        [LabelledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)],
+        [LabeledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)],
     )
     assert "completed_by" not in (tmp_path / "t.json").read_text()

@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 
 from linker.annotation.build_pool import build_pool
 from linker.annotation.pool import Labels
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import found, labels_to, simulate
 from linker.config import build
 from linker.data.types import Article, Post
@@ -16,7 +16,7 @@ from linker.models.lexical import BM25Model
 from tests.helpers.pools import REST, VectorModel, planted
 
 CONFIGS = [
-    *OrderingStrategy.available(),
+    *QueryStrategy.available(),
     {"type": "learning", "query": "uncertainty"},
     {"type": "learning", "exploration": 0.3},
     {"type": "learning", "classifier": "logistic_regression"},
@@ -31,10 +31,10 @@ def labelled(places: list[int], relevant: list[bool]) -> Labels:
 
 
 def test_all_strategies_are_there() -> None:
-    assert set(OrderingStrategy.available()) >= {
+    assert set(QueryStrategy.available()) >= {
         *("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
     }
-    assert type(build(OrderingStrategy, {})).__name__ == "LearningOrder"
+    assert type(build(QueryStrategy, {})).__name__ == "ActiveLearningStrategy"
 
 
 @pytest.mark.parametrize("with_vectors", [False, True])
@@ -43,7 +43,7 @@ def test_an_order_holds_all_unlabelled_posts_once_and_is_repeatable(
     config: object, with_vectors: bool
 ) -> None:
     task = planted(1, 80, model=VectorModel() if with_vectors else None)
-    strategy = build(OrderingStrategy, config)
+    strategy = build(QueryStrategy, config)
     size = len(task.pool)
     for places in ([], [5], [5, 70, 11, 12], list(range(size - 1)), list(range(size))):
         for values in (task.relevant[places], np.zeros(len(places), bool), np.ones(len(places), bool)):
@@ -51,7 +51,7 @@ def test_an_order_holds_all_unlabelled_posts_once_and_is_repeatable(
             order = strategy.order(task.pool, labels, np.random.default_rng(3))
             assert order.dtype == np.int64
             assert sorted(order.tolist()) == sorted(set(range(size)) - set(places))
-            again = build(OrderingStrategy, config).order(task.pool, labels, np.random.default_rng(3))
+            again = build(QueryStrategy, config).order(task.pool, labels, np.random.default_rng(3))
             assert again.tolist() == order.tolist()
 
 
@@ -60,7 +60,7 @@ def test_texts_without_words(config: object) -> None:
     pool = build_pool(
         [Article("a", "!!!")], [Post(str(i), text) for i, text in enumerate("🎉🎊🎈😀😡😴")], BM25Model()
     )
-    order = build(OrderingStrategy, config).order(
+    order = build(QueryStrategy, config).order(
         pool, labelled([2, 4], [True, False]), np.random.default_rng(1)
     )
     assert sorted(order.tolist()) == [0, 1, 3, 5]
@@ -71,7 +71,7 @@ def test_orders_by_scores_against_their_definition() -> None:
     pool = task.pool
 
     def order(name: str) -> list[int]:
-        return build(OrderingStrategy, name).order(pool, Labels(), np.random.default_rng(0)).tolist()
+        return build(QueryStrategy, name).order(pool, Labels(), np.random.default_rng(0)).tolist()
 
     similar = cosine_similarity(pool.article_vectors, pool.vectors)[0]
     assert similar[order("seed_similarity")] == pytest.approx(np.sort(similar)[::-1], abs=1e-6)
@@ -92,7 +92,7 @@ def test_rocchio_against_its_formula() -> None:
         - 0.15 * pool.words[[9]].toarray()[0]
     )
     expected = pool.words.toarray() @ query
-    order = build(OrderingStrategy, "rocchio").order(pool, labels, np.random.default_rng(0))
+    order = build(QueryStrategy, "rocchio").order(pool, labels, np.random.default_rng(0))
     assert expected[order] == pytest.approx(np.sort(np.delete(expected, [4, 9, 30]))[::-1], abs=1e-5)
 
 
@@ -102,7 +102,7 @@ def test_learning_finds_planted_posts_sooner_than_random_and_than_the_seed_alone
     for seed in range(5):
         task = planted(seed)
         for one, numbers in needed.items():
-            curve = found(task, simulate(task, build(OrderingStrategy, one), seed, growth=0.2).labels)
+            curve = found(task, simulate(task, build(QueryStrategy, one), seed, growth=0.2).labels)
             numbers.append(labels_to(curve, 0.9 * task.total) or len(task.pool))
     for learnt, drawn, lexical in zip(needed[name], needed["random"], needed["lexical"]):
         assert learnt < 0.5 * drawn
@@ -120,7 +120,7 @@ def test_labels_turn_the_order() -> None:
     places = [*np.flatnonzero(kinds)[:4].tolist(), *np.flatnonzero(~kinds)[:4].tolist()]
     for wanted in (True, False):
         labels = labelled(places, [bool(kinds[place]) == wanted for place in places])
-        strategy = build(OrderingStrategy, {"type": "learning", "presumed": 0})
+        strategy = build(QueryStrategy, {"type": "learning", "presumed": 0})
         order = strategy.order(pool, labels, np.random.default_rng(1))
         half = order[: np.sum(kinds[order] == wanted)]
         assert (kinds[half] == wanted).mean() > 0.9
@@ -129,9 +129,9 @@ def test_labels_turn_the_order() -> None:
 def test_exploration_draws_its_share_from_the_whole_order() -> None:
     task = planted(4, 400)
     labels = labelled([0, 1], [True, False])
-    plain = build(OrderingStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    plain = build(QueryStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
     place = {post: i for i, post in enumerate(plain)}
-    mixed = build(OrderingStrategy, {"type": "learning", "exploration": 0.25}).order(
+    mixed = build(QueryStrategy, {"type": "learning", "exploration": 0.25}).order(
         task.pool, labels, np.random.default_rng(1)
     )
     positions = np.array([place[post] for post in mixed.tolist()])
@@ -146,8 +146,8 @@ def test_uncertainty_asks_near_the_border() -> None:
     task = planted(5, 200)
     places = [int(np.flatnonzero(task.relevant)[0]), *np.flatnonzero(~task.relevant)[:4].tolist()]
     labels = labelled(places, [True, False, False, False, False])
-    near = build(OrderingStrategy, {"type": "learning", "query": "uncertainty"})
-    best = build(OrderingStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    near = build(QueryStrategy, {"type": "learning", "query": "uncertainty"})
+    best = build(QueryStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
     order = near.order(task.pool, labels, np.random.default_rng(1)).tolist()
     # Both ends of the order by relevance are certain, so the last one asked for is one of the two.
     assert order[-1] in (best[0], best[-1])
@@ -157,4 +157,4 @@ def test_uncertainty_asks_near_the_border() -> None:
 def test_wrong_settings_are_refused() -> None:
     for config in ({"exploration": 2}, {"cost": 0}, {"presumed": -1}, {"query": "guess"}):
         with pytest.raises(Exception, match=next(iter(config))):
-            build(OrderingStrategy, {"type": "learning", **config})
+            build(QueryStrategy, {"type": "learning", **config})

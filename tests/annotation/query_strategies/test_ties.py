@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.annotation.build_pool import build_pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import ORDER
 from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
@@ -30,7 +30,7 @@ from tests.helpers.pools import VectorModel
 from tests.helpers.sessions import ARTICLE, POSTS
 
 WORDS = ["ferry", "reef", "crew", "rain", "goal", "song", "tea", "cat"]
-CONFIGS = [*OrderingStrategy.available(), {"type": "learning", "exploration": 0.3, "presumed": 9}]
+CONFIGS = [*QueryStrategy.available(), {"type": "learning", "exploration": 0.3, "presumed": 9}]
 MODELS = [BM25Model(), TfidfModel(), HybridModel([VectorModel(), TfidfModel()])]
 
 
@@ -48,7 +48,7 @@ def task_of(posts: Sequence[Post], model: Model | None = None) -> Task:
 
 def labelled(task: Task, config: object, seed: int) -> list[str]:
     """The ids of the posts in the order in which they are labelled, by a rule that samples two at random."""
-    run = simulate(task, build(OrderingStrategy, config), seed, 0.3, BreakRule())
+    run = simulate(task, build(QueryStrategy, config), seed, 0.3, BreakRule())
     return [task.pool.posts[place].id for place in run.labels.posts.tolist()]
 
 
@@ -73,7 +73,7 @@ def test_posts_with_equal_scores_take_as_many_labels_as_chance(name: str) -> Non
     article = Article("a", "Entirely different content.", "Something else")
     task = Task.of("t", build_pool([article], posts, BM25Model()), {post.id for post in posts[:8]})
     first = [
-        labels_to(found(task, simulate(task, build(OrderingStrategy, name), seed).labels), 1)
+        labels_to(found(task, simulate(task, build(QueryStrategy, name), seed).labels), 1)
         for seed in range(60)
     ]
     # The first of 8 among 80 in random order is at (80 + 1) / (8 + 1) = 9 on average, with a deviation of 8 / √60.

@@ -15,7 +15,7 @@ TIME = datetime(2031, 5, 14, 10, 0, 0, 123000, tzinfo=timezone.utc)
 
 
 def label(post: str, note: str | None = None) -> Event:
-    return Event("label", "kim", post, TIME, "relevant", note)
+    return Event("label", "kim", post, "relevant", note, time=TIME)
 
 
 @pytest.fixture
@@ -34,10 +34,11 @@ def add(journal: Journal, *events: Event) -> None:
     [
         label("p1"),
         label("p\n2", 'line one\r\nline "two"\u2028 🦦 \ud83e ,"check":"00000000"}'),
-        Event("hand", "Ζωή", "p", TIME, at_random=True, position=7),
-        Event("undo", "kim", "", TIME),
-        Event("label", "kim", "p", TIME, "skip", "", imported=True),
-        Event("resolve", "kim", "p", TIME, "not"),
+        Event("hand", "Ζωή", "p", time=TIME, at_random=True, position=7),
+        Event("undo", "kim", "", time=TIME),
+        Event("label", "kim", "p", "skip", "", time=TIME, imported=True),
+        Event("label", "kim", "p", "not", id="00001-ab", time=TIME),
+        Event("resolve", "kim", "p", "not", time=TIME),
     ],
 )
 def test_an_event_comes_back_from_its_line(event: Event) -> None:
@@ -110,7 +111,7 @@ def test_a_broken_line_is_named_by_its_number_among_all_lines(path: Path) -> Non
 
 
 def test_a_kind_of_event_from_the_future(path: Path) -> None:
-    path.write_bytes(Event("praise", "kim", "p", TIME).line())  # type: ignore[arg-type]
+    path.write_bytes(Event("praise", "kim", "p").line())  # type: ignore[arg-type]
     with pytest.raises(DataError, match="line 1: written by a newer linker"):
         Journal(path).news()
 

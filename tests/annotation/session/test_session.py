@@ -14,7 +14,7 @@ import pytest
 import linker.annotation.session.session as session_module
 from linker.annotation.formats.records import ImportedLabel
 from linker.annotation.pool import Labels, Pool
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import Session
 from linker.common.errors import ConfigError, DataError, LinkerError, ModelError
 from linker.data.types import Article, Post
@@ -251,7 +251,7 @@ def test_draws_that_a_rule_asks_for_are_marked_and_come_from_anywhere(
         positions.append(one.position)
         session.label("kim", one.post.id, "not")
     assert max(positions) > 10
-    labels = Session.open(session.folder)._history.labels()
+    labels = Session.open(session.folder)._state.labels()
     assert labels.at_random.tolist() == [False] * 5 + [True] * 10
 
 
@@ -268,7 +268,7 @@ def test_replayed_labels_lead_to_the_same_posts(session: Session, tmp_path: Path
     assert again.status() == session.status()
 
 
-class SlowOrder(OrderingStrategy):
+class SlowOrder(QueryStrategy):
     """Waits for a sign; afterwards the last posts come first."""
 
     def __init__(self) -> None:
@@ -283,11 +283,11 @@ class SlowOrder(OrderingStrategy):
 
 def test_nobody_waits_for_the_order(session: Session) -> None:
     slow = SlowOrder()
-    session._orders._strategy = slow
+    session._ranker._strategy = slow
     for _ in range(6):
         one = session.next("kim")[0]
         session.label("kim", one.post.id, "not")
-    before = session._orders.newest
+    before = session._ranker.latest
     assert before is not None
     assert before.revision == 0
     slow.go.set()
@@ -301,18 +301,18 @@ def test_nobody_waits_for_the_order(session: Session) -> None:
 
 
 def test_an_order_that_fails_stops_nobody(session: Session) -> None:
-    class Failing(OrderingStrategy):
+    class Failing(QueryStrategy):
         def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
             raise RuntimeError("no memory")
 
-    working = session._orders._strategy
-    session._orders._strategy = Failing()
+    working = session._ranker._strategy
+    session._ranker._strategy = Failing()
     session.label("kim", next_id(session), "not")
     session.settle()
     assert "no memory" in (session.status().problem or "")
     session.label("kim", next_id(session), "not")
     session.settle()
-    session._orders._strategy = working
+    session._ranker._strategy = working
     session.label("kim", next_id(session), "not")
     session.settle()
     assert session.status().problem is None
@@ -323,8 +323,8 @@ def test_without_a_thread_the_order_is_renewed_on_the_spot(tmp_path: Path) -> No
     known = []
     for _ in range(40):
         session.label("kim", next_id(session), "not")
-        assert session._orders.newest is not None
-        known.append(session._orders.newest.revision)
+        assert session._ranker.latest is not None
+        known.append(session._ranker.latest.revision)
     assert known[:20] == list(range(20))
     assert 36 <= known[-1] <= 39
     assert len(set(known)) < 40
@@ -344,14 +344,14 @@ def test_labels_come_in_from_files_once(session: Session) -> None:
         ImportedLabel("p1", None, "not", line=2),
         ImportedLabel("p0copy", "lee", "relevant", "sure", None, 3),
     ]
-    with pytest.raises(DataError, match=r"file\.csv, line 2: does not say whose"):
+    with pytest.raises(DataError, match=r"file\.csv, line 2: a label without an annotator"):
         session.import_labels(labels, source="file.csv")
     assert session.status().labelled == 0
     assert session.import_labels(labels, "kim", "file.csv") == 2
     assert session.import_labels(labels, "kim", "file.csv") == 0
     assert session.status().annotators == {"lee": 1, "kim": 1}
     assert session.undo("kim") is None  # what came from a file is no step of hers
-    with pytest.raises(DataError, match=r"file\.csv, line 9: there is no post 'p99'"):
+    with pytest.raises(DataError, match=r"file\.csv, line 9: post 'p99' is not in"):
         session.import_labels([labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv")
     exported = [r for r in session.labelled() if r.value]
     assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [
@@ -365,12 +365,12 @@ def test_labels_come_in_from_files_once(session: Session) -> None:
 
 @pytest.mark.parametrize("value", ["maybe", "", "Relevant"])
 def test_wrong_labels(session: Session, value: str) -> None:
-    with pytest.raises(LinkerError, match="relevant, not, skip"):
+    with pytest.raises(LinkerError, match="use relevant, not or skip"):
         session.label("kim", "p0", value)  # type: ignore[arg-type]
 
 
 def test_wrong_names_and_posts(session: Session) -> None:
-    with pytest.raises(LinkerError, match="there is no post 'p99'"):
+    with pytest.raises(LinkerError, match="post 'p99' is not in"):
         session.label("kim", "p99", "not")
     for name in ("", "  ", "a\nb", "x" * 101):
         with pytest.raises(LinkerError, match="1 to 100 characters"):
@@ -380,7 +380,7 @@ def test_wrong_names_and_posts(session: Session) -> None:
 
 
 def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Session) -> None:
-    with pytest.raises(LinkerError, match="there is a session already"):
+    with pytest.raises(LinkerError, match="already holds a session"):
         Session.create(session.folder, [ARTICLE], POSTS, "bm25")
     (tmp_path / "else").mkdir()
     (tmp_path / "else/thesis.txt").write_text("years of work")
@@ -400,7 +400,7 @@ def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Sessi
 
 def test_a_start_that_was_killed_is_told_and_can_be_made_again(session: Session, tmp_path: Path) -> None:
     (session.folder / "session.json").unlink()
-    with pytest.raises(DataError, match="its start was interrupted; start it again"):
+    with pytest.raises(DataError, match="its creation was interrupted; create it again"):
         Session.open(session.folder)
     (session.folder / ".pool.npz.abc").touch()
     again = Session.create(session.folder, [ARTICLE], POSTS, "bm25", strategy="seed_similarity")
@@ -423,7 +423,7 @@ def test_settings_that_are_damaged_or_newer(session: Session) -> None:
     settings = json.loads(path.read_text())
     for text, message in (
         ("{", "cannot be read as JSON"),
-        ("[]", "not the settings of a session"),
+        ("[]", "not a JSON object"),
         (
             json.dumps({**settings, "format": 2, "linker_version": "9.9"}),
             r"written by linker 9\.9 in a newer format",
@@ -448,7 +448,7 @@ def test_changed_posts_are_named_by_line(session: Session) -> None:
         (b"".join(lines[:-1]), 41),
     ):
         path.write_bytes(changed)
-        with pytest.raises(DataError, match=rf"posts\.jsonl, line {line}: is not what it was"):
+        with pytest.raises(DataError, match=rf"posts\.jsonl, line {line}: was changed since"):
             Session.open(session.folder)
     path.unlink()
     with pytest.raises(DataError, match=r"posts\.jsonl: cannot be read"):
@@ -469,13 +469,13 @@ def test_a_journal_of_another_session(session: Session) -> None:
     session.label("kim", "p3", "not")
     other = fresh(session.folder.parent / "other")
     lines = (session.folder / "journal.jsonl").read_bytes()
-    from linker.annotation.session.journal import Event, now
+    from linker.annotation.session.journal import Event
 
-    (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", now(), "not").line())
-    with pytest.raises(DataError, match=r"journal\.jsonl, line 2: does not go with"):
+    (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", "not").line())
+    with pytest.raises(DataError, match=r"journal\.jsonl, line 2: does not fit"):
         Session.open(other)
-    (other / "journal.jsonl").write_bytes(lines + 2 * Event("undo", "kim", "p3", now()).line())
-    with pytest.raises(DataError, match=r"journal\.jsonl, line 3: does not go with"):
+    (other / "journal.jsonl").write_bytes(lines + 2 * Event("undo", "kim", "p3").line())
+    with pytest.raises(DataError, match=r"journal\.jsonl, line 3: does not fit"):
         Session.open(other)
 
 

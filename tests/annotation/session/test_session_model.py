@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from linker.annotation.session.journal import Event, now
+from linker.annotation.session.journal import Event
 from linker.annotation.session.session import Session
 from tests.helpers.sessions import POSTS, fresh
 
@@ -29,7 +29,7 @@ class Model(RuleBasedStateMachine):
         self.overlap = overlap
         self.open = [Session.open(self.folder, background=False) for _ in range(2)]
         self.given: dict[str, dict[str, str]] = {}  # annotator → post → value
-        self.steps: dict[str, list[tuple[str, str | None]]] = {}
+        self.undo_stack: dict[str, list[tuple[str, str | None]]] = {}
         self.notes: dict[tuple[str, str], str] = {}
         self.resolved: dict[str, str] = {}
         self.before: dict[str, list[str]] = {}  # what was shown last, to whom
@@ -70,7 +70,7 @@ class Model(RuleBasedStateMachine):
         self.open[where].label(name, post, value, note)  # type: ignore[arg-type]
         post = "p0" if post == "p0copy" else post
         given = self.given.setdefault(name, {})
-        self.steps.setdefault(name, []).append((post, given.get(post)))
+        self.undo_stack.setdefault(name, []).append((post, given.get(post)))
         given[post] = value
         if note:
             self.notes[name, post] = note
@@ -78,7 +78,7 @@ class Model(RuleBasedStateMachine):
 
     @rule(name=NAMES, where=st.integers(0, 1))
     def undo(self, name: str, where: int) -> None:
-        steps = self.steps.get(name, [])
+        steps = self.undo_stack.get(name, [])
         post = self.open[where].undo(name)
         assert post == (steps[-1][0] if steps else None)
         if post is None:
@@ -104,7 +104,7 @@ class Model(RuleBasedStateMachine):
 
     @rule(where=st.integers(0, 1), cut=st.integers(1, 80))
     def come_back_after_a_kill(self, where: int, cut: int) -> None:
-        line = Event("label", "kim", "p7", now(), "not", "torn").line()
+        line = Event("label", "kim", "p7", "not", "torn").line()
         with (self.folder / "journal.jsonl").open("ab") as file:
             file.write(line[:cut])
         self.open[where] = Session.open(self.folder, background=False)

@@ -7,7 +7,7 @@ import pytest
 
 from linker.annotation.build_pool import build_pool
 from linker.annotation.pool import Labels
-from linker.annotation.query_strategies.query_strategy import OrderingStrategy
+from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Run, Task, found, labels_to, simulate, work_saved
 from linker.annotation.simulation.study import Outcome, Plan, Stop, study, summary
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
@@ -75,13 +75,13 @@ def test_work_saved_over_sampling() -> None:
 def test_every_post_is_labelled_once_and_seeds_decide() -> None:
     task = planted(1, 120)
     for config in ("random", {"type": "learning", "presumed": 10}):
-        strategy = build(OrderingStrategy, config)
+        strategy = build(QueryStrategy, config)
         orders = [simulate(task, strategy, seed, growth=0.3).labels.posts.tolist() for seed in (1, 1, 2)]
         assert sorted(orders[0]) == list(range(len(task.pool)))
         assert orders[0] == orders[1] != orders[2]
 
 
-class Counting(OrderingStrategy):
+class Counting(QueryStrategy):
     """The pool's order; notes after how many labels it was asked."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ def test_when_a_new_order_is_asked_for(growth: float, learns: bool, expected: li
     assert strategy.asked == expected
 
 
-class TailRule(StoppingRule):
+class SequentialTestRule(StoppingRule):
     """From ten labels on posts drawn at random; the end after five of them."""
 
     def decide(self, labels: Labels, pool_size: int) -> Decision:
@@ -121,19 +121,19 @@ class BreakRule(StoppingRule):
 
 def test_rules_stop_and_draw_at_random() -> None:
     task = planted(2, 100)
-    strategy = build(OrderingStrategy, "learning")
+    strategy = build(QueryStrategy, "learning")
     whole = simulate(task, strategy, 7, 0.2)
     first_draws = set()
     for seed in range(7, 12):
         base = simulate(task, strategy, seed, 0.2) if seed > 7 else whole
-        stopped = simulate(task, strategy, seed, 0.2, TailRule(), base)
+        stopped = simulate(task, strategy, seed, 0.2, SequentialTestRule(), base)
         assert len(stopped.labels) == 15
         assert stopped.labels.at_random.tolist() == [False] * 10 + [True] * 5
         assert stopped.labels.posts[:10].tolist() == base.labels.posts[:10].tolist()
         assert len(set(stopped.labels.posts.tolist())) == 15
         assert stopped.decision is not None
         assert stopped.decision.reason == "5 drawn"
-        alone = simulate(task, strategy, seed, 0.2, TailRule())
+        alone = simulate(task, strategy, seed, 0.2, SequentialTestRule())
         assert alone.labels.posts.tolist() == stopped.labels.posts.tolist()
         first_draws.add(int(stopped.labels.posts[10]))
     assert len(first_draws) > 1
@@ -148,7 +148,7 @@ def test_draws_are_uniform_over_what_is_left() -> None:
     counts = np.zeros(20)
     base = simulate(task, Counting(), 0, 0)
     for seed in range(600):
-        stopped = simulate(task, Counting(), seed, 0, TailRule(), base)
+        stopped = simulate(task, Counting(), seed, 0, SequentialTestRule(), base)
         counts[stopped.labels.posts[10]] += 1
     assert counts[:10].sum() == 0
     # 60 expected of each, standard deviation 7.3
@@ -158,7 +158,7 @@ def test_draws_are_uniform_over_what_is_left() -> None:
 def test_a_stop_fails_below_the_rules_own_target_or_the_given_one() -> None:
     task = small()
     run = run_of(task, [0, 2])  # two of three distinct relevant posts; three of five with copies
-    rule = TailRule()
+    rule = SequentialTestRule()
     stop = Stop.of(task, "s", 0, run, "r", rule, recall=0.6)
     assert (stop.labels, stop.recall, stop.failed, stop.stopped) == (2, pytest.approx(0.6), False, False)
     assert Stop.of(task, "s", 0, run, "r", rule, recall=0.7).failed
@@ -169,7 +169,7 @@ def test_a_stop_fails_below_the_rules_own_target_or_the_given_one() -> None:
 def test_processes_give_the_same_as_one() -> None:
     tasks = [planted(seed, 40) for seed in (1, 2)]
     plan = Plan(
-        {name: build(OrderingStrategy, name) for name in ("random", "learning")},
+        {name: build(QueryStrategy, name) for name in ("random", "learning")},
         {"target": build(StoppingRule, {"type": "target", "relevant": 2})},
         seeds=2,
         first=5,

@@ -16,7 +16,7 @@ def screened(relevant: list[int] | np.ndarray, at_random: list[int] | np.ndarray
 def test_without_random_labels_only_the_bounds_are_certain() -> None:
     told = estimate(screened([1, 0, 1], [0, 0, 0]), 50)
     assert (told.low, told.high, told.confidence) == (0, 47, 1.0)
-    assert "no post was drawn at random" in told.basis
+    assert "no random sample yet" in told.basis
     assert estimate(Labels(), 50).high == 50
 
 
@@ -37,7 +37,7 @@ def test_the_middle_is_the_share_of_random_posts_times_the_rest() -> None:
     told = estimate(screened(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
     assert told.middle == pytest.approx(100, abs=1)
     assert told.low < 100 < told.high
-    assert told.basis == "10 of 100 posts drawn at random are relevant"
+    assert told.basis == "10 of 100 randomly sampled posts are relevant"
 
 
 def test_what_is_known_bounds_the_interval() -> None:

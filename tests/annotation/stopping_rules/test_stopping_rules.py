@@ -11,8 +11,8 @@ from benchmarks.annotation.stopping_rules import QUALITIES, ordered, repeated_te
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.random_draws import RandomDraws
 from linker.annotation.stopping_rules.recall import RecallRule
-from linker.annotation.stopping_rules.sequential_test import RandomTail, TailRule, exhausted_after
-from linker.annotation.stopping_rules.simple import KneeRule, OneMoreRule, TargetRule, knee_of
+from linker.annotation.stopping_rules.sequential_test import RandomTail, SequentialTestRule, exhausted_after
+from linker.annotation.stopping_rules.simple import KneeRule, MarginalCostRule, TargetRule, knee_of
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.config import build
 
@@ -62,8 +62,8 @@ def test_configs_name_the_rules() -> None:
         (TargetRule, {"relevant": 0}),
         (RecallRule, {"target": 1.0}),
         (RecallRule, {"confidence": 95}),
-        (OneMoreRule, {"labels": 0}),
-        (OneMoreRule, {"patience": 0}),
+        (MarginalCostRule, {"labels": 0}),
+        (MarginalCostRule, {"patience": 0}),
         (KneeRule, {"at_least": 0}),
     ],
 )
@@ -79,7 +79,7 @@ def test_the_target_is_counted() -> None:
     assert "only 1 of 3" in rule.decide(labels_of([1, 0, 0]), 3).reason
 
 
-@pytest.mark.parametrize("rule", [TargetRule(5), RecallRule(), OneMoreRule(), KneeRule()])
+@pytest.mark.parametrize("rule", [TargetRule(5), RecallRule(), MarginalCostRule(), KneeRule()])
 def test_labelling_ends_with_the_last_post_and_not_before_the_first(rule: StoppingRule) -> None:
     assert not rule.decide(Labels(), 500).stop
     assert rule.decide(labels_of([0] * 500), 500).stop
@@ -129,9 +129,11 @@ def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.name)
 @pytest.mark.parametrize(
-    "rule", [RecallRule(0.9, patience=15), OneMoreRule(20, patience=10)], ids=["recall", "one_more"]
+    "rule", [RecallRule(0.9, patience=15), MarginalCostRule(20, patience=10)], ids=["recall", "one_more"]
 )
-def test_the_simulation_below_is_the_rule_asked_after_every_label(rule: TailRule, quality: object) -> None:
+def test_the_simulation_below_is_the_rule_asked_after_every_label(
+    rule: SequentialTestRule, quality: object
+) -> None:
     seed = [5, QUALITIES.index(quality)]  # type: ignore[arg-type]
     relevant = ordered(150, 0.15, QUALITIES[seed[1]], np.random.default_rng(seed))
     end = tail_end(rule, relevant, np.random.default_rng(seed))
@@ -150,11 +152,13 @@ def ending_early(known: int, left: int, rest: int) -> np.ndarray:
     [
         (RecallRule(0.95, 0.95), ending_early(945, 55, 1500), 0.05),
         (RecallRule(0.95, 0.8), ending_early(945, 55, 1500), 0.2),
-        (OneMoreRule(50, 0.95), ending_early(20, 10, 500), 0.05),
-        (OneMoreRule(50, 0.8), ending_early(20, 10, 500), 0.2),
+        (MarginalCostRule(50, 0.95), ending_early(20, 10, 500), 0.05),
+        (MarginalCostRule(50, 0.8), ending_early(20, 10, 500), 0.2),
     ],
 )
-def test_rules_fail_no_more_often_than_stated(rule: TailRule, relevant: np.ndarray, rate: float) -> None:
+def test_rules_fail_no_more_often_than_stated(
+    rule: SequentialTestRule, relevant: np.ndarray, rate: float
+) -> None:
     generator = np.random.default_rng(17)
     ends = [tail_end(rule, relevant, generator) for _ in range(200)]
     failures = sum(end.false for end in ends)
@@ -216,13 +220,13 @@ def test_labelling_goes_back_to_the_ordering_where_random_draws_find_too_much() 
     drawn = [0] * 30 + [1] * 10
     decisions = [rule.decide(labels_of(flags[:size], drawn[:size]), 1000) for size in (38, 39, 40)]
     assert [one.draw_at_random for one in decisions] == [True, False, False]
-    assert "back to the ordering" in decisions[2].reason
+    assert "back to the query strategy" in decisions[2].reason
     again = labels_of(flags + [0] * 20, drawn + [0] * 20)
     assert rule.decide(again, 1000).draw_at_random
 
 
 def test_a_second_random_tail_has_to_be_surer() -> None:
-    rule = OneMoreRule(100, patience=20)
+    rule = MarginalCostRule(100, patience=20)
     first = labels_of([1] * 10 + [0] * 20)
     second = labels_of([1] * 10 + [0] * 20 + [1] * 5 + [0] * 20, [0] * 30 + [1] * 5 + [0] * 20)
     numbers = [

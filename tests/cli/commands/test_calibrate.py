@@ -12,7 +12,7 @@ import pytest
 
 import linker
 from linker.annotation.formats import write
-from linker.annotation.formats.records import LabelledPost
+from linker.annotation.formats.records import LabeledPost
 from linker.calibration.calibration import Calibration
 from linker.cli.main import main
 from linker.data.types import Post
@@ -136,11 +136,11 @@ def test_what_is_wrong_is_told_in_one_message(run: Run, arguments: tuple[str, ..
 
 def test_exports_of_sessions_are_labels(run: Run) -> None:
     given = [
-        LabelledPost(post, "a", 0.5, "relevant" if relevant(post) else "not", name)
+        LabeledPost(post, "a", 0.5, "relevant" if relevant(post) else "not", name)
         for post in TOY.posts[::2]
         for name in ("kim", "lee")
     ]
-    given += [LabelledPost(TOY.posts[1], "a", 0.5, "skip", "kim"), LabelledPost(TOY.posts[3], "a", 0.5)]
+    given += [LabeledPost(TOY.posts[1], "a", 0.5, "skip", "kim"), LabeledPost(TOY.posts[3], "a", 0.5)]
     for name, format_ in (("export.csv", "csv"), ("export.jsonl", "jsonl")):
         write(name, format_, given)
         assert run(*RANK, "--labels", name)[1:] == run(*RANK, "--labels", "labels.csv")[1:]

@@ -13,13 +13,13 @@ export class TryView {
       el("option", { value: one.key }, one.posts === null ? one.title : `${one.title} (${whole(one.posts)})`)));
     this.models = new Map(sources.map((one) => [one.key, one.model]));
     this.pasted = el("textarea", { id: "try-posts", rows: 6 });
-    this.pastedField = el("div", { hidden: true }, el("label", { for: "try-posts" }, "Posts, one a line"), this.pasted);
+    this.pastedField = el("div", { hidden: true }, el("label", { for: "try-posts" }, "Posts, one per line"), this.pasted);
     this.top = el("select", { id: "try-top" }, [10, 20, 50, 100].map((n) => el("option", { value: n, selected: n === 20 }, n)));
     this.model = el("p", { class: "muted" });
     this.button = el("button", { type: "submit", class: "primary" }, "Rank");
     this.problem = el("p", { class: "problem", role: "alert" });
     this.results = el("section", { "aria-label": "Ranked posts", "aria-live": "polite" },
-      el("div", { class: "panel empty" }, "The posts that talk about the article will stand here, best first."));
+      el("div", { class: "panel empty" }, "The posts that discuss the article will appear here, best first."));
     this.read = el("div");
     this.node = el("div", { class: "trying" },
       el("div", {},
@@ -27,10 +27,10 @@ export class TryView {
           el("form", { onsubmit: (event) => { event.preventDefault(); this.rank(); } },
             el("h1", {}, "Try a ranking"),
             el("div", {}, el("label", { for: "try-article" }, "Article"), this.article,
-              el("small", { id: "try-article-hint" }, "Its address (https://…), or its text; a first line with a blank line behind it is the title.")),
+              el("small", { id: "try-article-hint" }, "Its address (https://…) or its text. A first line followed by a blank line is the title.")),
             el("div", { class: "two" },
               el("div", {}, el("label", { for: "try-source" }, "Posts"), this.source),
-              el("div", {}, el("label", { for: "try-top" }, "How many"), this.top)),
+              el("div", {}, el("label", { for: "try-top" }, "Number of posts"), this.top)),
             this.pastedField, this.model, this.problem, this.button)),
         this.read),
       this.results);
