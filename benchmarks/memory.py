@@ -25,7 +25,7 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
-from linker.training.distributed.context import Workers
+from linker.training.distributed.context import DistributedContext
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
 from linker.training.training_state import Run
@@ -69,7 +69,7 @@ def one_step(articles: int, tokens: int, chunk_tokens: int | None, precision: st
             "precision": precision,
         },
     )
-    run = Run(trainer, model, MultiSimilarityMiner(), TripletMarginLoss(), data, 1, Workers())
+    run = Run(trainer, model, MultiSimilarityMiner(), TripletMarginLoss(), data, 1, DistributedContext())
     model.train()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.monotonic()

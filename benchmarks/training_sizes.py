@@ -31,7 +31,7 @@ from linker.data.types import LinkedPosts
 from linker.models.model import Model
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
-from linker.training.distributed.context import Workers
+from linker.training.distributed.context import DistributedContext
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
 from linker.training.training_state import Run
@@ -74,7 +74,7 @@ class Step:
             },
         )
         miner = MultiSimilarityMiner()
-        self.run = Run(trainer, model, miner, TripletMarginLoss(), data, 1, Workers(device))
+        self.run = Run(trainer, model, miner, TripletMarginLoss(), data, 1, DistributedContext(device))
 
     def __call__(self) -> None:
         """One step, to its very end on a GPU."""

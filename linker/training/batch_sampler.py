@@ -20,7 +20,7 @@ class PairBatch:
     posts: list[int]
 
 
-class Batches(Registrable):
+class BatchSampler(Registrable):
     """What an epoch is made of."""
 
     default_component = "linked_posts"
@@ -34,13 +34,13 @@ class Batches(Registrable):
         raise NotImplementedError
 
     def count(self, data: LinkedPosts) -> int:
-        """Batches in an epoch."""
+        """BatchSampler in an epoch."""
         raise NotImplementedError
 
 
-@Batches.register("linked_posts")
-class PairBatches(Batches):
-    """Batches in which every article has a positive and hard negatives exist.
+@BatchSampler.register("linked_posts")
+class LinkedPostsSampler(BatchSampler):
+    """BatchSampler in which every article has a positive and hard negatives exist.
 
     In an epoch every linked post comes once with each of its articles. Articles that are neighbours (of one story, or
     of one day where no story is given) are put into a batch together, because their posts are the negatives that are
@@ -76,7 +76,7 @@ class PairBatches(Batches):
             yield PairBatch(list(dict.fromkeys(i for i, _ in batch)), list(dict.fromkeys(posts)))
 
     def count(self, data: LinkedPosts) -> int:
-        """Batches in an epoch."""
+        """BatchSampler in an epoch."""
         visits = len(self._visits(data, random.Random(0)))
         return -(-visits // self.articles)
 

@@ -33,13 +33,13 @@ from linker.training.checkpointing.resume import (
 )
 from linker.training.checkpointing.saver import Keeping, TrainingResult
 from linker.training.distillation.distill_model import distil_model
-from linker.training.distillation.teacher import Said
-from linker.training.distributed.context import Workers
+from linker.training.distillation.teacher import CachedTeacher
+from linker.training.distributed.context import DistributedContext
 from linker.training.distributed.process_group import device_for
 from linker.training.model_card import model_card, student_card
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
-from linker.training.warm_start import begin_with
+from linker.training.warm_start import load_initial_weights
 from linker.version import __version__
 
 
@@ -77,7 +77,7 @@ class Experiment:
         config: dict[str, Any],
         resume: bool = False,
         changed_config: bool = False,
-        workers: Workers | None = None,
+        workers: DistributedContext | None = None,
     ) -> TrainingResult:
         """Train and write the model folder.
 
@@ -92,27 +92,27 @@ class Experiment:
         Raises:
             LinkerError: see `Trainer.train` and `find_checkpoint`.
         """
-        workers = workers or Workers(device_for(0))
+        workers = workers or DistributedContext(device_for(0))
         checkpoints = checkpoints_of(out)
         checkpoint, same_config = None, True
-        if workers.first:
+        if workers.is_main:
             for place in (out / CONFIG, checkpoints.path(0)):
                 check_writable(place)
         if resume:
             checkpoint, same_config = self._find(out, config, changed_config, checkpoints, workers)
-        with stderr.status("reading articles and posts") if workers.first else nullcontext():
+        with stderr.status("reading articles and posts") if workers.is_main else nullcontext():
             splits = self.data.load()
         train, dev = splits.train, splits.dev
         seed_everything(self.seed)
         whole = self.model.construct()
         model = _trained_part(whole)
-        with stderr.status("preparing the model") if workers.first else nullcontext():
+        with stderr.status("preparing the model") if workers.is_main else nullcontext():
             self._make_ready(whole, train, config)
         model.to(workers.device)
         data = fingerprint(model, train, dev)
         if checkpoint is not None:
             check_data(checkpoint, data)
-        if workers.first:
+        if workers.is_main:
             _describe(train, dev, model)
             checkpoints.lock()
             remove_half_written(out)
@@ -150,7 +150,13 @@ class Experiment:
             checkpoints.unlock()
 
     def distil(
-        self, out: Path, config: dict[str, Any], texts: Iterable[str], said: Said, epochs: int, rate: float
+        self,
+        out: Path,
+        config: dict[str, Any],
+        texts: Iterable[str],
+        said: CachedTeacher,
+        epochs: int,
+        rate: float,
     ) -> tuple[int, float]:
         """Fit the model to a teacher instead, and write the model folder after every epoch.
 
@@ -191,7 +197,7 @@ class Experiment:
         if self.start is None:
             whole.prepare(data)
         else:
-            begin_with(whole, self.start, config["model"])
+            load_initial_weights(whole, self.start, config["model"])
 
     def _find(
         self,
@@ -199,16 +205,16 @@ class Experiment:
         config: dict[str, Any],
         changed_config: bool,
         checkpoints: Checkpoints,
-        workers: Workers,
+        workers: DistributedContext,
     ) -> tuple[Checkpoint | None, bool]:
         """The first process looks which checkpoint is to be gone on from, all read that one."""
         found: tuple[Checkpoint | None, bool] = None, True
-        if workers.first:
+        if workers.is_main:
             if checkpoints.steps():
                 checkpoints.lock()
             found = find_checkpoint(out, config, changed_config)
-        step, same = workers.all_of([found[0].step if found[0] else None, found[1]])[0]
-        if workers.first or step is None:
+        step, same = workers.all_gather_object([found[0].step if found[0] else None, found[1]])[0]
+        if workers.is_main or step is None:
             return found[0], same
         return checkpoints.read(step), same
 

@@ -10,12 +10,12 @@ from torch import Tensor
 from linker.data.vocabulary import EncodedText
 from linker.models.siamese.siamese import length_buckets
 from linker.modules.kernels.dropout import Masks, drawing
-from linker.training.rng_state import random_state, set_random_state
+from linker.training.rng_state import get_rng_state, set_rng_state
 
 Encode = Callable[[Sequence[EncodedText]], Tensor]
 
 
-class EncodedBatch:
+class CachedBatch:
     """The vectors of some texts, and the way back from a gradient of theirs to the weights'.
 
     Where the texts are more than `chunk_tokens`, they are encoded in chunks without keeping what the way back needs;
@@ -46,7 +46,7 @@ class EncodedBatch:
         pieces = []
         with torch.no_grad():
             for chunk in self._chunks:
-                self._states.append(random_state())
+                self._states.append(get_rng_state())
                 pieces.append(self._vectors(chunk))
         vectors = torch.cat(pieces)
         self.vectors = torch.empty_like(vectors)
@@ -60,13 +60,13 @@ class EncodedBatch:
             if self.vectors.requires_grad:
                 self.vectors.backward(gradient)
             return
-        after = random_state()
+        after = get_rng_state()
         for chunk, state in zip(self._chunks, self._states):
-            set_random_state(state)
+            set_rng_state(state)
             vectors = self._vectors(chunk)
             if vectors.requires_grad:
                 vectors.backward(gradient[torch.tensor(chunk, device=gradient.device)])
-        set_random_state(after)
+        set_rng_state(after)
 
     def _vectors(self, chunk: list[int]) -> Tensor:
         with drawing(None if self._masks is None else self._masks.of(chunk)):

@@ -27,7 +27,7 @@ class CrossBatchMemory:
         self.posts, self.after_steps = posts, after_steps
 
 
-class RememberedPosts:
+class MemoryBank:
     """What is in the memory: rows of the training set and their vectors, oldest first."""
 
     def __init__(self, size: int) -> None:
@@ -35,7 +35,7 @@ class RememberedPosts:
         self.rows: list[int] = []
         self.vectors: Tensor | None = None
 
-    def besides(self, rows: Sequence[int]) -> tuple[list[int], Tensor | None]:
+    def excluding(self, rows: Sequence[int]) -> tuple[list[int], Tensor | None]:
         """The remembered posts that are not among `rows`, and their vectors (posts × D); None where there are none."""
         known = set(rows)
         places = [place for place, row in enumerate(self.rows) if row not in known]
@@ -43,9 +43,9 @@ class RememberedPosts:
             return [], None
         return [self.rows[place] for place in places], self.vectors[torch.tensor(places)]
 
-    def remember(self, rows: Sequence[int], vectors: Tensor) -> None:
+    def enqueue(self, rows: Sequence[int], vectors: Tensor) -> None:
         """Take in a batch's posts, newer vectors in place of older ones of the same post."""
-        older, kept = self.besides(rows)
+        older, kept = self.excluding(rows)
         vectors = vectors.detach()
         self.rows = [*older, *rows][-self._size :]
         self.vectors = (vectors if kept is None else torch.cat([kept, vectors]))[-self._size :].clone()

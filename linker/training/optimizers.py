@@ -78,7 +78,7 @@ class Schedule(Registrable):
         return LambdaLR(optimizer, lambda step: self.factor(min(step / max(steps, 1), 1.0)))
 
 
-def scale_rate(scheduler: LambdaLR, factor: float) -> bool:
+def scale_learning_rate(scheduler: LambdaLR, factor: float) -> bool:
     """Let a run go on at `factor` times the learning rate that its schedule gives; was it another before?"""
     before = scheduler.base_lrs
     groups = scheduler.optimizer.param_groups
@@ -87,7 +87,7 @@ def scale_rate(scheduler: LambdaLR, factor: float) -> bool:
     return scheduler.base_lrs != before
 
 
-def go_to_step(scheduler: LambdaLR, step: int) -> None:
+def set_step(scheduler: LambdaLR, step: int) -> None:
     """Let a run go on with the learning rate that its schedule gives at a step."""
     scheduler.last_epoch = step
     _set_rates(scheduler)

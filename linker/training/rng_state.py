@@ -17,7 +17,7 @@ def seed_everything(seed: int) -> None:
     torch.manual_seed(seed)
 
 
-def random_state() -> dict[str, Any]:
+def get_rng_state() -> dict[str, Any]:
     """The state of Python's, numpy's and torch's generators, as JSON values."""
     name, keys, *rest = np.random.get_state(legacy=True)
     state = {
@@ -30,8 +30,8 @@ def random_state() -> dict[str, Any]:
     return state
 
 
-def set_random_state(state: dict[str, Any]) -> None:
-    """Go on where `random_state` was asked, in this process or in another."""
+def set_rng_state(state: dict[str, Any]) -> None:
+    """Go on where `get_rng_state` was asked, in this process or in another."""
     version, numbers, gauss = state["python"]
     random.setstate((version, tuple(numbers), gauss))
     name, keys, *rest = state["numpy"]

@@ -21,16 +21,16 @@ from linker.models.siamese.siamese import SiameseModel
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import Precision
-from linker.training.batch_sampler import Batches
+from linker.training.batch_sampler import BatchSampler
 from linker.training.callbacks import Callback
 from linker.training.checkpointing.saver import Keeping, Saver, TrainingResult, restore, seed_rank
-from linker.training.checkpointing.signals import Stopped, StopSignals
-from linker.training.distributed.context import Workers
+from linker.training.checkpointing.signals import GracefulExit, StopSignals
+from linker.training.distributed.context import DistributedContext
 from linker.training.memory_bank import CrossBatchMemory
-from linker.training.optimizers import Optimizer, Schedule, scale_rate
+from linker.training.optimizers import Optimizer, Schedule, scale_learning_rate
 from linker.training.training_state import Run
 from linker.training.validation import dev_metrics
-from linker.training.weight_interpolation import Blend
+from linker.training.weight_interpolation import InterpolatedWeights
 
 
 class Trainer:
@@ -59,7 +59,7 @@ class Trainer:
         self,
         optimizer: Optimizer,
         schedule: Schedule,
-        batches: Batches,
+        batches: BatchSampler,
         epochs: int = 10,
         patience: int | None = 5,
         metric: str = "mAP",
@@ -99,7 +99,7 @@ class Trainer:
         log_dir: Path,
         on_epoch: Callable[[TrainingResult], None] = lambda result: None,
         keeping: Keeping | None = None,
-        workers: Workers | None = None,
+        workers: DistributedContext | None = None,
         whole: Model | None = None,
     ) -> TrainingResult:
         """Train until the epochs or the patience are used up, or a signal ends it.
@@ -122,22 +122,22 @@ class Trainer:
                 articles. Or the checkpoint does not fit.
             StepError: a step ended in another error, with the same said.
         """
-        workers, whole = workers or Workers(), whole or model
+        workers, whole = workers or DistributedContext(), whole or model
         result = TrainingResult()
         if self.epochs == 0:
             self._record(result, 0, dev_metrics(model, whole, dev, workers), model)
-            if workers.first:
+            if workers.is_main:
                 on_epoch(result)
                 stderr.print(
                     f"not trained{_figures(result.epochs[0], self.metric)}", highlight=False, soft_wrap=True
                 )
             return result
-        blend = Blend(model, self.start_share)
+        blend = InterpolatedWeights(model, self.start_share)
         run = Run(self, model, miner, loss, train, seed, workers)
         seed_rank(seed, workers.rank)
         resumed = keeping is not None and restore(run, result, keeping)
         self._follow_loss(run, result)
-        callbacks = self.callbacks if workers.first else []
+        callbacks = self.callbacks if workers.is_main else []
         with StopSignals() as signals:
             saver = Saver(run, result, keeping, self.checkpoint_seconds, signals)
             try:
@@ -146,7 +146,7 @@ class Trainer:
                     self._epoch(run, blend, result, whole, dev, saver, callbacks, on_epoch)
             except KeyboardInterrupt:
                 result.stopped_by = signal.SIGINT
-            except Stopped as stop:
+            except GracefulExit as stop:
                 result.stopped_by = stop.number
                 saver.save()
             finally:
@@ -157,7 +157,7 @@ class Trainer:
     def _epoch(
         self,
         run: Run,
-        blend: Blend,
+        blend: InterpolatedWeights,
         result: TrainingResult,
         whole: Model,
         dev: LinkedPosts | None,
@@ -176,21 +176,21 @@ class Trainer:
 
         run.epoch(number, after_step)
         # Several processes stop between steps only, so that none waits for one that has left.
-        with blend.blended(run.model):
-            with saver.signals.breakable() if run.workers.size == 1 else nullcontext():
+        with blend.applied(run.model):
+            with saver.signals.interruptible() if run.workers.size == 1 else nullcontext():
                 metrics = dev_metrics(run.model, whole, dev, run.workers)
             self._record(result, number, metrics, run.model)
-            result.losses.append(run.workers.all_of(run.loss_sum / run.steps)[0])
-            if run.workers.first:
+            result.losses.append(run.workers.all_gather_object(run.loss_sum / run.steps)[0])
+            if run.workers.is_main:
                 on_epoch(result)
-        if run.workers.first:
+        if run.workers.is_main:
             _report(number, self.epochs, run, metrics, self.metric, result, time.monotonic() - started)
         for callback in callbacks:
             callback.epoch(number, metrics)
         run.next_epoch()
         self._follow_loss(run, result)
         finished = self._done(result, dev)
-        if finished and number < self.epochs and run.workers.first:
+        if finished and number < self.epochs and run.workers.is_main:
             stderr.print(f"{self._why_done(result)}: stopping early")
         saver.save_or_warn(finished)
 
@@ -214,7 +214,7 @@ class Trainer:
         if self.loss_rule is None:
             return
         factor, stop = self.loss_rule.after(result.losses)
-        if scale_rate(run.scheduler, factor) and run.workers.first and not stop:
+        if scale_learning_rate(run.scheduler, factor) and run.workers.is_main and not stop:
             stderr.print(f"the training loss rose: learning rate × {factor:g} from here on", highlight=False)
 
     def _record(

@@ -20,18 +20,18 @@ from linker.modules.kernels.dropout import Masks, mixed
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import MinedPairs, Miner
 from linker.modules.precision import Precision, lower_type
-from linker.training.batch_sampler import Batches, PairBatch
-from linker.training.distributed.context import Workers
-from linker.training.distributed.errors import told
-from linker.training.grad_cache import EncodedBatch
-from linker.training.memory_bank import CrossBatchMemory, RememberedPosts
-from linker.training.optimizers import Optimizer, Schedule, go_to_step
+from linker.training.batch_sampler import BatchSampler, PairBatch
+from linker.training.distributed.context import DistributedContext
+from linker.training.distributed.errors import add_step_context
+from linker.training.grad_cache import CachedBatch
+from linker.training.memory_bank import CrossBatchMemory, MemoryBank
+from linker.training.optimizers import Optimizer, Schedule, set_step
 
 
 class Settings(Protocol):
     """What of a trainer the steps follow; `Trainer` tells what each means."""
 
-    batches: Batches
+    batches: BatchSampler
     optimizer: Optimizer
     schedule: Schedule
     epochs: int
@@ -60,7 +60,7 @@ class Run:
         loss: Loss,
         data: LinkedPosts,
         seed: int,
-        workers: Workers,
+        workers: DistributedContext,
     ) -> None:
         self.model, self.miner, self.loss, self.data, self.seed = model, miner, loss, data, seed
         self.trainer, self.workers = trainer, workers
@@ -83,7 +83,7 @@ class Run:
         self.optimizer = trainer.optimizer.build(self.parameters)
         self.scheduler = trainer.schedule.build(self.optimizer, self.steps * trainer.epochs)
         self.memory = trainer.memory
-        self.remembered = RememberedPosts(self.memory.posts if self.memory else 0)
+        self.remembered = MemoryBank(self.memory.posts if self.memory else 0)
         self.scaler = torch.amp.GradScaler(workers.device.type, enabled=trainer.precision == "float16")
         self.step = self.batch = 0
         self.loss_sum = self.count_sum = 0.0
@@ -111,7 +111,9 @@ class Run:
         self.batch, self.loss_sum, self.count_sum = 0, 0.0, 0.0
 
     def _step(self, batch: PairBatch) -> dict[str, float]:
-        with told(self.workers, self.step + 1, [self.data.articles[i].id for i in batch.articles]):
+        with add_step_context(
+            self.workers, self.step + 1, [self.data.articles[i].id for i in batch.articles]
+        ):
             started = time.monotonic()
             loss, pairs = self._gradients(batch)
             self.scaler.unscale_(self.optimizer)
@@ -132,16 +134,16 @@ class Run:
         """
         texts = [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
         lengths = [len(text.ids) for text in texts]
-        shares = self.workers.shares(lengths)
+        shares = self.workers.split_by_tokens(lengths)
         mine = shares[self.workers.rank]
         # Every process drops what a single one would.
         masks = Masks.of_batch(mixed(self.seed, self.step), lengths).of(mine)
-        own = EncodedBatch(self._encode, [texts[i] for i in mine], self.trainer.chunk_tokens, masks)
+        own = CachedBatch(self._encode, [texts[i] for i in mine], self.trainer.chunk_tokens, masks)
         vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()
         count = len(batch.articles)
         articles, posts, rows = vectors[:count], vectors[count:], batch.posts
         if self.memory is not None and self.step >= self.memory.after_steps:
-            earlier, remembered = self.remembered.besides(rows)
+            earlier, remembered = self.remembered.excluding(rows)
             if remembered is not None:
                 posts, rows = torch.cat([posts, remembered]), rows + earlier
         pairs = self.miner(articles, posts, self._relevance(batch.articles, rows).to(vectors.device))
@@ -155,7 +157,7 @@ class Run:
         own.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
         if self.memory is not None:
-            self.remembered.remember(batch.posts, vectors[count:])
+            self.remembered.enqueue(batch.posts, vectors[count:])
         return value, pairs
 
     def _encode(self, texts: Any) -> Tensor:
@@ -244,7 +246,7 @@ class Run:
         if same:
             self.scheduler.load_state_dict({"lr_lambdas": [None], **facts["schedule"]})
         else:
-            go_to_step(self.scheduler, self.step)
+            set_step(self.scheduler, self.step)
 
     def _modules(self) -> Mapping[str, nn.Module]:
         return {"model": self.model, "loss": self.loss, "miner": self.miner}

@@ -26,7 +26,7 @@ _SCORING = {
 }
 
 
-def begin_with(model: Model, start: str, config: dict[str, Any]) -> None:
+def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> None:
     """Give a model the weights (and vocabulary) of a model folder; vector files that the config names are not read.
 
     Args:

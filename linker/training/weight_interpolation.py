@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 
-class Blend:
+class InterpolatedWeights:
     """What a model began with, to be mixed into what it learned.
 
     A model that learned from few links tells their stories well apart, and others less well than before; halfway
@@ -25,7 +25,7 @@ class Blend:
         self._start: list[Tensor] = [own.detach().clone() for own in _learning(model)] if share else []
 
     @contextmanager
-    def blended(self, model: nn.Module) -> Iterator[None]:
+    def applied(self, model: nn.Module) -> Iterator[None]:
         """The model with mixed weights; afterwards they are what they were, to the bit."""
         learned = [own.detach().clone() for own in _learning(model)] if self._share else []
         with torch.no_grad():

@@ -111,7 +111,7 @@ def build_training(setting: Setting) -> tuple[Any, ...]:
 
 
 def _recorded(setting: Setting, folder: str) -> None:
-    from linker.training.distributed.process_group import joined
+    from linker.training.distributed.process_group import process_group
     from linker.training.training_state import Run
 
     trainer, model, miner, loss, data = build_training(setting)
@@ -137,7 +137,7 @@ def _recorded(setting: Setting, folder: str) -> None:
 
     Run._clip, Run._gradients = recorded_clip, recorded_gradients
     miner.register_forward_hook(mined)
-    with joined() as workers:
+    with process_group() as workers:
         result = trainer.train(
             model,
             miner,

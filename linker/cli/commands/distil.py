@@ -53,9 +53,9 @@ def distil(
     from linker.common.console import stderr
     from linker.config import EXPERIMENT, build, resolve
     from linker.data.word_vectors.train import texts_of
-    from linker.training.checkpointing.resume import refuse_to_replace
+    from linker.training.checkpointing.resume import check_output_dir
     from linker.training.data_options import settle_vectors, use_vectors
-    from linker.training.distillation.teacher import Said, Teacher
+    from linker.training.distillation.teacher import CachedTeacher, Teacher
 
     def say(line: str) -> None:
         stderr.print(line, highlight=False, soft_wrap=True, markup=False)
@@ -64,7 +64,7 @@ def distil(
     caches = [] if vectors is None else use_vectors(loaded, vectors)
     resolved = resolve(EXPERIMENT, loaded)
     if not overwrite:
-        refuse_to_replace(out)
+        check_output_dir(out)
     fetch_missing(vectors, caches, say)
     settle_vectors(resolved, say)
     model = Teacher(teacher)
@@ -72,7 +72,7 @@ def distil(
         out,
         resolved,
         texts_of(files, column or ["title", "text"], on_error),
-        Said(said or Path(f"{out}.said"), model.name, model.encode),
+        CachedTeacher(said or Path(f"{out}.said"), model.name, model.encode),
         epochs,
         rate,
     )

@@ -77,7 +77,7 @@ def train(
     from linker.common.console import stderr
     from linker.common.errors import LinkerError
     from linker.config import EXPERIMENT, build, resolve
-    from linker.training.distributed.environment import place_in
+    from linker.training.distributed.environment import environment_from
 
     def say(line: str) -> None:
         # One of several processes speaks.
@@ -88,7 +88,7 @@ def train(
         raise LinkerError("--resume continues a run, --overwrite starts it again: give one of them")
     if changed_config and not resume:
         raise LinkerError("--changed-config needs --resume")
-    place = place_in(os.environ)
+    place = environment_from(os.environ)
     if place is not None and devices not in (None, place.size):
         raise LinkerError(
             f"--devices {devices}, but {place.size} processes were started: leave --devices out"
@@ -105,20 +105,20 @@ def train(
     caches = [] if vectors is None else use_vectors(loaded, vectors)
     resolved = resolve(EXPERIMENT, loaded)
 
-    from linker.training.checkpointing.resume import refuse_to_replace
+    from linker.training.checkpointing.resume import check_output_dir
     from linker.training.distributed.launcher import launch
-    from linker.training.distributed.process_group import joined
+    from linker.training.distributed.process_group import process_group
 
     if place is None and not resume and not overwrite:
-        refuse_to_replace(out)
+        check_output_dir(out)
     if place is None:
         fetch_missing(vectors, caches, say)
     if place is None and (devices or 1) > 1:
         raise typer.Exit(launch(sys.argv[1:], devices or 1))
     settle_vectors(resolved, say)
-    with joined() as workers:
-        if workers.first and not resume and not overwrite:
-            refuse_to_replace(out)
+    with process_group() as workers:
+        if workers.is_main and not resume and not overwrite:
+            check_output_dir(out)
         result = build(EXPERIMENT, resolved).run(out, resolved, resume, changed_config, workers)
     if result.interrupted:
         say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")

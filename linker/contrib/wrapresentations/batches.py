@@ -1,4 +1,4 @@
-"""Batches of pairs of labelled texts, as many of one class as of two."""
+"""BatchSampler of pairs of labelled texts, as many of one class as of two."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from linker.common.checks import at_least
 from linker.common.errors import DataError
 from linker.data.types import LinkedPosts
-from linker.training.batch_sampler import Batches, PairBatch
+from linker.training.batch_sampler import BatchSampler, PairBatch
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def _numbers(classes: Sequence[Hashable]) -> np.ndarray:
     return np.array([number.setdefault(one, len(number)) for one in classes], dtype=np.int64)
 
 
-@Batches.register("class_pairs")
-class ClassPairBatches(Batches):
+@BatchSampler.register("class_pairs")
+class ClassPairSampler(BatchSampler):
     """Every text with every other, balanced to the larger number that both kinds of pairs have (WRAPresentations).
 
     For labelled texts (reader `labelled_texts`) and the miner `aligned`. The pairs of an epoch are those of every
@@ -106,7 +106,7 @@ class ClassPairBatches(Batches):
         self.pairs, self.most, self.seed = pairs, most, seed
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """See `Batches.epoch`.
+        """See `BatchSampler.epoch`.
 
         Raises:
             DataError: posts and articles are not the same texts, or there are no pairs of both kinds.
@@ -121,7 +121,7 @@ class ClassPairBatches(Batches):
             yield PairBatch(articles, drawn.second[rows].tolist())
 
     def count(self, data: LinkedPosts) -> int:
-        """See `Batches.count`."""
+        """See `BatchSampler.count`."""
         each = min(count_pairs([post.article_ids for post in data.posts]))
         if self.most is not None:
             each = min(each, self.most // 2)

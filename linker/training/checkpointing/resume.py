@@ -34,7 +34,7 @@ def checkpoints_of(out: Path) -> Checkpoints:
     return Checkpoints(log_dir_of(out) / "checkpoints")
 
 
-def refuse_to_replace(out: Path) -> None:
+def check_output_dir(out: Path) -> None:
     """Make sure that a new run would replace nothing.
 
     Raises:

@@ -13,8 +13,8 @@ from torch import Tensor
 from linker.common.console import stderr
 from linker.common.errors import LinkerError
 from linker.training.checkpointing.checkpointer import Checkpoint, Checkpoints
-from linker.training.checkpointing.signals import Stopped, StopSignals
-from linker.training.rng_state import random_state, seed_everything, set_random_state
+from linker.training.checkpointing.signals import GracefulExit, StopSignals
+from linker.training.rng_state import get_rng_state, seed_everything, set_rng_state
 from linker.training.training_state import Run
 
 
@@ -88,14 +88,14 @@ class Saver:
         """Save if it is due.
 
         Raises:
-            Stopped: a signal asks for it; the run is for the caller to save.
+            GracefulExit: a signal asks for it; the run is for the caller to save.
         """
         due = self.keeping is not None and time.monotonic() - self._saved >= self.seconds
-        due_now, signal = self.run.workers.highest(
-            int(due and self.run.workers.first), self.signals.requested
+        due_now, signal = self.run.workers.all_reduce_max(
+            int(due and self.run.workers.is_main), self.signals.requested
         )
         if signal:
-            raise Stopped(signal)
+            raise GracefulExit(signal)
         if due_now:
             self.save_or_warn()
 
@@ -120,8 +120,8 @@ class Saver:
         """
         if self.keeping is None:
             return
-        chance = self.run.workers.all_of(random_state())
-        if not self.run.workers.first:
+        chance = self.run.workers.all_gather_object(get_rng_state())
+        if not self.run.workers.is_main:
             return
         tensors, facts = self.run.state()
         for name, tensor in self.result.best_state.items():
@@ -157,13 +157,13 @@ def restore(run: Run, result: TrainingResult, keeping: Keeping) -> bool:
         result.best_state = {
             name: best[name].to(now[name].device) if name in best else now[name] for name in now
         }
-        if run.workers.first:
+        if run.workers.is_main:
             run.model.load_state_dict(result.best_state)
             keeping.on_resume(result)
             run.model.load_state_dict(now)
     rank, chance = run.workers.rank, facts["chance"]
     if rank < len(chance):
-        set_random_state(chance[rank])
+        set_rng_state(chance[rank])
     else:
         seed_rank(run.seed + run.step, rank)
     return True

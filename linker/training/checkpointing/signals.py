@@ -14,7 +14,7 @@ from typing import Any
 SAME_REQUEST_SECONDS = 2.0
 
 
-class Stopped(BaseException):
+class GracefulExit(BaseException):
     """The run is to end here; `number` is the signal that asked for it."""
 
     def __init__(self, number: int) -> None:
@@ -43,12 +43,12 @@ class StopSignals:
         self._before = {}
 
     @contextmanager
-    def breakable(self) -> Iterator[None]:
-        """In this block a signal raises `Stopped` where it strikes; nothing that is half done there may matter."""
+    def interruptible(self) -> Iterator[None]:
+        """In this block a signal raises `GracefulExit` where it strikes; nothing that is half done there may matter."""
         self._breakable = True
         try:
             if self.requested:
-                raise Stopped(self.requested)
+                raise GracefulExit(self.requested)
             yield
         finally:
             self._breakable = False
@@ -61,4 +61,4 @@ class StopSignals:
             return
         self.requested, self._since = number, now
         if self._breakable:
-            raise Stopped(number)
+            raise GracefulExit(number)

@@ -18,8 +18,8 @@ from linker.data.types import LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.siamese.siamese import SiameseModel
 from linker.modules.precision import Precision, lower_type
-from linker.training.distillation.losses import narrowed, unlikeness
-from linker.training.distillation.teacher import Said, pieces_of
+from linker.training.distillation.losses import distillation_loss, pca_procrustes
+from linker.training.distillation.teacher import CachedTeacher, split_into_chunks
 
 BATCH = 512
 # Of all texts so many are kept out of the fitting, to see how well the student speaks of new ones.
@@ -33,7 +33,7 @@ def distil_model(
     student: SiameseModel,
     ready: Callable[[LinkedPosts], None],
     texts: Iterable[str],
-    said: Said,
+    said: CachedTeacher,
     epochs: int,
     rate: float,
     seed: int,
@@ -62,7 +62,7 @@ def distil_model(
         ConfigError: the teacher's vectors are shorter, or the student has nothing to learn with.
         DataError: fewer than 2 texts to learn from.
     """
-    pieces = pieces_of(texts)
+    pieces = split_into_chunks(texts)
     order = np.random.default_rng(seed)
     shuffled = order.permutation(len(pieces))
     out = shuffled[: round(KEPT_OUT * len(pieces))]
@@ -83,7 +83,7 @@ def distil_model(
     encoded = [student.post_tokens(post) for post in posts]
     if wanted.shape[1] > student.output_dim:
         some = shuffled[:TURNED_BY]
-        wanted = narrowed(wanted, some, student.encode([encoded[i] for i in some], "comparing vectors"))
+        wanted = pca_procrustes(wanted, some, student.encode([encoded[i] for i in some], "comparing vectors"))
     targets = nn.functional.normalize(torch.from_numpy(wanted), dim=1)
     weights = [weight for weight in student.parameters() if weight.requires_grad]
     if not weights:
@@ -104,7 +104,7 @@ def distil_model(
             for part in _batches(order.permutation(learned)):
                 with torch.autocast(device.type, lower, enabled=lower is not None):
                     given = student([encoded[i] for i in part])
-                loss, own = unlikeness(given.float(), targets[torch.from_numpy(part)].to(device))
+                loss, own = distillation_loss(given.float(), targets[torch.from_numpy(part)].to(device))
                 optimizer.zero_grad()
                 scaler.scale(loss).backward()
                 scaler.unscale_(optimizer)

@@ -21,8 +21,8 @@ from linker.common.console import progress_bar, stderr
 from linker.common.errors import DataError
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.word_vectors.train import write_vectors
-from linker.training.distillation.losses import unlikeness
-from linker.training.distillation.teacher import Encode, Said, pieces_of
+from linker.training.distillation.losses import distillation_loss
+from linker.training.distillation.teacher import CachedTeacher, Encode, split_into_chunks
 
 BATCH = 1_024
 # Weights begin at share / (share + p) for a word that is the p-th part of all (Arora et al. 2017).
@@ -61,7 +61,7 @@ def distil_vectors(
     Raises:
         DataError: no word comes `min_count` times.
     """
-    pieces = pieces_of(texts)
+    pieces = split_into_chunks(texts)
     tokens = [tokenizer.tokenize(piece) for piece in pieces]
     counts = Counter(chain.from_iterable(tokens))
     words = [
@@ -73,7 +73,7 @@ def distil_vectors(
         raise DataError(f"no word comes {min_count} times in {len(pieces):,} texts; add texts")
     row = {word: i for i, word in enumerate(words)}
     ids = [np.array([row[token] for token in text if token in row], dtype=np.int64) for text in tokens]
-    said = Said(seen, teacher, encode)
+    said = CachedTeacher(seen, teacher, encode)
     start, targets = said.about(words, "words"), said.about(pieces, "texts")
     kept = [i for i, text in enumerate(ids) if len(text)]
     share = np.array([counts[word] for word in words]) / sum(counts[word] for word in words)
@@ -143,7 +143,7 @@ def _fit(table: StaticTable, texts: Sequence[np.ndarray], targets: Tensor, epoch
                 part = shuffled[begin : begin + size]
                 wanted = F.normalize(targets[torch.from_numpy(part)], dim=1)
                 given = table([texts[i] for i in part])
-                loss, cosine = unlikeness(given, wanted)
+                loss, cosine = distillation_loss(given, wanted)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-def narrowed(vectors: np.ndarray, rows: np.ndarray, towards: np.ndarray) -> np.ndarray:
+def pca_procrustes(vectors: np.ndarray, rows: np.ndarray, towards: np.ndarray) -> np.ndarray:
     """The vectors in the directions in which most of them lies, turned to where the student's lie already.
 
     No other directions of that number keep the dot products between the vectors as well (Eckart and Young 1936).
@@ -32,10 +32,10 @@ def narrowed(vectors: np.ndarray, rows: np.ndarray, towards: np.ndarray) -> np.n
 
 
 # How sharply the teacher tells near texts from far ones.
-SHARPNESS = 20.0
+TEMPERATURE = 20.0
 
 
-def unlikeness(given: Tensor, wanted: Tensor) -> tuple[Tensor, float]:
+def distillation_loss(given: Tensor, wanted: Tensor) -> tuple[Tensor, float]:
     """Twice the mean angle's lack of cosine, and the divergence of the texts' neighbourhoods, added.
 
     Args:
@@ -52,6 +52,6 @@ def unlikeness(given: Tensor, wanted: Tensor) -> tuple[Tensor, float]:
 def _neighbours(given: Tensor, wanted: Tensor) -> Tensor:
     """How far the texts' likeness to each other is from that which the teacher sees: a mean divergence in nats."""
     itself = torch.eye(len(given), dtype=torch.bool, device=given.device)
-    ours = torch.log_softmax((SHARPNESS * given @ given.T).masked_fill(itself, -1e4), dim=1)
-    theirs = torch.softmax((SHARPNESS * wanted @ wanted.T).masked_fill(itself, -1e4), dim=1)
+    ours = torch.log_softmax((TEMPERATURE * given @ given.T).masked_fill(itself, -1e4), dim=1)
+    theirs = torch.softmax((TEMPERATURE * wanted @ wanted.T).masked_fill(itself, -1e4), dim=1)
     return F.kl_div(ours, theirs, reduction="batchmean")

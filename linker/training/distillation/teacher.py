@@ -56,17 +56,17 @@ class Teacher:
 Encode = Callable[[Sequence[str]], np.ndarray]
 
 # A long text is read in pieces of so many words: less than what a sentence transformer cuts off.
-LONGEST_PIECE = 100
+MAX_WORDS = 100
 # What an interruption costs at most.
-TEXTS_AT_ONCE = 2_048
+TEXTS_PER_FILE = 2_048
 
 
-def pieces_of(texts: Iterable[str]) -> list[str]:
+def split_into_chunks(texts: Iterable[str]) -> list[str]:
     """What a teacher reads of texts: their pieces, in order, each once."""
     return list(dict.fromkeys(chain.from_iterable(map(_pieces, texts))))
 
 
-class Said:
+class CachedTeacher:
     """What a teacher said of texts, kept in a folder: no text is read twice, whatever comes beside it.
 
     Args:
@@ -92,8 +92,8 @@ class Said:
         new = [i for i, key in enumerate(keys) if key not in self._vectors]
         with progress_bar() as progress:
             bar = progress.add_task(f"the teacher reads {what}", total=len(new))
-            for start in range(0, len(new), TEXTS_AT_ONCE):
-                part = new[start : start + TEXTS_AT_ONCE]
+            for start in range(0, len(new), TEXTS_PER_FILE):
+                part = new[start : start + TEXTS_PER_FILE]
                 self._ask([texts[i] for i in part], [keys[i] for i in part])
                 progress.advance(bar, len(part))
         return np.stack([self._vectors[key] for key in keys]).astype(np.float32)
@@ -113,4 +113,4 @@ class Said:
 
 def _pieces(text: str) -> list[str]:
     words = text.split()
-    return [" ".join(words[i : i + LONGEST_PIECE]) for i in range(0, len(words), LONGEST_PIECE)]
+    return [" ".join(words[i : i + MAX_WORDS]) for i in range(0, len(words), MAX_WORDS)]

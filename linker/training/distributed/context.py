@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 
 
-class LostContact(Exception):  # noqa: N818
-    """Another process did not answer; why is for `Watch` to find out."""
+class ConnectionLost(Exception):  # noqa: N818
+    """Another process did not answer; why is for `Watchdog` to find out."""
 
 
-class Workers:
+class DistributedContext:
     """This process alone; `linker.training.distributed.process_group` has several of them.
 
     Attributes:
@@ -29,11 +29,11 @@ class Workers:
         self.device = torch.device(device)
 
     @property
-    def first(self) -> bool:
+    def is_main(self) -> bool:
         """Is this the process that writes?"""
         return self.rank == 0
 
-    def shares(self, lengths: Sequence[int]) -> list[list[int]]:
+    def split_by_tokens(self, lengths: Sequence[int]) -> list[list[int]]:
         """Which texts each process encodes: every text once, about as many tokens each.
 
         Args:
@@ -66,13 +66,13 @@ class Workers:
             counted_once: every process has the whole of theirs.
         """
 
-    def highest(self, *values: int) -> list[int]:
+    def all_reduce_max(self, *values: int) -> list[int]:
         """The highest that any process gives, for each of the values."""
         return list(values)
 
-    def all_of(self, value: Any) -> list[Any]:
+    def all_gather_object(self, value: Any) -> list[Any]:
         """Every process's value, by rank; JSON values."""
         return [value]
 
-    def doing(self, what: str) -> None:
+    def set_activity(self, what: str) -> None:
         """Note what this process is about to do, for whoever has to tell why it ended."""

@@ -13,7 +13,7 @@ STORE_IS_KEPT = "TORCHELASTIC_USE_AGENT_STORE"
 
 
 @dataclass(frozen=True)
-class Place:
+class DistributedEnvironment:
     """This process among those of a run.
 
     Attributes:
@@ -21,7 +21,7 @@ class Place:
         size: how many there are.
         local_rank: its number on this machine, and that of its GPU.
         host, port: where the processes meet.
-        keeps_store: this process keeps the store that they meet at.
+        hosts_store: this process keeps the store that they meet at.
     """
 
     rank: int
@@ -29,10 +29,10 @@ class Place:
     local_rank: int
     host: str
     port: int
-    keeps_store: bool
+    hosts_store: bool
 
 
-def place_in(environment: Mapping[str, str]) -> Place | None:
+def environment_from(environment: Mapping[str, str]) -> DistributedEnvironment | None:
     """What the environment says; None where this process is alone.
 
     Raises:
@@ -53,7 +53,7 @@ def place_in(environment: Mapping[str, str]) -> Place | None:
         return None
     if size == 1:
         return None
-    return Place(rank, size, local, host, port, keeps_store=rank == 0 and not kept)
+    return DistributedEnvironment(rank, size, local, host, port, hosts_store=rank == 0 and not kept)
 
 
 def first_host(nodes: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import torch
 
 from linker.common.errors import LinkerError
-from linker.training.distributed.context import LostContact, Workers
+from linker.training.distributed.context import ConnectionLost, DistributedContext
 
 
 class StepError(Exception):
@@ -16,7 +16,7 @@ class StepError(Exception):
 
 
 @contextmanager
-def told(workers: Workers, step: int, article_ids: Iterable[str]) -> Iterator[None]:
+def add_step_context(workers: DistributedContext, step: int, article_ids: Iterable[str]) -> Iterator[None]:
     """Name process, step (from 1) and the batch's articles with whatever is raised in the block.
 
     Raises:
@@ -26,10 +26,10 @@ def told(workers: Workers, step: int, article_ids: Iterable[str]) -> Iterator[No
     who = f"process {workers.rank} of {workers.size}: " if workers.size > 1 else ""
     where = f"{who}step {step}: "
     articles = f"articles of the batch: {', '.join(article_ids)}"
-    workers.doing(f"step {step}; {articles}")
+    workers.set_activity(f"step {step}; {articles}")
     try:
         yield
-    except LostContact:
+    except ConnectionLost:
         raise
     except LinkerError as error:
         raise LinkerError(f"{where}{error}; {articles}") from error

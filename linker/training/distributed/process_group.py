@@ -16,13 +16,13 @@ from torch import Tensor, distributed, nn
 
 from linker.common.console import stderr
 from linker.common.errors import LinkerError
-from linker.training.distributed.context import LostContact, Workers
-from linker.training.distributed.environment import Place, place_in
-from linker.training.distributed.watchdog import Watch, connect
+from linker.training.distributed.context import ConnectionLost, DistributedContext
+from linker.training.distributed.environment import DistributedEnvironment, environment_from
+from linker.training.distributed.watchdog import Watchdog, connect
 
 T = TypeVar("T")
 
-# Dead processes are noticed by `Watch`. This is for those that live and never come.
+# Dead processes are noticed by `Watchdog`. This is for those that live and never come.
 PATIENCE = timedelta(hours=2)
 
 
@@ -49,22 +49,22 @@ def _collective(method: Callable[..., T]) -> Callable[..., T]:
         try:
             return method(*arguments)
         except RuntimeError as error:
-            raise LostContact(str(error)) from error
+            raise ConnectionLost(str(error)) from error
 
     return guarded
 
 
-class Group(Workers):
+class ProcessGroup(DistributedContext):
     """One of several processes; every method but `shares` and `doing` waits for all of them."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: DistributedEnvironment) -> None:
         super().__init__(device_for(place.local_rank))
         self.rank, self.size = place.rank, place.size
         self._doing = ""
 
     @_collective
     def gather(self, own: Tensor, shares: list[list[int]]) -> Tensor:
-        """See `Workers.gather`."""
+        """See `DistributedContext.gather`."""
         longest = max(map(len, shares))
         padded = own.new_zeros(longest, *own.shape[1:])
         padded[: len(own)] = own
@@ -77,7 +77,7 @@ class Group(Workers):
 
     @_collective
     def sum_gradients(self, parameters: Sequence[nn.Parameter], counted_once: Sequence[nn.Parameter]) -> None:
-        """See `Workers.sum_gradients`."""
+        """See `DistributedContext.sum_gradients`."""
         everything = [*parameters, *counted_once]
         # A parameter that no process used must stay without a gradient: optimisers leave it alone then.
         used = torch.tensor([p.grad is not None for p in everything], dtype=torch.int32, device=self.device)
@@ -97,15 +97,15 @@ class Group(Workers):
             work.wait()
 
     @_collective
-    def highest(self, *values: int) -> list[int]:
-        """See `Workers.highest`."""
+    def all_reduce_max(self, *values: int) -> list[int]:
+        """See `DistributedContext.all_reduce_max`."""
         found = torch.tensor(values, dtype=torch.int64)
         distributed.all_reduce(found, distributed.ReduceOp.MAX)
         return found.tolist()
 
     @_collective
-    def all_of(self, value: Any) -> list[Any]:
-        """See `Workers.all_of`."""
+    def all_gather_object(self, value: Any) -> list[Any]:
+        """See `DistributedContext.all_gather_object`."""
         data = torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8)
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
         distributed.all_gather(lengths, torch.tensor([len(data)]))
@@ -115,13 +115,13 @@ class Group(Workers):
         distributed.all_gather(parts, padded)
         return [json.loads(part[: int(length)].numpy().tobytes()) for part, length in zip(parts, lengths)]
 
-    def doing(self, what: str) -> None:
-        """See `Workers.doing`."""
+    def set_activity(self, what: str) -> None:
+        """See `DistributedContext.set_activity`."""
         self._doing = what
 
 
 @contextmanager
-def joined() -> Iterator[Workers]:
+def process_group() -> Iterator[DistributedContext]:
     """The processes of this run, as the environment says; this one alone where it says nothing.
 
     Whatever ends one process ends all, and one of them tells why.
@@ -129,16 +129,16 @@ def joined() -> Iterator[Workers]:
     Raises:
         LinkerError: the environment is not whole, a GPU is missing, or what the block raises.
     """
-    place = place_in(os.environ)
+    place = environment_from(os.environ)
     if place is None:
-        yield Workers(device_for(0))
+        yield DistributedContext(device_for(0))
         return
-    group = Group(place)
+    group = ProcessGroup(place)
     if place.rank:
         stderr.quiet = True
     try:
-        store = connect(place, place.keeps_store)
-        watch = Watch(place, connect(place, False), lambda: group._doing)
+        store = connect(place, place.hosts_store)
+        watch = Watchdog(place, connect(place, False), lambda: group._doing)
     except RuntimeError as error:
         reason = str(error).splitlines()[0]
         raise LinkerError(
@@ -152,11 +152,11 @@ def joined() -> Iterator[Workers]:
         )
         yield group
         # The store goes with the process that keeps it: leave together, when none is watched any more.
-        group.highest(0)
+        group.all_reduce_max(0)
         watch.stop()
-        group.highest(0)
+        group.all_reduce_max(0)
         distributed.destroy_process_group()
-    except LostContact as error:
+    except ConnectionLost as error:
         watch.wait_for_the_end(error)
         sys.exit(1)
     except Exception as error:

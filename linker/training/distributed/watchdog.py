@@ -12,7 +12,7 @@ from textwrap import shorten
 
 from torch.distributed import TCPStore
 
-from linker.training.distributed.environment import Place
+from linker.training.distributed.environment import DistributedEnvironment
 
 LOOK_SECONDS = 0.5
 # A process that shows no sign of life for so long is given up.
@@ -28,7 +28,7 @@ def ended_key(rank: int) -> str:
     return f"linker/ended/{rank}"
 
 
-class Watch:
+class Watchdog:
     """Signs of life in a store that all processes see, and the one failure that is told.
 
     The process whose `claim` comes first tells its message; all others end silently. Every process looks after the
@@ -40,7 +40,7 @@ class Watch:
         doing: says what this process is about, for messages about others.
     """
 
-    def __init__(self, place: Place, store: TCPStore, doing: Callable[[], str]) -> None:
+    def __init__(self, place: DistributedEnvironment, store: TCPStore, doing: Callable[[], str]) -> None:
         self._place, self._store, self._doing = place, store, doing
         self._answered = time.monotonic()
         self._claiming = threading.Lock()
@@ -134,7 +134,7 @@ class Watch:
 
     def linger(self) -> None:
         """Keep the store, if this process does, until the others have seen who tells."""
-        if self._place.keeps_store:
+        if self._place.hosts_store:
             time.sleep(4 * LOOK_SECONDS)
 
     def _end(self, cause: str) -> None:
@@ -153,7 +153,7 @@ def _short(error: Exception) -> str:
     return shorten(str(error), 150, placeholder=" …")
 
 
-def connect(place: Place, keep: bool) -> TCPStore:
+def connect(place: DistributedEnvironment, keep: bool) -> TCPStore:
     """A connection to the store; `keep` begins it.
 
     Raises:

@@ -9,7 +9,7 @@ from linker.config import build, load_config, resolve
 from linker.evaluation.benchmarks.reranking import Candidate, Reranking, rerank
 from linker.models.archive import load_model
 from linker.training.data_options import use_data
-from linker.training.distributed.context import Workers
+from linker.training.distributed.context import DistributedContext
 from linker.training.experiment import Experiment
 from linker.training.training_state import Run
 from tests.conftest import TOPICS
@@ -68,7 +68,7 @@ def test_posts_of_one_article_are_never_its_negatives_even_in_one_batch(config):
     data.posts[7:8] = [type(data.posts[7])("again", data.posts[7].text, ("p3",))]
     model = experiment.model.construct()
     model.prepare(data)
-    run = Run(experiment.trainer, model, experiment.miner, experiment.loss, data, 1, Workers())
+    run = Run(experiment.trainer, model, experiment.miner, experiment.loss, data, 1, DistributedContext())
     batches = list(experiment.trainer.batches.epoch(data, 5))
     assert sum(len(batch.posts) for batch in batches) == 60
     relevance = run._relevance([3, 4], [3, 7, 4])

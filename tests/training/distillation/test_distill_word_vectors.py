@@ -70,7 +70,7 @@ def test_sums_of_the_vectors_say_what_the_teacher_says_of_new_texts(tmp_path: Pa
 
 
 def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("linker.training.distillation.teacher.TEXTS_AT_ONCE", 100)
+    monkeypatch.setattr("linker.training.distillation.teacher.TEXTS_PER_FILE", 100)
     teacher, texts = SumOfWords(), random_texts(500, 4)
 
     def interrupted(part):
