@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linker.config.nodes import NOTHING, Items, Later, Leaf, Made, Node, Table, joined
+from linker.config.nodes import NOTHING, ListNode, LazyNode, ValueNode, ObjectNode, Node, DictNode, joined
 from linker.config.registry import catalogue, nearest, short, suggestion, unknown
 from linker.config.types import (
     Atom,
@@ -78,7 +78,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Stray:
+class UnknownKey:
     """An unknown key, kept until all known keys were seen: it may belong elsewhere."""
 
     path: str
@@ -104,13 +104,13 @@ class Checker:
     """Walks config and types side by side; nothing stops at the first problem."""
 
     def __init__(self) -> None:
-        self._found: list[Problem | Stray] = []
+        self._found: list[Problem | UnknownKey] = []
         self._keys: dict[str, list[str]] = {}
 
     @property
     def problems(self) -> list[Problem]:
         """Everything that is wrong so far, in the order of the signatures."""
-        return [one.problem(self._keys) if isinstance(one, Stray) else one for one in self._found]
+        return [one.problem(self._keys) if isinstance(one, UnknownKey) else one for one in self._found]
 
     def fit(self, kind: TypeSpec, value: Any, path: str = "", complete: bool = False) -> Node:
         """The checked value.
@@ -134,11 +134,11 @@ class Checker:
             case DictOf(inner):
                 if not isinstance(value, dict):
                     return self._unexpected(kind, value, path)
-                return Table(
+                return DictNode(
                     {key: self.fit(inner, one, joined(path, key), True) for key, one in value.items()}
                 )
             case LazyOf(inner):
-                return Later(self.fit(inner, value, path))
+                return LazyNode(self.fit(inner, value, path))
             case OneOf(options):
                 return self._one_of(options, value, path, complete)
             case Instance(reference):
@@ -153,7 +153,7 @@ class Checker:
 
     def _choice(self, kind: TypeSpec, values: tuple[Any, ...], value: Any, path: str) -> Node:
         if any(value == one and type(value) is type(one) for one in values):
-            return Leaf(value)
+            return ValueNode(value)
         texts = [one for one in values if isinstance(one, str)]
         hint = suggestion(value, texts) if isinstance(value, str) else ""
         return self._unexpected(kind, value, path, hint)
@@ -172,7 +172,7 @@ class Checker:
         items = [
             self.fit(one, item, joined(path, at), True) for at, (one, item) in enumerate(zip(kinds, value))
         ]
-        return Items(items, list if isinstance(kind, ListOf) else tuple)
+        return ListNode(items, list if isinstance(kind, ListOf) else tuple)
 
     def _one_of(self, options: tuple[TypeSpec, ...], value: Any, path: str, complete: bool) -> Node:
         tried: list[Checker] = []
@@ -246,8 +246,8 @@ class Checker:
             node = self._argument(parameter, value, joined(path, parameter.name))
             if node is not None:
                 arguments[parameter.name] = node
-        self._found += [Stray(path, key, item, spec) for key, item in value.items() if key not in spec.keys]
-        return Made(spec, name, arguments)
+        self._found += [UnknownKey(path, key, item, spec) for key, item in value.items() if key not in spec.keys]
+        return ObjectNode(spec, name, arguments)
 
     def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:
         """The checked value of one key; None where its default is known to code alone."""
@@ -262,22 +262,22 @@ class Checker:
         return self._wrong(path, f"required key is missing: expected {describe(parameter.type)}")
 
 
-def fit_atom(name: str, value: Any) -> Leaf | None:
+def fit_atom(name: str, value: Any) -> ValueNode | None:
     """The value as an atom of this name; None where it is not one."""
     if name == "Any":
-        return Leaf(value)
+        return ValueNode(value)
     if name == "None" and value is None:
-        return Leaf(value)
+        return ValueNode(value)
     if (name == "bool" and isinstance(value, bool)) or (name == "str" and isinstance(value, str)):
-        return Leaf(value)
+        return ValueNode(value)
     if name == "Path" and isinstance(value, str) and value and "\0" not in value:
-        return Leaf(value, Path)
+        return ValueNode(value, Path)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and _is_finite(value):
         # Jsonnet has one kind of number: 3 may stand for 3.0, and 1e3 for 1000.
         if name == "float":
-            return Leaf(float(value))
+            return ValueNode(float(value))
         if name == "int" and value == int(value):
-            return Leaf(int(value))
+            return ValueNode(int(value))
     return None
 
 
