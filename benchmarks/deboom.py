@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from scipy.stats import binomtest
 
-from linker.config import build, load_config, resolve
+from linker.config import build, load_config
 from linker.contrib.deboom2016.evaluation import (
     PairDistances,
     best_threshold,
@@ -179,7 +179,7 @@ def trained(options: argparse.Namespace, name: str, overrides: Sequence[str]) ->
     out = options.work / name
     if not (out / "config.json").is_file():
         config = config_of(options, overrides)
-        build(Experiment, config).run(out, resolve(Experiment, config))
+        build(Experiment, config).run(out)
     model = load_model(out)
     assert isinstance(model, WordSiamese)
     return model

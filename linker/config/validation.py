@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linker.config.nodes import NOTHING, ListNode, LazyNode, ValueNode, ObjectNode, Node, DictNode, joined
+from linker.config.nodes import NOTHING, DictNode, LazyNode, ListNode, Node, ObjectNode, ValueNode, joined
 from linker.config.registry import catalogue, nearest, short, suggestion, unknown
 from linker.config.types import (
     Atom,
@@ -246,7 +246,9 @@ class Checker:
             node = self._argument(parameter, value, joined(path, parameter.name))
             if node is not None:
                 arguments[parameter.name] = node
-        self._found += [UnknownKey(path, key, item, spec) for key, item in value.items() if key not in spec.keys]
+        self._found += [
+            UnknownKey(path, key, item, spec) for key, item in value.items() if key not in spec.keys
+        ]
         return ObjectNode(spec, name, arguments)
 
     def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:

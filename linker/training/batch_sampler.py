@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from linker.common.checks import at_least
 from linker.common.errors import DataError
 from linker.config import Registrable
@@ -102,6 +104,31 @@ class LinkedPostsSampler(BatchSampler):
         runs = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
         rng.shuffle(runs)
         return [visit for run in runs for visit in run]
+
+
+@BatchSampler.register("texts")
+class TextSampler(BatchSampler):
+    """Batches of posts without articles, for distillation; each epoch has the texts in another order.
+
+    Args:
+        size: texts in a batch. The rest of an epoch that does not fill a batch is left out, because in-batch
+            similarities of a few texts teach little.
+    """
+
+    def __init__(self, size: int = 512) -> None:
+        at_least(2, size=size)
+        self.size = size
+
+    def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
+        """Return the batches of one epoch; the same for the same seed."""
+        order = np.random.default_rng(seed).permutation(len(data.posts)).tolist()
+        size = min(self.size, len(order))
+        for begin in range(0, self.count(data) * size, size):
+            yield PairBatch([], order[begin : begin + size])
+
+    def count(self, data: LinkedPosts) -> int:
+        """Return the number of batches in an epoch."""
+        return max(len(data.posts) // self.size, 1)
 
 
 def _posts_of(data: LinkedPosts) -> list[list[int]]:

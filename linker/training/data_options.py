@@ -19,6 +19,7 @@ FILES = {
     "labelled_texts": ("labels", "texts"),
     "passages": ("articles",),
     "single_file": ("files",),
+    "texts": ("files",),
 }
 
 

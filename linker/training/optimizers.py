@@ -151,6 +151,28 @@ class Cosine(WarmedUp):
         return self._warmed(progress, after)
 
 
+@Schedule.register("linear_decay")
+class LinearDecay(Schedule):
+    """Down in a straight line from the first step, capped by a warm-up of a fixed number of steps.
+
+    Args:
+        warmup_steps: number of steps of the warm-up.
+        final: lowest factor of the learning rate.
+    """
+
+    def __init__(self, warmup_steps: int = 0, final: float = 0.0) -> None:
+        at_least(0, warmup_steps=warmup_steps)
+        between(0, 1, final=final)
+        self.warmup_steps, self.final = warmup_steps, final
+
+    def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
+        """Return the torch scheduler for a run of `steps` steps."""
+        warmup = max(self.warmup_steps, 1)
+        return LambdaLR(
+            optimizer, lambda step: min((step + 1) / warmup, max(self.final, 1 - step / max(steps, 1)))
+        )
+
+
 @Optimizer.register("sgd")
 class SGD(Optimizer):
     """Stochastic gradient descent without momentum.

@@ -105,12 +105,12 @@ def train(
     caches = [] if vectors is None else use_vectors(loaded, vectors)
     resolved = resolve(EXPERIMENT, loaded)
 
-    from linker.training.checkpointing.resume import check_output_dir
+    from linker.training.checkpointing.checkpointer import Checkpointer
     from linker.training.distributed.launcher import launch
     from linker.training.distributed.process_group import process_group
 
     if place is None and not resume and not overwrite:
-        check_output_dir(out)
+        Checkpointer(out).check_output()
     if place is None:
         fetch_missing(vectors, caches, say)
     if place is None and (devices or 1) > 1:
@@ -118,8 +118,8 @@ def train(
     settle_vectors(resolved, say)
     with process_group() as workers:
         if workers.is_main and not resume and not overwrite:
-            check_output_dir(out)
-        result = build(EXPERIMENT, resolved).run(out, resolved, resume, changed_config, workers)
+            Checkpointer(out).check_output()
+        result = build(EXPERIMENT, resolved).run(out, resume, changed_config, workers)
     if result.interrupted:
         say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")
         raise typer.Exit(128 + result.stopped_by)

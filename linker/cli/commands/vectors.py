@@ -129,18 +129,16 @@ def distil(
     from linker.common.console import stderr
     from linker.common.files import check_writable
     from linker.data.word_vectors.train import texts_of
-    from linker.training.distillation.distill_word_vectors import distil_vectors
-    from linker.training.distillation.teacher import Teacher
+    from linker.training.distillation.static_embeddings import distill_vectors
+    from linker.training.distillation.teacher import CachedTeacher, Teacher
 
     check_writable(out, files)
     model = Teacher(teacher)
-    words, texts, cosine = distil_vectors(
+    words, texts, cosine = distill_vectors(
         texts_of(files, column or ["title", "text"], on_error),
-        model.encode,
-        model.name,
+        CachedTeacher(said or Path(f"{out}.said"), model.name, model.encode),
         _tokenizer(tokenizer),
         out,
-        said or Path(f"{out}.said"),
         min_count,
         epochs,
         seed,

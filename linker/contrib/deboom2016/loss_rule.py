@@ -1,4 +1,4 @@
-"""Learning rate and end of a run by the training loss alone (De Boom et al. 2016, algorithm 1)."""
+"""Learning-rate drop and early stopping by the training loss alone (De Boom et al. 2016, algorithm 1)."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from linker.common.checks import above, between
+from linker.training.loss_rule import LossRule
 
 
-class LossRule:
-    """Lower the learning rate once, when an epoch's mean loss rises; then stop when it hardly falls any more.
+@LossRule.register("drop_then_stop")
+class DropThenStop(LossRule):
+    """Lowers the learning rate once, when an epoch's mean loss rises, and then stops when the loss hardly falls.
 
     Args:
-        factor: what the learning rate is multiplied with from then on.
+        factor: factor of the learning rate after the first epoch whose mean loss rose.
         least_fall: stop at the lowered rate when the loss falls by less than this from one epoch to the next. The
-            paper says 0.05 % and compares the difference itself with 0.0005, which is done here.
+            paper says 0.05 % and compares the difference itself with 0.0005, as is done here.
     """
 
     def __init__(self, factor: float = 0.1, least_fall: float = 0.0005) -> None:
@@ -23,11 +25,7 @@ class LossRule:
         self.factor, self.least_fall = factor, least_fall
 
     def after(self, losses: Sequence[float]) -> tuple[float, bool]:
-        """What follows from the mean losses of all epochs so far; no other memory, so a run may be resumed.
-
-        Returns:
-            The factor for the learning rate of the next epoch, and whether there is to be none.
-        """
+        """Return the factor of the next epoch's learning rate, and whether training stops; see `LossRule.after`."""
         lowered = False
         for before, now in pairwise(losses):
             # As printed, the paper's loop would end in the very epoch whose rise lowers the rate.

@@ -59,6 +59,8 @@ class TransformerModel(SiameseModel):
             bfloat16 where the processor itself multiplies it, 2.7 times as fast; else float32.
     """
 
+    keys_without_weights = frozenset({"path", "title_share", "precision", "normalization"})
+
     network: Any
     # Some two thousand posts, a few seconds on a CPU, after which the progress display moves on. Half as many would
     # take 5 to 8 % longer: fewer texts of similar length to encode together.

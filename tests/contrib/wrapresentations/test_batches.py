@@ -14,10 +14,9 @@ from linker.models.model import Model
 from linker.modules.losses.contrastive import ContrastiveMarginLoss
 from linker.modules.miners import AlignedMiner
 from linker.training.batch_sampler import BatchSampler
-from linker.training.distributed.context import DistributedContext
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
-from linker.training.training_state import Run
+from linker.training.training_state import TrainingTask
 from tests.conftest import toy_posts
 
 CLASSES = ("hope", "fear", "news")
@@ -82,16 +81,8 @@ def test_a_batch_teaches_its_pairs_and_nothing_else():
     model = build(Model, {"type": "siamese", "encoder": "mean", "embedder": embedder, "min_count": 1})
     model.prepare(data)
     settings = {"optimizer": "adam", "schedule": "constant", "batches": {"type": "class_pairs", "pairs": 12}}
-    run = Run(
-        build(Trainer, settings),
-        model,
-        AlignedMiner(),
-        ContrastiveMarginLoss(),
-        data,
-        1,
-        DistributedContext(),
-    )
-    batch = next(iter(run.trainer.batches.epoch(data, 3)))
+    run = build(Trainer, settings).start(TrainingTask(model, AlignedMiner(), ContrastiveMarginLoss(), data))
+    batch = next(iter(run.sampler.epoch(data, 3)))
     assert len(set(batch.articles)) < len(batch.articles)
     value, _ = run._gradients(batch)
     terms = []
@@ -116,7 +107,7 @@ def test_training_brings_texts_of_a_class_together(tmp_path):
         "epochs": 3,
     }
     result = build(Trainer, settings).train(
-        model, AlignedMiner(), ContrastiveMarginLoss(), data, dev, 5, tmp_path
+        TrainingTask(model, AlignedMiner(), ContrastiveMarginLoss(), data, dev, 5), tmp_path
     )
     assert result.epochs[-1]["AUC"] > 0.9
     assert result.losses[-1] < result.losses[0] / 2
