@@ -41,6 +41,10 @@ class DistillationLoss(Loss):
         cache: folder of the teacher's embeddings, which several runs can share; null: `teacher-cache` in the folder of
             the run's logs.
         temperature: inverse temperature of the softmax over in-batch cosines.
+
+    Attributes:
+        targets: the teacher's embeddings of the training posts, float32, posts × dim, unit length; see `prepare`.
+        dev_targets: the same of the dev posts.
     """
 
     counts = "texts"
@@ -49,8 +53,8 @@ class DistillationLoss(Loss):
         above(0, temperature=temperature)
         super().__init__()
         self.teacher, self.cache, self.temperature = teacher, cache, temperature
-        self._targets = torch.zeros(0)  # (training posts, dim)
-        self._dev_targets = np.zeros((0, 0), np.float32)  # (dev posts, dim)
+        self.targets = torch.zeros(0)  # (training posts, dim)
+        self.dev_targets = torch.zeros(0)  # (dev posts, dim)
 
     def cached_teacher(self, folder: Path, workers: DistributedContext) -> CachedTeacher:
         """Load the teacher and its cache.
@@ -98,8 +102,8 @@ class DistillationLoss(Loss):
                 anchors = student.post_vectors([train.posts[i] for i in rows])
             embeddings = pca_procrustes(embeddings, rows, anchors)
         unit = F.normalize(torch.from_numpy(embeddings), dim=1)
-        self._targets = unit[: len(train.posts)].to(device)
-        self._dev_targets = unit[len(train.posts) :].numpy()
+        self.targets = unit[: len(train.posts)].to(device)
+        self.dev_targets = unit[len(train.posts) :]
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
         """Raise: the loss of a batch depends on which texts are in it."""
@@ -109,7 +113,7 @@ class DistillationLoss(Loss):
         self, articles: Tensor, posts: Tensor, pairs: MinedPairs, post_rows: Sequence[int]
     ) -> tuple[Tensor, dict[str, float]]:
         """Return the loss of the posts' embeddings, and their number and mean cosine; see `Loss.batch_loss`."""
-        targets = self._targets[torch.as_tensor(post_rows, device=self._targets.device)]
+        targets = self.targets[torch.as_tensor(post_rows, device=self.targets.device)]
         loss, cosine = distillation_loss(posts, targets.to(posts), self.temperature)
         return loss, {"texts": float(len(posts)), TEACHER_COSINE: cosine}
 
@@ -120,7 +124,7 @@ class DistillationLoss(Loss):
             posts: float32, dev posts × dim.
         """
         unit = F.normalize(torch.from_numpy(posts), dim=1)
-        return {TEACHER_COSINE: float((unit * torch.from_numpy(self._dev_targets)).sum(1).mean())}
+        return {TEACHER_COSINE: float((unit * self.dev_targets).sum(1).mean())}
 
 
 def distillation_loss(student: Tensor, teacher: Tensor, temperature: float = 20.0) -> tuple[Tensor, float]:

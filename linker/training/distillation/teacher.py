@@ -90,7 +90,8 @@ class CachedTeacher:
         keys = [self._key(text) for text in texts]
         # Before any process adds to the cache, all of them agree on what is missing.
         self._workers.all_reduce_max(0)
-        missing = [i for i, key in enumerate(keys) if key not in self._vectors]
+        first = {key: i for i, key in reversed(list(enumerate(keys)))}
+        missing = sorted(i for key, i in first.items() if key not in self._vectors)
         share = missing[self._workers.rank :: self._workers.size]
         with progress_bar() as progress:
             bar = progress.add_task(f"the teacher encodes {description}", total=len(share))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import TruncatedSVD
 
-from linker.training.distillation.losses import pca_procrustes
+from linker.training.distillation.loss import pca_procrustes
 
 RNG = np.random.default_rng(0)
 
