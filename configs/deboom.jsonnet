@@ -32,7 +32,7 @@ local defaults = import 'lib/defaults.libsonnet';
     batches: { articles: 50, posts_per_article: 1, neighbours: 1 },
     // After the first epoch with a higher loss the learning rate falls to a tenth; then training stops when the loss
     // falls by less than 0.05 %.
-    loss_rule: { factor: 0.1, least_fall: 0.0005 },
+    loss_rule: { type: 'drop_then_stop', factor: 0.1, least_fall: 0.0005 },
     epochs: 30,
     patience: null,
     metric: 'AUC',

@@ -1,6 +1,6 @@
 """The model that linker brings along, from distilled word vectors: linker/models/pretrained/distilled.
 
-    linker vectors distil TEXTS... --teacher FOLDER --out vectors.txt.gz
+    linker vectors distill TEXTS... --teacher FOLDER --out vectors.txt.gz
     python scripts/make_distilled.py vectors.txt.gz
 
 FOLDER is that of all-MiniLM-L6-v2 (Apache-2.0). The vectors are turned so that most of what sums of them say is in the
@@ -44,7 +44,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("vectors", help="a file of `linker vectors distil`")
+    parser.add_argument("vectors", help="a file of `linker vectors distill`")
     parser.add_argument("--dim", type=int, default=96, help="numbers kept of each vector")
     parser.add_argument("--out", type=Path, default=FOLDERS[DISTILLED])
     options = parser.parse_args()

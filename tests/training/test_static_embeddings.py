@@ -16,8 +16,8 @@ from linker.data.tokenizers.simple import WhitespaceTokenizer
 from linker.data.word_vectors.file import VectorFile
 from linker.models.archive import save_model
 from linker.models.model import Model
-from linker.training.distillation.static_embeddings import distill_vectors
 from linker.training.distillation.teacher import CachedTeacher, Teacher
+from linker.training.static_embeddings import distill_vectors
 from tests.conftest import toy_posts
 
 WORDS = [f"w{i}" for i in range(80)]
