@@ -18,6 +18,7 @@ from linker.cli.commands import (
     corpus,
     doctor,
     evaluate,
+    new,
     plot,
     rank,
     serve,
@@ -47,6 +48,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("serve")(serve.serve)
 app.command("simulate")(simulate.simulate)
 app.command("doctor")(doctor.doctor)
+app.command("new")(new.new)
 app.add_typer(annotate.app, name="annotate")
 app.add_typer(plot.app, name="plot")
 app.add_typer(config.app, name="config")
