@@ -1,4 +1,4 @@
-"""Which articles and posts meet in a batch."""
+"""Batch samplers: which articles and posts form a batch."""
 
 from __future__ import annotations
 
@@ -16,22 +16,27 @@ from linker.data.types import Article, LinkedPosts
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Rows of the training set that meet in one step."""
+    """Rows of the training set that form a batch.
+
+    Attributes:
+        articles: rows of its articles.
+        posts: rows of its posts.
+    """
 
     articles: list[int]
     posts: list[int]
 
 
 class BatchSampler(Registrable):
-    """What an epoch is made of."""
+    """Base class of batch samplers."""
 
     default_component = "linked_posts"
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """The batches of one epoch; the same for the same seed.
+        """Yield the batches of one epoch; the same for the same seed.
 
         Raises:
-            DataError: there is nothing to learn from.
+            DataError: if there is nothing to learn from.
         """
         raise NotImplementedError
 
@@ -44,15 +49,14 @@ class BatchSampler(Registrable):
 class LinkedPostsSampler(BatchSampler):
     """BatchSampler in which every article has a positive and hard negatives exist.
 
-    In an epoch every linked post comes once with each of its articles. Articles that are neighbours (of one story, or
-    of one day where no story is given) are put into a batch together, because their posts are the negatives that are
-    hard to tell apart; posts that belong to no article are spread over all batches as further negatives. No row comes
-    twice in a batch.
+    In an epoch every linked post occurs once with each of its articles. Neighboring articles (of one story, or of one
+    day if no story is given) are put into a batch together, because their posts are hard negatives; posts that belong
+    to no article are spread over all batches as further negatives. No row occurs twice in a batch.
 
     Args:
         articles: articles in a batch.
-        posts_per_article: posts that each of them brings along; more of its posts come in later batches.
-        neighbours: how many articles of one story or day come into a batch together; 1 mixes at random.
+        posts_per_article: posts of each article; its other posts come in later batches.
+        neighbours: articles of one story or day that are put into a batch together; 1 mixes at random.
     """
 
     def __init__(self, articles: int = 16, posts_per_article: int = 2, neighbours: int = 4) -> None:
@@ -60,10 +64,10 @@ class LinkedPostsSampler(BatchSampler):
         self.articles, self.posts_per_article, self.neighbours = articles, posts_per_article, neighbours
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """The batches of one epoch; the same for the same seed.
+        """Yield the batches of one epoch; the same for the same seed.
 
         Raises:
-            DataError: no article has a post.
+            DataError: if no article has a post.
         """
         rng = random.Random(seed)
         visits = self._visits(data, rng)
@@ -71,10 +75,10 @@ class LinkedPostsSampler(BatchSampler):
             raise DataError("the training set links no post to any article: there is nothing to learn from")
         ordered = self._beside_neighbours(data.articles, visits, rng)
         batches = [ordered[i : i + self.articles] for i in range(0, len(ordered), self.articles)]
-        loose = [j for j, post in enumerate(data.posts) if not post.article_ids]
-        rng.shuffle(loose)
+        unlinked = [j for j, post in enumerate(data.posts) if not post.article_ids]
+        rng.shuffle(unlinked)
         for number, batch in enumerate(batches):
-            posts = [j for _, own in batch for j in own] + loose[number :: len(batches)]
+            posts = [j for _, chosen in batch for j in chosen] + unlinked[number :: len(batches)]
             yield PairBatch(list(dict.fromkeys(i for i, _ in batch)), list(dict.fromkeys(posts)))
 
     def count(self, data: LinkedPosts) -> int:
@@ -83,7 +87,7 @@ class LinkedPostsSampler(BatchSampler):
         return -(-visits // self.articles)
 
     def _visits(self, data: LinkedPosts, rng: random.Random) -> list[tuple[int, list[int]]]:
-        """(article, some of its posts), each post of each article in one of them."""
+        """Return (article, some of its posts) so that each post of each article is in one of them."""
         posts_of = _posts_of(data)
         visits = []
         for i, posts in enumerate(posts_of):
@@ -95,7 +99,7 @@ class LinkedPostsSampler(BatchSampler):
     def _beside_neighbours(
         self, articles: list[Article], visits: list[tuple[int, list[int]]], rng: random.Random
     ) -> list[tuple[int, list[int]]]:
-        """The visits in an order in which runs of `neighbours` share a story or day."""
+        """Return the visits in an order in which runs of `neighbours` share a story or day."""
         rng.shuffle(visits)
         groups: dict[str, list[tuple[int, list[int]]]] = {}
         for visit in visits:
@@ -120,7 +124,7 @@ class TextSampler(BatchSampler):
         self.size = size
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """Return the batches of one epoch; the same for the same seed."""
+        """Yield the batches of one epoch; the same for the same seed."""
         order = np.random.default_rng(seed).permutation(len(data.posts)).tolist()
         size = min(self.size, len(order))
         for begin in range(0, self.count(data) * size, size):
@@ -132,7 +136,7 @@ class TextSampler(BatchSampler):
 
 
 def _posts_of(data: LinkedPosts) -> list[list[int]]:
-    """The rows of each article's posts, in file order."""
+    """Return the rows of each article's posts, in file order."""
     row = {article.id: i for i, article in enumerate(data.articles)}
     posts: list[list[int]] = [[] for _ in data.articles]
     for j, post in enumerate(data.posts):

@@ -1,4 +1,4 @@
-"""Several processes that share a run: NCCL between GPUs, gloo between CPUs."""
+"""Processes that share a run: NCCL between GPUs, gloo between CPUs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from linker.training.distributed.watchdog import Watchdog, connect
 
 T = TypeVar("T")
 
-# Dead processes are noticed by `Watchdog`. This is for those that live and never come.
+# `Watchdog` notices dead processes. This is for live ones that never reach the collective.
 PATIENCE = timedelta(hours=2)
 
 
 def device_for(local_rank: int) -> torch.device:
-    """Where the process of that number on this machine computes: its GPU, or the CPU where there is none.
+    """Return the device of a process: its GPU, or the CPU if the machine has none.
 
     Raises:
-        LinkerError: there are GPUs, but too few.
+        LinkerError: if there are fewer GPUs than processes.
     """
     if not torch.cuda.is_available():
         return torch.device("cpu")
@@ -56,7 +56,7 @@ def _collective(method: Callable[..., T]) -> Callable[..., T]:
 
 
 class ProcessGroup(DistributedContext):
-    """One of several processes; every method but `shares` and `doing` waits for all of them."""
+    """One of several processes. All but `split_by_tokens` and `set_activity` wait for all of them."""
 
     def __init__(self, place: DistributedEnvironment) -> None:
         super().__init__(device_for(place.local_rank))
@@ -80,7 +80,7 @@ class ProcessGroup(DistributedContext):
     def sum_gradients(self, parameters: Sequence[nn.Parameter], counted_once: Sequence[nn.Parameter]) -> None:
         """See `DistributedContext.sum_gradients`."""
         everything = [*parameters, *counted_once]
-        # A parameter that no process used must stay without a gradient: optimisers leave it alone then.
+        # A parameter that no process used must have no gradient, so that the optimizer skips it.
         used = torch.tensor([p.grad is not None for p in everything], dtype=torch.int32, device=self.device)
         distributed.all_reduce(used, distributed.ReduceOp.MAX)
         if self.rank:
@@ -123,12 +123,12 @@ class ProcessGroup(DistributedContext):
 
 @contextmanager
 def process_group() -> Iterator[DistributedContext]:
-    """The processes of this run, as the environment says; this one alone where it says nothing.
+    """Join the processes of the run that the environment describes; a single process if it describes none.
 
-    Whatever ends one process ends all, and one of them tells why.
+    If one process fails, all exit, and one of them reports why.
 
     Raises:
-        LinkerError: the environment is not whole, a GPU is missing, or what the block raises.
+        LinkerError: if the environment is incomplete or a GPU is missing.
     """
     place = environment_from(os.environ)
     if place is None:
@@ -152,7 +152,7 @@ def process_group() -> Iterator[DistributedContext]:
             backend, store=store, rank=place.rank, world_size=place.size, timeout=PATIENCE
         )
         yield group
-        # The store goes with the process that keeps it: leave together, when none is watched any more.
+        # The store ends with its host: exit together, when none is watched any more.
         group.all_reduce_max(0)
         watch.stop()
         group.all_reduce_max(0)

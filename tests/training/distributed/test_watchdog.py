@@ -85,4 +85,4 @@ def test_a_process_that_is_halted_alone_ends_the_run(group, tmp_path):
     for process in group:
         process.join(30)
     assert [process.exitcode for process in group] == [1, 1]
-    assert told(tmp_path) == ["error: process 1 shows no sign of life since 3 s\n", ""]
+    assert told(tmp_path) == ["error: process 1 has shown no sign of life for 3 s\n", ""]
