@@ -1,4 +1,4 @@
-"""Fits a config to the types it must have, and tells everything that does not fit."""
+"""Checks a config against the types it must have, and reports everything that does not fit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from linker.config.types import (
 
 
 def describe(kind: TypeSpec) -> str:
-    """A type in words."""
+    """Return a description of a type for messages."""
     match kind:
         case Atom(name):
             words = {"int": "an integer", "float": "a number", "str": "a string", "bool": "true or false"}
@@ -57,18 +57,23 @@ def describe(kind: TypeSpec) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as JSON, cut after 60 characters."""
+    """Return a value as JSON, truncated to 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-#: Configs nested deeper than this are refused.
+#: Maximum nesting depth of a config.
 DEEPEST = 60
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: the path of the key (`model.encoder.num_heads`) and what to do about it."""
+    """A fault of a config.
+
+    Attributes:
+        path: path of the key, such as `model.encoder.num_heads`.
+        message: what is wrong with it and what to do.
+    """
 
     path: str
     message: str
@@ -79,7 +84,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class UnknownKey:
-    """An unknown key, kept until all known keys were seen: it may belong elsewhere."""
+    """An unknown key, kept until all known keys are collected, because it may belong elsewhere."""
 
     path: str
     key: str
@@ -87,7 +92,7 @@ class UnknownKey:
     spec: ClassSpec
 
     def problem(self, keys: dict[str, list[str]]) -> Problem:
-        """The message; `keys` are the valid keys at each path of the config."""
+        """Return the problem; `keys` are the valid keys at each path of the config."""
         valid = f"Keys of {self.spec.name}: {', '.join(self.spec.keys) or 'none'}"
         hint = suggestion(self.key, self.spec.keys)
         if self.key in dict(self.spec.supplied):
@@ -101,7 +106,7 @@ class UnknownKey:
 
 
 class Checker:
-    """Walks config and types side by side; nothing stops at the first problem."""
+    """Walks config and types in parallel; collects all problems."""
 
     def __init__(self) -> None:
         self._found: list[Problem | UnknownKey] = []
@@ -109,17 +114,22 @@ class Checker:
 
     @property
     def problems(self) -> list[Problem]:
-        """Everything that is wrong so far, in the order of the signatures."""
-        return [one.problem(self._keys) if isinstance(one, UnknownKey) else one for one in self._found]
+        """All problems so far, in the order of the signatures."""
+        return [
+            found.problem(self._keys) if isinstance(found, UnknownKey) else found for found in self._found
+        ]
 
     def fit(self, kind: TypeSpec, value: Any, path: str = "", complete: bool = False) -> Node:
-        """The checked value.
+        """Check a value.
 
         Args:
-            kind: what it must be.
-            value: what the config says.
-            path: where it says so.
-            complete: nothing will be supplied by code when it is built.
+            kind: the type it must have.
+            value: the value in the config.
+            path: its path.
+            complete: whether code supplies no arguments when it is built.
+
+        Returns:
+            The checked value.
         """
         if path.count(".") > DEEPEST:
             return self._wrong(path, "nested too deeply")
@@ -186,7 +196,7 @@ class Checker:
                 tried.append(attempt)
         if not tried or (len(tried) > 1 and not isinstance(value, (dict, list))):
             return self._unexpected(OneOf(options), value, path)
-        # The option that fits best is the one that was most likely meant.
+        # The option with the fewest problems was most likely meant.
         meant = min(tried, key=lambda attempt: len(attempt._found))
         self._found += meant._found
         self._keys.update(meant._keys)
@@ -230,7 +240,7 @@ class Checker:
             name = nearest(name, list(names))
             if name is None:
                 return NOTHING
-            # A misspelt name should not hide what else is wrong with the component that was likely meant.
+            # A misspelled name should not hide the other problems of the component that was likely meant.
         spec = catalogue.spec(names[name])
         return self._made(spec, name, value, path, complete) if spec else NOTHING
 
@@ -252,7 +262,7 @@ class Checker:
         return ObjectNode(spec, name, arguments)
 
     def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:
-        """The checked value of one key; None where its default is known to code alone."""
+        """Return the checked value of a key; None if its default is known only to code."""
         if parameter.name in value:
             return self.fit(parameter.type, value[parameter.name], path, True)
         if parameter.default is Default.OPAQUE:
@@ -265,7 +275,7 @@ class Checker:
 
 
 def fit_atom(name: str, value: Any) -> ValueNode | None:
-    """The value as an atom of this name; None where it is not one."""
+    """Return the value as an atom of this type; None if it does not fit."""
     if name == "Any":
         return ValueNode(value)
     if name == "None" and value is None:
@@ -275,7 +285,7 @@ def fit_atom(name: str, value: Any) -> ValueNode | None:
     if name == "Path" and isinstance(value, str) and value and "\0" not in value:
         return ValueNode(value, Path)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and _is_finite(value):
-        # Jsonnet has one kind of number: 3 may stand for 3.0, and 1e3 for 1000.
+        # Jsonnet has one kind of number: 3 may mean 3.0, and 1e3 may mean 1000.
         if name == "float":
             return ValueNode(float(value))
         if name == "int" and value == int(value):
@@ -284,7 +294,7 @@ def fit_atom(name: str, value: Any) -> ValueNode | None:
 
 
 def fills_itself(kind: TypeSpec, depth: int = 0) -> bool:
-    """Whether a key of this type may be left out: `{}` stands for an object that needs nothing."""
+    """Return whether a key of this type may be omitted, because `{}` is a valid value."""
     if isinstance(kind, LazyOf):
         return fills_itself(kind.inner, depth)
     if not isinstance(kind, Instance) or depth > DEEPEST:
@@ -300,7 +310,7 @@ def fills_itself(kind: TypeSpec, depth: int = 0) -> bool:
 
 
 def resembles(kind: TypeSpec, value: Any) -> bool:
-    """Whether a value is of the outer form of a type, so that its inner problems are worth telling."""
+    """Return whether a value has the outer form of a type, so that its inner problems are worth reporting."""
     match kind:
         case Atom("Any"):
             return True
@@ -332,5 +342,5 @@ def resembles(kind: TypeSpec, value: Any) -> bool:
 def _is_finite(value: float) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer beyond every float
+    except OverflowError:  # The integer exceeds every float.
         return False

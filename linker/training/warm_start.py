@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
-from linker.config.jsonnet import differing
+from linker.config.jsonnet import diff_configs
 from linker.models.archive import read_config
 from linker.models.model import Model, all_parts
 from linker.models.pretrained import FOLDERS
@@ -27,7 +27,7 @@ def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> No
     """
     folder = FOLDERS.get(start, Path(start))
     harmless = set[str]().union(*(part.keys_without_weights for part in all_parts(model)))
-    for path, theirs, ours in differing(read_config(folder)["model"], config, "model"):
+    for path, theirs, ours in diff_configs(read_config(folder)["model"], config, "model"):
         if harmless.isdisjoint(path.split(".")):
             raise ConfigError(
                 f"start: {folder} is another model: {path} is {theirs!r} there and {ours!r} here; "

@@ -16,7 +16,7 @@ import torch
 from linker.common.console import stderr
 from linker.common.errors import ConfigError, LinkerError
 from linker.common.files import check_writable
-from linker.config.jsonnet import ABSENT, differing
+from linker.config.jsonnet import ABSENT, diff_configs
 from linker.models.archive import CARD, CONFIG, METRICS
 from linker.models.siamese.transformer import FOLDER as NETWORK
 from linker.models.siamese.word_siamese import VOCABULARY, WEIGHTS
@@ -251,7 +251,7 @@ class Checkpointer:
             _print(f"{problem}; using the checkpoint before it")
         changes = [
             f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
-            for path, old, new in differing(self._found.facts["config"], config)
+            for path, old, new in diff_configs(self._found.facts["config"], config)
         ]
         self._same_config = not changes
         if changes and not allow_config_change:
