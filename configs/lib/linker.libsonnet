@@ -11,8 +11,8 @@
     class_pairs(pairs=32, most=null, seed=0):: { type: 'class_pairs', pairs: pairs, [if most != null then 'most']: most, seed: seed },
     // BatchSampler in which every article has a positive and hard negatives exist.
     //   articles: articles in a batch.
-    //   posts_per_article: posts that each of them brings along; more of its posts come in later batches.
-    //   neighbours: how many articles of one story or day come into a batch together; 1 mixes at random.
+    //   posts_per_article: posts of each article; its other posts come in later batches.
+    //   neighbours: articles of one story or day that are put into a batch together; 1 mixes at random.
     linked_posts(articles=16, posts_per_article=2, neighbours=4):: { type: 'linked_posts', articles: articles, posts_per_article: posts_per_article, neighbours: neighbours },
     // Batches of posts without articles, for distillation; each epoch has the texts in another order.
     //   size: texts in a batch. The rest of an epoch that does not fill a batch is left out, because in-batch
@@ -22,7 +22,7 @@
   callbacks:: {
     // Writes `train.jsonl`: one object per step and epoch.
     json_lines():: { type: 'json_lines' },
-    // Writes event files; look at them with `tensorboard --logdir LOG_DIR`.
+    // Writes event files; view them with `tensorboard --logdir LOG_DIR`.
     tensorboard():: { type: 'tensorboard' },
   },
   embedders:: {
@@ -222,11 +222,11 @@
     adam(lr=0.0001):: { type: 'adam', lr: lr },
     // Adam with decoupled weight decay (Loshchilov & Hutter 2019).
     //   lr: learning rate.
-    //   weight_decay: share of each weight taken off per step, times the learning rate.
+    //   weight_decay: share of each weight subtracted per step, times the learning rate.
     adamw(lr=0.0001, weight_decay=0.01):: { type: 'adamw', lr: lr, weight_decay: weight_decay },
     // Stochastic gradient descent without momentum.
     //   lr: learning rate.
-    //   l2: λ of a term λ Σ w² beside the loss; torch's `weight_decay` is twice that.
+    //   l2: λ of a term λ Σ w² added to the loss; torch's `weight_decay` is twice that.
     sgd(lr=0.01, l2=0.0):: { type: 'sgd', lr: lr, l2: l2 },
   },
   ordering_strategys:: {
@@ -316,15 +316,15 @@
     texts(files, columns=null, on_error='strict'):: { type: 'texts', files: files, [if columns != null then 'columns']: columns, on_error: on_error },
   },
   schedules:: {
-    // The same learning rate throughout.
+    // Constant learning rate.
     constant():: { type: 'constant' },
-    // Up from 0 during warm-up, then down to 0 along half a cosine wave.
-    //   warmup: share of the run that the way up takes.
+    // Linear warm-up from 0, then decay to 0 along half a cosine wave.
+    //   warmup: share of the run for the warm-up.
     cosine(warmup=0.1):: { type: 'cosine', warmup: warmup },
-    // Up from 0 during warm-up, then down to 0 in a straight line.
-    //   warmup: share of the run that the way up takes.
+    // Linear warm-up from 0, then linear decay to 0.
+    //   warmup: share of the run for the warm-up.
     linear(warmup=0.1):: { type: 'linear', warmup: warmup },
-    // Down in a straight line from the first step, capped by a warm-up of a fixed number of steps.
+    // Linear decay from the first step on, capped by a linear warm-up of a fixed number of steps.
     //   warmup_steps: number of steps of the warm-up.
     //   final: lowest factor of the learning rate.
     linear_decay(warmup_steps=0, final=0.0):: { type: 'linear_decay', warmup_steps: warmup_steps, final: final },
