@@ -80,22 +80,22 @@ def train(
     from linker.training.distributed.environment import environment_from
 
     def say(line: str) -> None:
-        # One of several processes speaks.
+        # Only one of several processes prints.
         if place is None or place.rank == 0:
             stderr.print(line, highlight=False, soft_wrap=True, markup=False)
 
     if resume and overwrite:
-        raise LinkerError("--resume continues a run, --overwrite starts it again: give one of them")
+        raise LinkerError("--resume continues a run, --overwrite starts it again: use only one of them")
     if changed_config and not resume:
         raise LinkerError("--changed-config needs --resume")
     place = environment_from(os.environ)
     if place is not None and devices not in (None, place.size):
         raise LinkerError(
-            f"--devices {devices}, but {place.size} processes were started: leave --devices out"
+            f"--devices {devices}, but {place.size} processes were started: omit --devices"
         )
     loaded = read_config(config, override, ext_var, include_package)
     out = out or _default_out(config)
-    # Before anything that takes long to import; of several processes the first one says it.
+    # Before slow imports; only the first of several processes prints it.
     if place is not None or (devices or 1) == 1:
         say(f"training {config}; the model will be in {out}")
 
