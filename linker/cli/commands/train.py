@@ -90,9 +90,7 @@ def train(
         raise LinkerError("--changed-config needs --resume")
     place = environment_from(os.environ)
     if place is not None and devices not in (None, place.size):
-        raise LinkerError(
-            f"--devices {devices}, but {place.size} processes were started: omit --devices"
-        )
+        raise LinkerError(f"--devices {devices}, but {place.size} processes were started: omit --devices")
     loaded = read_config(config, override, ext_var, include_package)
     out = out or _default_out(config)
     # Before slow imports; only the first of several processes prints it.
