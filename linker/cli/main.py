@@ -17,7 +17,6 @@ from linker.cli.commands import (
     calibrate,
     config,
     corpus,
-    distil,
     doctor,
     evaluate,
     new,
@@ -43,7 +42,6 @@ app = typer.Typer(
 # Every subcommand is added here. Their files import nothing heavy at module level: torch and its like are
 # imported within the functions, so that `linker --help` stays fast.
 app.command("train")(train.train)
-app.command("distil")(distil.distil)
 app.command("evaluate")(evaluate.evaluate)
 app.command("rank", cls=SeveralValues)(rank.rank)
 app.command("calibrate")(calibrate.calibrate)

@@ -26,7 +26,10 @@ def test_the_committed_library_is_what_the_command_prints() -> None:
 
 
 def test_a_function_gives_type_arguments_and_defaults() -> None:
-    assert evaluate("linker.miners.multi_similarity(epsilon=0.25)") == {"type": "multi_similarity", "epsilon": 0.25}
+    assert evaluate("linker.miners.multi_similarity(epsilon=0.25)") == {
+        "type": "multi_similarity",
+        "epsilon": 0.25,
+    }
     adam = evaluate("linker.optimizers.adam(lr=0.5)")
     assert isinstance(adam, dict)
     assert adam["type"] == "adam"

@@ -18,7 +18,12 @@ from linker.config.registry import catalogue, short
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md"), ROOT / "data/README.md"]
+    [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("benchmarks/**/*.md"),
+        ROOT / "data/README.md",
+    ]
 )
 COMPONENT_PAGES = [
     *ROOT.glob("docs/components/*.md"),

@@ -22,7 +22,13 @@ def test_it_begins_with_the_model_that_comes_along_and_needs_nothing_else(tmp_pa
         few = [line for line in lines if "s01-a" in line or "s16-a" in line]
         with gzip.open(tmp_path / "links" / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
             file.write("\n".join(few) + "\n")
-    command = [sys.executable, "-m", "linker.cli.main", "train", str(ROOT / "configs/minilm/finetune.jsonnet")]
+    command = [
+        sys.executable,
+        "-m",
+        "linker.cli.main",
+        "train",
+        str(ROOT / "configs/minilm/finetune.jsonnet"),
+    ]
     command += ["--out", "same", "--data", "links", "-o", "trainer.epochs=0"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     article = Article("a", "Doctors strike over pay", "Hospitals will be closed on #BankHoliday Monday.")
@@ -33,4 +39,4 @@ def test_it_begins_with_the_model_that_comes_along_and_needs_nothing_else(tmp_pa
     ]
     scores = linker.load(str(tmp_path / "same")).model.score([article], posts)
     np.testing.assert_allclose(scores, linker.load("best").model.score([article], posts), atol=1e-3)
-    assert "began with the weights of best" in (tmp_path / "same/README.md").read_text(encoding="utf-8")
+    assert "started from the weights of best" in (tmp_path / "same/README.md").read_text(encoding="utf-8")

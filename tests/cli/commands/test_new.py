@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[3]
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, check=False
+    )
 
 
 def linker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -31,8 +33,23 @@ def test_class_test_and_config_pass(kind: str, tmp_path: Path) -> None:
         data = ROOT / "data"
         used = linker(
             tmp_path,
-            *("simulate", "--strategy", "my_own.jsonnet", "--include-package", "my_linker", "--model", "tfidf"),
-            *("--articles", str(data / "articles.jsonl"), "--posts", str(data / "posts.jsonl"), "--seeds", "1"),
+            *(
+                "simulate",
+                "--strategy",
+                "my_own.jsonnet",
+                "--include-package",
+                "my_linker",
+                "--model",
+                "tfidf",
+            ),
+            *(
+                "--articles",
+                str(data / "articles.jsonl"),
+                "--posts",
+                str(data / "posts.jsonl"),
+                "--seeds",
+                "1",
+            ),
         )
     else:
         used = linker(tmp_path, "config", "check", "my_own.jsonnet", "--include-package", "my_linker")
@@ -51,6 +68,10 @@ def test_every_fault_is_reported_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "class.jsonnet").write_text("{}")
     done = linker(tmp_path, "new", "loss", "class", "--package", "My-Package")
     assert done.returncode == 2
-    for fault in ("'class' cannot name a component", "'My-Package' cannot name a package", "class.jsonnet: the file"):
+    for fault in (
+        "'class' cannot name a component",
+        "'My-Package' cannot name a package",
+        "class.jsonnet: the file",
+    ):
         assert fault in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["class.jsonnet"]
