@@ -6,7 +6,7 @@
 `best` is the default model, from a run of configs/minilm/base.jsonnet (docs/recipes/best.md). Its network is written in
 int8, a quarter of the size, and the config without the paths of the training data.
 
-`distilled` has word vectors of `linker vectors distil TEXTS... --teacher FOLDER --out vectors.txt.gz`, where FOLDER is
+`distilled` has word vectors of `linker vectors distill TEXTS... --teacher FOLDER --out vectors.txt.gz`, where FOLDER is
 that of all-MiniLM-L6-v2 (Apache-2.0). The vectors are rotated so that the first numbers carry most of the variance of
 their sums; these are kept, as 16-bit floats. Names of accounts and addresses are left out of the vocabulary.
 """

@@ -75,7 +75,7 @@ def _train(config: dict[str, Any]) -> dict[str, float]:
     torch.set_num_threads(1)
     try:
         with tempfile.TemporaryDirectory() as folder:
-            return build(EXPERIMENT, resolved).run(Path(folder) / "model", resolved).epochs[-1]
+            return build(EXPERIMENT, resolved).run(Path(folder) / "model").epochs[-1]
     finally:
         torch.set_default_dtype(torch.float32)
         torch.set_num_threads(threads)

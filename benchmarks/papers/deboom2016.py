@@ -27,7 +27,7 @@ import torch
 from scipy.stats import binomtest
 
 from linker.common.files import atomic_write
-from linker.config import build, load_config, resolve
+from linker.config import build, load_config
 from linker.contrib.deboom2016.evaluation import (
     PairDistances,
     WordTfidf,
@@ -181,7 +181,7 @@ def trained(options: argparse.Namespace, name: str, overrides: Sequence[str]) ->
     out = options.work / name
     if not (out / "config.json").is_file():
         config = config_of(options, overrides)
-        build(Experiment, config).run(out, resolve(Experiment, config))
+        build(Experiment, config).run(out)
     model = load_model(out)
     assert isinstance(model, WordSiamese)
     return model

@@ -26,7 +26,7 @@ import torch
 from safetensors.torch import load_file
 
 from linker.common.errors import ModelError
-from linker.config import build, load_config, resolve
+from linker.config import build, load_config
 from linker.contrib.wrapresentations.augmentation import augment
 from linker.contrib.wrapresentations.batches import count_pairs
 from linker.contrib.wrapresentations.evaluation import (
@@ -42,7 +42,7 @@ from linker.models.archive import load_model
 from linker.models.model import Model
 from linker.models.siamese.hugging_face import load_network
 from linker.models.siamese.siamese import SiameseModel
-from linker.training.checkpointing.resume import LAST
+from linker.training.checkpointing.checkpointer import LAST
 from linker.training.experiment import Experiment
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -145,7 +145,7 @@ def trained(options: argparse.Namespace, name: str, labels: Path, texts: Path) -
     if not (out / "done").is_file():
         began = time.monotonic()
         config = config_of(options, labels, texts)
-        if build(Experiment, config).run(out, resolve(Experiment, config)).interrupted:
+        if build(Experiment, config).run(out).interrupted:
             raise SystemExit(f"{out}: interrupted")
         (out / "done").write_text(f"{time.monotonic() - began:.0f}", encoding="utf-8")
     model = load_model(out)

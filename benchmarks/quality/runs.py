@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).resolve().parent / "results"
 ENCODERS = ("ast", "bigru", "gru", "cnn")
 SEEDS = (1, 2, 3)
-# Of the recipes' students: passes over the texts, and the learning rate.
-TAUGHT = {"best": ("2", "4e-4"), "two_layers": ("1", "4e-4")} | dict.fromkeys(ENCODERS, ("2", "1e-3"))
+# The recipes whose models learn from a teacher first: configs/students.
+TAUGHT = ("best", "two_layers", *ENCODERS)
 # The paper's setting, the mean of the word vectors as its floor; cheap runs first.
 PAPER = ("mean", "cnn", "ast", "gru", "bigru")
 # The author's four GPUs saw 4 × 16 articles a step; the learning rate and the epochs make up for less time.
@@ -70,7 +71,7 @@ class Workplace:
     def distil_vectors(self) -> None:
         """Distill word vectors from the teacher, unless they exist."""
         if not self.vectors.exists():
-            self._made("vectors", "vectors", "distil", *self._texts(), "--out", str(self.vectors))
+            self._made("vectors", "vectors", "distill", *self._texts(), "--out", str(self.vectors))
 
     def train_vectors(self, start: Path) -> None:
         """Train the word vectors of the paper's setting, unless they exist.
@@ -88,11 +89,15 @@ class Workplace:
     def teach(self, recipe: str) -> None:
         """Train a student that the recipe's runs begin with, unless it exists."""
         name = f"{recipe}-student"
-        if not self.has(name):
-            epochs, rate = TAUGHT[recipe]
+        if self.seconds(name) is None:
+            loss = {"teacher": str(minilm_folder()), "cache": str(self.work / "said")}
+            changes = _overrides(
+                f"data.reader.columns={json.dumps(list(TEXTS[1::2]))}",
+                *(f"loss.{key}={value}" for key, value in loss.items()),
+            )
             self._made(
-                name, "distil", _config(recipe), *self._texts(), "--epochs", epochs, "--rate", rate,
-                "--out", str(self.model(name)), "--overwrite", *self._sources(recipe),
+                name, "train", f"configs/students/{recipe}.jsonnet", "--data", str(self.work / "texts"),
+                "--out", str(self.model(name)), "--resume", *changes, *self._sources(recipe),
             )  # fmt: skip
 
     def train(
@@ -120,7 +125,7 @@ class Workplace:
 
     def _texts(self) -> list[str]:
         files = [str(file) for file in sorted((self.work / "texts").iterdir())]
-        return [*files, *TEXTS, "--teacher", str(minilm_folder()), "--said", str(self.work / "said")]
+        return [*files, *TEXTS, "--teacher", str(minilm_folder()), "--teacher-cache", str(self.work / "said")]
 
     def _sources(self, recipe: str) -> list[str]:
         """The word vectors of an encoder; the transformer's folder of the others."""

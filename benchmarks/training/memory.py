@@ -25,10 +25,9 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
-from linker.training.distributed.context import Workers
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
-from linker.training.training_state import Run
+from linker.training.training_state import TrainingTask
 
 MIB = 2**20
 VOCABULARY = 50_000
@@ -69,7 +68,7 @@ def one_step(articles: int, tokens: int, chunk_tokens: int | None, precision: st
             "precision": precision,
         },
     )
-    run = Run(trainer, model, MultiSimilarityMiner(), TripletMarginLoss(), data, 1, Workers())
+    run = trainer.start(TrainingTask(model, MultiSimilarityMiner(), TripletMarginLoss(), data))
     model.train()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.monotonic()

@@ -31,10 +31,10 @@ from linker.data.types import LinkedPosts
 from linker.models.model import Model
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
-from linker.training.distributed.context import Workers
+from linker.training.distributed.context import DistributedContext
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
-from linker.training.training_state import Run
+from linker.training.training_state import TrainingTask
 
 # As the configs have them.
 ENCODERS = {
@@ -74,7 +74,8 @@ class Step:
             },
         )
         miner = MultiSimilarityMiner()
-        self.run = Run(trainer, model, miner, TripletMarginLoss(), data, 1, Workers(device))
+        task = TrainingTask(model, miner, TripletMarginLoss(), data, workers=DistributedContext(device))
+        self.run = trainer.start(task)
 
     def __call__(self) -> None:
         """One step, to its very end on a GPU."""

@@ -1,8 +1,7 @@
 // base.jsonnet with two layers of MiniLM, twice as fast: for large numbers of posts, and for processors without bfloat16.
 // It takes the same two commands, with this config and folders of its own:
-//   linker distil configs/minilm/two_layers.jsonnet TEXTS... --teacher sentence-transformers/all-MiniLM-L6-v2 --epochs 2 \
-//     --rate 4e-4 --out runs/two_layers-student
-//   linker train configs/minilm/two_layers.jsonnet --data DIR -o start=runs/two_layers-student
+//   linker train configs/students/two_layers.jsonnet --data TEXTS -o loss.teacher=FOLDER
+//   linker train configs/minilm/two_layers.jsonnet --data DIR -o start=runs/students/two_layers
 local best = import 'base.jsonnet';
 
 best {

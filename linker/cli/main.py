@@ -18,7 +18,6 @@ from linker.cli.commands import (
     calibrate,
     config,
     corpus,
-    distil,
     doctor,
     evaluate,
     new,
@@ -50,7 +49,6 @@ app.add_typer(annotate.app, name="annotate", rich_help_panel=_LABEL)
 app.command("serve", rich_help_panel=_LABEL)(serve.serve)
 app.command("simulate", rich_help_panel=_LABEL)(simulate.simulate)
 app.command("train", rich_help_panel=_TRAIN)(train.train)
-app.command("distil", rich_help_panel=_TRAIN)(distil.distil)
 app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
 app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)
 app.command("benchmark", rich_help_panel=_MEASURE)(benchmark.benchmark)

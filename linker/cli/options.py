@@ -207,12 +207,12 @@ TeacherFolder = Annotated[
         "--teacher", help="Teacher: a sentence-transformers folder, or a linker model with embeddings."
     ),
 ]
-SaidFolder = Annotated[
+TeacherCache = Annotated[
     Path | None,
     typer.Option(
-        "--said",
+        "--teacher-cache",
         help="Cache folder for the teacher's embeddings.",
-        show_default="OUT.said",
+        show_default="OUT.teacher-cache",
     ),
 ]
 PassagesOption = Annotated[

@@ -1,7 +1,8 @@
 """Jsonnet configs, checked against the signatures of the components they name.
 
-The signature of a component is its schema: positional-or-keyword parameters are config keys, keyword-only
-ones are supplied by code. Nothing here imports a component before it is built.
+The signature of a component is its schema: positional-or-keyword parameters are config keys, keyword-only ones are
+supplied by code. No component is imported before it is built; the price is that schemas are read from source text
+(`introspection.static`) as well as from live classes (`introspection.live`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ EXPERIMENT = "linker.training.experiment:Experiment"
 
 
 def include_package(name: str) -> None:
-    """Let configs name the components of a package, installed or in the current folder; it is not imported.
+    """Add the components of a package, installed or in the current folder, without importing it.
 
     Raises:
-        ConfigError: there is no such package.
+        ConfigError: if there is no such package.
     """
     catalogue.include(name)
 

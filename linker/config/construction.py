@@ -1,22 +1,38 @@
-"""The three questions to a config: is it right, what does it say in full, and the objects it describes."""
+"""Check, resolve and build configs."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from linker.common.errors import ConfigError
-from linker.config.nodes import Node
+from linker.config.nodes import Node, ObjectNode
 from linker.config.registry import catalogue
 from linker.config.validation import Checker, Problem
 
 
+class ResolvedConfig(dict[str, Any]):
+    """A complete config together with its checked form, so that `build` need not check it again.
+
+    Attributes:
+        target: what the config describes.
+        node: the checked config.
+    """
+
+    def __init__(self, target: Any, node: Node) -> None:
+        super().__init__(node.config())
+        self.target, self.node = target, node
+
+
 def check(target: Any, params: Any) -> list[Problem]:
-    """Everything that is wrong with a config; imports none of the components.
+    """Return everything that is wrong with a config, without importing its components.
 
     Args:
         target: what the config describes: a class, a family, an annotation such as `list[Encoder]`, or a
             reference `module:Class`.
-        params: the config, as `load_config` or `json.load` give it.
+        params: the config, as returned by `load_config` or `json.load`.
+
+    Returns:
+        The problems, in the order of the signatures.
     """
     checker = Checker()
     checker.fit(catalogue.type_of(target), params)
@@ -24,39 +40,59 @@ def check(target: Any, params: Any) -> list[Problem]:
 
 
 def resolve(target: Any, params: Any) -> Any:
-    """The complete config: every default written out, keys in the order of the signatures.
-
-    Raises:
-        ConfigError: listing all problems.
-    """
-    return _checked(target, params).config()
-
-
-def build(target: Any, params: Any, **supplied: Any) -> Any:
-    """The object that a config describes. `Lazy` parts are checked now and built later.
+    """Return the complete config: every default written out, keys in the order of the signatures.
 
     Args:
         target: as for `check`.
         params: the config.
-        supplied: keyword-only arguments for the object; it takes those that its signature names.
+
+    Returns:
+        A dict where the target is a class or family (`build` then does not check it again), else a JSON value.
 
     Raises:
-        ConfigError: listing all problems, before anything is imported or built.
+        ConfigError: if anything is wrong with the config; lists all problems.
     """
-    return _checked(target, params).construct("", supplied)
+    node = _checked(target, params)
+    return ResolvedConfig(target, node) if isinstance(node, ObjectNode) else node.config()
+
+
+def build(target: Any, params: Any, **supplied: Any) -> Any:
+    """Build the object that a config describes. `Lazy` parts are checked now and built later.
+
+    Args:
+        target: as for `check`.
+        params: the config; the result of `resolve` is checked again only if it was changed since.
+        supplied: keyword-only arguments of the object; those that its signature does not name are ignored. An
+            object with a keyword-only argument `config` gets its resolved config.
+
+    Returns:
+        The object.
+
+    Raises:
+        ConfigError: if anything is wrong with the config; lists all problems, before anything is imported or built.
+    """
+    unchanged = (
+        isinstance(params, ResolvedConfig) and params.target == target and params.node.config() == params
+    )
+    node = params.node if unchanged else _checked(target, params)
+    return node.construct("", {"config": node.config(), **supplied})
 
 
 def _checked(target: Any, params: Any) -> Node:
     checker = Checker()
     node = checker.fit(catalogue.type_of(target), params)
-    problems = checker.problems
-    if problems:
-        raise ConfigError(told(problems, params))
+    if problems := checker.problems:
+        raise ConfigError(format_problems(problems, params))
     return node
 
 
-def told(problems: list[Problem], params: Any) -> str:
-    """All problems in one message, under the name of the file that the config came from."""
+def format_problems(problems: list[Problem], params: Any) -> str:
+    """Return one message for all problems, under the name of the config's file if it is known.
+
+    Args:
+        problems: at least one.
+        params: the config they were found in.
+    """
     source = getattr(params, "source", "config")
     if len(problems) == 1:
         return f"{source}: {problems[0]}"

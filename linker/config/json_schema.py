@@ -1,4 +1,4 @@
-"""JSON Schema (draft 2020-12) of a config, so that editors complete and check it while it is written."""
+"""JSON Schema (draft 2020-12) of configs, for completion and checks in editors."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ NEVER: dict[str, Any] = {"not": {}}
 
 
 def schema(target: Any) -> dict[str, Any]:
-    """The JSON Schema of what `target` describes (see `check`); imports none of the components."""
+    """Return the JSON Schema of the configs of `target` (see `check`); imports none of the components."""
     writer = _Writer()
     root = writer.of(catalogue.type_of(target))
     return {"$schema": DRAFT, **root, "$defs": dict(sorted(writer.definitions.items()))}
 
 
 class _Writer:
-    """Writes types as schemas; classes go to `$defs`, once each."""
+    """Converts types to schemas; each class becomes one entry of `$defs`."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, dict[str, Any]] = {}
         self._names: dict[str, str] = {}
 
     def of(self, kind: TypeSpec) -> dict[str, Any]:
-        """The schema of a type."""
+        """Return the schema of a type."""
         match kind:
             case Atom(name):
                 return dict(ATOMS.get(name, NEVER))

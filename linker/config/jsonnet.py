@@ -1,4 +1,4 @@
-"""Where two configs differ."""
+"""Loading Jsonnet configs, overriding their values, and comparing them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 from linker.common.errors import ConfigError
 
-#: Configs nested deeper than this are refused.
+#: Maximum nesting depth of a config.
 DEEPEST = 100
 
-#: The name of the text that adds up a file and its overrides; never shown.
+#: Name of the snippet that adds a file and its overrides; never shown.
 WHOLE = "whole"
 
 
 class LoadedConfig(dict[str, Any]):
-    """A config that knows the file it came from, so that messages can name it."""
+    """A config with the name of its file, for messages."""
 
     source = "config"
 
@@ -34,10 +34,13 @@ def load_config(
             `configs` above it.
         overrides: `model.encoder.num_heads=6` sets one value (JSON, or else the text itself); a Jsonnet
             object `{trainer+: {epochs: 3}}` is added to the file's. Objects are added first, then values set.
-        ext_vars: what `std.extVar` gives.
+        ext_vars: values of `std.extVar`.
+
+    Returns:
+        The config, as JSON values.
 
     Raises:
-        ConfigError: naming file, line and column, or the override.
+        ConfigError: if it cannot be evaluated; names file, line and column, or the override.
     """
     source = _JsonnetSource(Path(path), [text for text in overrides if is_snippet(text)])
     config = LoadedConfig(source.evaluate(dict(ext_vars or {})))
@@ -51,20 +54,20 @@ def load_config(
 
 
 class _JsonnetSource:
-    """A config file and the objects to be added to it, as Jsonnet sees them."""
+    """A config file and the objects to be added to it."""
 
     def __init__(self, path: Path, snippets: list[str]) -> None:
         self.path = path
         self.folder = path.parent.resolve()
         tree = [parent for parent in self.folder.parents if parent.name == "configs"][:1]
         self.roots = [self.folder, *tree]
-        # The names under which messages speak of the texts.
+        # Names of the texts in messages.
         self.texts = {str(path): _read(path)} | {
             f"override {at}": snippet.encode("utf-8", "replace") for at, snippet in enumerate(snippets, 1)
         }
 
     def evaluate(self, ext_vars: dict[str, str]) -> dict[str, Any]:
-        """The object that file and snippets add up to."""
+        """Return the sum of file and snippets."""
         import _jsonnet
 
         whole = " + ".join(f"(import {json.dumps(name)})" for name in self.texts)
@@ -81,7 +84,7 @@ class _JsonnetSource:
         return config
 
     def _load(self, importer: str, name: str) -> tuple[str, bytes]:
-        """Jsonnet's way to files: `importer` is the folder of the importing text, empty for an override."""
+        """Import callback of Jsonnet; `importer` is the folder of the importing text, empty for an override."""
         if not importer and name in self.texts:
             return name, self.texts[name]
         wanted = Path(importer or self.path.parent, name)
@@ -92,7 +95,7 @@ class _JsonnetSource:
         return _shortest(wanted), _read(wanted)
 
     def _message(self, text: str) -> str:
-        """Jsonnet's message with the place first, and the line that stands there."""
+        """Return Jsonnet's message with the position first, and the line at that position."""
         first, *trace = text.strip().splitlines() or ["failed"]
         message = re.sub(r"^(STATIC|RUNTIME) ERROR: ", "", first).strip()
         places = [re.match(r"(.+?):\(?(\d+):(\d+)", line.strip()) for line in [message, *trace]]
@@ -113,7 +116,7 @@ class _JsonnetSource:
 
 
 def _shortest(path: Path) -> str:
-    """The path without `..` where that is the same file: `std.thisFile` of what is imported."""
+    """Return the path without `..` if that is the same file: `std.thisFile` of imported files."""
     normal = os.path.normpath(path)
     return normal if os.path.realpath(normal) == os.path.realpath(path) else str(path)
 
@@ -128,31 +131,31 @@ def _read(path: Path) -> bytes:
 
 
 def _depth(config: Any) -> int:
-    """How many objects and lists lie inside each other."""
+    """Return the nesting depth of objects and lists."""
     depth, layer = 0, [config]
     while layer:
         depth += 1
         inner = [
-            list(one.values()) if isinstance(one, dict) else one
-            for one in layer
-            if isinstance(one, (dict, list))
+            list(value.values()) if isinstance(value, dict) else value
+            for value in layer
+            if isinstance(value, (dict, list))
         ]
         layer = [item for items in inner for item in items if isinstance(item, (dict, list))]
     return depth
 
 
 def is_snippet(override: str) -> bool:
-    """Whether an override is a Jsonnet object to be added, not a value to be set."""
+    """Return whether an override is a Jsonnet object to be added, not a value to be set."""
     return override.lstrip().startswith("{")
 
 
 def set_value(config: dict[str, Any], override: str) -> None:
     """Set one value in place: `model.encoder.num_heads=6`, `readers.0.path=posts.jsonl`.
 
-    Objects that do not exist yet are made; a component given by its bare name becomes an object.
+    Missing objects are created; a component given by its bare name becomes an object.
 
     Raises:
-        ConfigError: the override has no `=`, or its path leads through a plain value or beyond a list.
+        ConfigError: if the override has no `=`, or its path leads through a plain value or beyond a list.
     """
     path, equals, text = override.partition("=")
     keys = path.strip().split(".")
@@ -171,7 +174,7 @@ def set_value(config: dict[str, Any], override: str) -> None:
 
 
 def parse_value(text: str) -> Any:
-    """The value of an override: JSON where it is valid JSON, the text itself where it is not."""
+    """Return the value of an override: JSON if it is valid, else the text itself."""
 
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is not JSON")
@@ -183,7 +186,7 @@ def parse_value(text: str) -> Any:
 
 
 def _slot(here: Any, key: str, override: str, path: list[str]) -> Any:
-    """The key or list index that `key` means in `here`."""
+    """Return the key or list index of `key` in `here`."""
     if isinstance(here, dict):
         return key
     where = ".".join(path)
@@ -200,17 +203,17 @@ class _Absent:
 
 
 ABSENT: Any = _Absent()
-"""Stands for a value that is only in the other config."""
+"""In place of a value that only the other config has."""
 
 
-def differing(one: Any, other: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """(path, value, other value) for each value in which two configs differ, in the order of the first."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in [*one, *(key for key in other if key not in one)]:
+def diff_configs(old: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield (path, old value, new value) of each difference between two configs, in the order of the first."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in [*old, *(key for key in new if key not in old)]:
             at = f"{path}.{key}" if path else key
-            yield from differing(one.get(key, ABSENT), other.get(key, ABSENT), at)
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for i, (mine, theirs) in enumerate(zip(one, other)):
-            yield from differing(mine, theirs, f"{path}.{i}")
-    elif one is ABSENT or other is ABSENT or one != other:
-        yield path, one, other
+            yield from diff_configs(old.get(key, ABSENT), new.get(key, ABSENT), at)
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for i, (before, after) in enumerate(zip(old, new)):
+            yield from diff_configs(before, after, f"{path}.{i}")
+    elif old is ABSENT or new is ABSENT or old != new:
+        yield path, old, new

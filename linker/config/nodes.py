@@ -1,4 +1,4 @@
-"""A checked config: values that fit their types, ready to be written out or built."""
+"""The tree of a checked config: values that fit their types, ready to be written out or built."""
 
 from __future__ import annotations
 
@@ -13,106 +13,106 @@ from linker.config.types import ClassSpec, Default
 
 
 @dataclass
-class Leaf:
-    """A plain value; `convert` makes the object of it (a `Path` of a string)."""
+class ValueNode:
+    """A plain value; `convert` turns it into the object that code takes (a string into a `Path`)."""
 
     value: Any
     convert: Callable[[Any], Any] | None = None
 
     def config(self) -> Any:
-        """The value as a config writes it."""
+        """Return the value as a config writes it."""
         return self.value
 
     def construct(self, path: str, supplied: dict[str, Any]) -> Any:
-        """The value as code takes it."""
+        """Return the value as code takes it."""
         return self.convert(self.value) if self.convert else self.value
 
 
 @dataclass
-class Items:
+class ListNode:
     """A list, or a tuple."""
 
     items: list[Node]
     kind: Callable[[list[Any]], Any] = list
 
     def config(self) -> Any:
-        """The resolved configs of the items."""
+        """Return the resolved configs of the items."""
         return [item.config() for item in self.items]
 
     def construct(self, path: str, supplied: dict[str, Any]) -> Any:
-        """The built items."""
+        """Return the built items."""
         return self.kind([item.construct(f"{path}.{at}", {}) for at, item in enumerate(self.items)])
 
 
 @dataclass
-class Table:
+class DictNode:
     """A dict with string keys."""
 
     items: dict[str, Node]
 
     def config(self) -> Any:
-        """The resolved configs of the values."""
+        """Return the resolved configs of the values."""
         return {key: item.config() for key, item in self.items.items()}
 
     def construct(self, path: str, supplied: dict[str, Any]) -> Any:
-        """The built values."""
+        """Return the built values."""
         return {key: item.construct(joined(path, key), {}) for key, item in self.items.items()}
 
 
 @dataclass
-class Made:
-    """An object of a class; `name` is what it is registered as, if it is."""
+class ObjectNode:
+    """An object of a class; `name` is its registered name, if it has one."""
 
     spec: ClassSpec
     name: str | None = None
     arguments: dict[str, Node] = field(default_factory=dict)
 
     def config(self) -> Any:
-        """The complete config: the name of the component, then all keys in the order of the signature."""
+        """Return the complete config: the component's name, then all keys in the order of the signature."""
         named = {} if self.name is None else {"type": self.name}
         return named | {key: argument.config() for key, argument in self.arguments.items()}
 
     def construct(self, path: str, supplied: dict[str, Any]) -> Any:
-        """The object. Of `supplied` it takes what its signature names after the `*`.
+        """Build the object. Of `supplied` it takes its keyword-only arguments.
 
         Raises:
-            ConfigError: the class refuses its arguments with a `ValueError`.
+            ConfigError: if the class rejects its arguments with a `ValueError`.
         """
-        made = catalogue.load(self.spec.reference)
+        component = catalogue.load(self.spec.reference)
         arguments = {
             key: argument.construct(joined(path, key), {}) for key, argument in self.arguments.items()
         }
         taken = {key: supplied[key] for key, _ in self.spec.supplied if key in supplied}
         try:
-            return made(**arguments, **taken)
+            return component(**arguments, **taken)
         except ValueError as error:
-            # Only the plain kind: its subclasses (a file that is not UTF-8, say) are not about the config.
+            # Not its subclasses: a UnicodeDecodeError, for example, is not about the config.
             if type(error) is not ValueError:
                 raise
             raise ConfigError(f"{path or self.spec.name}: {error}") from error
 
 
 @dataclass
-class Later:
-    """A part that is built when code asks for it."""
+class LazyNode:
+    """A part that code builds later."""
 
     inner: Node
 
     def config(self) -> Any:
-        """The resolved config of the part."""
+        """Return the resolved config of the part."""
         return self.inner.config()
 
     def construct(self, path: str, supplied: dict[str, Any]) -> Lazy[Any]:
-        """The part, waiting."""
+        """Return the part, not yet built."""
         return Lazy(lambda **later: self.inner.construct(path, later), self.inner.config())
 
 
-Node = Leaf | Items | Table | Made | Later
+Node = ValueNode | ListNode | DictNode | ObjectNode | LazyNode
 
-#: Stands for a value that did not fit, and for a default that only code can write.
-NOTHING = Leaf(Default.OPAQUE)
+#: In place of a value that does not fit, and of a default that only code can write.
+NOTHING = ValueNode(Default.OPAQUE)
 
 
 def joined(path: str, key: str | int) -> str:
-    """The path of `key` under `path`: `model.encoder.num_heads`."""
+    """Return the path of `key` under `path`, such as `model.encoder.num_heads`."""
     return f"{path}.{key}" if path else str(key)

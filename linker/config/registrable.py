@@ -1,4 +1,4 @@
-"""Components that configs can name: one decorator registers a class under a base."""
+"""Base class of component families, and the decorator that registers components."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ T = TypeVar("T")
 
 
 class Finder(Protocol):
-    """Finds components by name; the catalogue does, which is built on this module and puts itself in here."""
+    """Finds components by name; implemented by the catalogue, which sets itself here."""
 
     def component(self, family: type, name: str) -> Any:
-        """The class registered as `name`."""
+        """Return the class registered as `name`."""
 
     def names(self, family: type) -> list[str]:
-        """The names of all components of a family, sorted."""
+        """Return the names of all components of a family, sorted."""
 
 
 class Registrable:
     """Base of every family of components (`Encoder`, `Loss`, ...).
 
-    A family derives directly from this class. `default_component`, a literal in the body of the family, names
-    the component that is meant where a config leaves out `type`.
+    A family derives directly from this class. `default_component`, a literal in the body of the family, is
+    the component used if a config omits `type`.
     """
 
     default_component: ClassVar[str | None] = None
@@ -33,14 +33,15 @@ class Registrable:
 
     @classmethod
     def register(cls, name: str) -> Callable[[type[T]], type[T]]:
-        """Decorator: make the class known as `name` among the components of this family.
+        """Return a decorator that registers a class as `name` in this family.
 
         Raises:
-            ConfigError: another class has this name. The same class defined anew, as in a notebook, replaces
-                the old one.
+            ConfigError: if another class has this name. The same class defined again, as in a notebook, replaces the
+                old one.
+            TypeError: if this class is not a family.
         """
         if Registrable not in cls.__bases__:
-            raise TypeError(f"{cls.__name__} is no family: it does not derive directly from Registrable")
+            raise TypeError(f"{cls.__name__} is not a family: it does not derive directly from Registrable")
 
         def add(component: type[T]) -> type[T]:
             components = Registrable._registry.setdefault(cls, {})
@@ -55,22 +56,22 @@ class Registrable:
 
     @classmethod
     def by_name(cls: type[T], name: str) -> type[T]:
-        """The component of this family called `name`; imports the one module that holds it, nothing else.
+        """Return the component `name` of this family; imports only its module.
 
         Raises:
-            ConfigError: there is no such component (then nothing is imported), or its module needs a package
-                that is not installed.
+            ConfigError: if there is no such component (then nothing is imported), or its module needs a package that is
+                not installed.
         """
         return Registrable._finder.component(cls, name)
 
     @classmethod
     def available(cls) -> list[str]:
-        """The names of all components of this family, sorted; imports none of them."""
+        """Return the names of all components of this family, sorted; imports none of them."""
         return Registrable._finder.names(cls)
 
 
 class Lazy(Generic[T]):
-    """A component whose config is known and checked, but whose last arguments come later.
+    """A component with a checked config that is built later, with arguments from code.
 
     Attributes:
         config: the resolved config of the component; None for one made in code.
@@ -81,8 +82,8 @@ class Lazy(Generic[T]):
         self.config = config
 
     def construct(self, **supplied: Any) -> T:
-        """Build the component with the arguments that only the code around it knows.
+        """Build the component with arguments from code.
 
-        A component made from a config takes those of the arguments that its signature names.
+        A component from a config takes the arguments that its signature names.
         """
         return self._build(**supplied)

@@ -1,4 +1,4 @@
-"""Every component that configs can name: found in source text, or registered while the program runs."""
+"""The catalogue of components that configs can name: found in source text, or registered at run time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linker.config.types import ClassSpec, Instance, TypeSpec
 
 
 class Catalogue:
-    """Which components there are and what they expect; imports a module only to hand out its class."""
+    """All components and their schemas; imports a module only to return its class."""
 
     def __init__(self) -> None:
         self._sources: Sources | None = None
@@ -27,7 +27,7 @@ class Catalogue:
 
     @property
     def sources(self) -> Sources:
-        """The source text of linker and of the included packages."""
+        """Source text of linker and of the included packages."""
         if self._sources is None:
             self._sources = Sources()
             self._sources.include("linker")
@@ -37,7 +37,7 @@ class Catalogue:
         """Add the components of a package, installed or in the current folder, without importing it.
 
         Raises:
-            ConfigError: there is no such package.
+            ConfigError: if there is no such package.
         """
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
@@ -45,28 +45,28 @@ class Catalogue:
         self._specs, self._registered = {}, {}
 
     def remember(self, met: type) -> str:
-        """The reference `module:Class` of a live class, known from now on."""
+        """Add a live class; return its reference `module:Class`."""
         return self._inspector.remember(met)
 
     def type_of(self, target: Any) -> TypeSpec:
-        """The type of a class, of an annotation such as `list[Encoder]`, or of a reference `module:Class`."""
+        """Return the type of a class, of an annotation such as `list[Encoder]`, or of a reference `module:Class`."""
         return Instance(target) if isinstance(target, str) else self._inspector.type_spec(target)
 
     def spec(self, reference: str) -> ClassSpec | None:
-        """The schema of `module:Class`; None for a class that configs cannot name."""
+        """Return the schema of `module:Class`; None for a class that configs cannot name."""
         if reference not in self._specs:
             spec = static.class_spec(self.sources, reference)
             met = self._inspector.classes.get(reference)
             if spec is None and met is not None:
-                return self._inspector.class_spec(met)  # not kept: a notebook may define the class anew
+                return self._inspector.class_spec(met)  # Not cached: a notebook may redefine the class.
             self._specs[reference] = spec
         return self._specs[reference]
 
     def components(self, family: str) -> dict[str, str]:
-        """Name → reference of all components of a family.
+        """Return name → reference of all components of a family.
 
         Raises:
-            ConfigError: two classes share a name.
+            ConfigError: if two classes share a name.
         """
         if family not in self._registered:
             registrations = static.registrations(self.sources, short(family))
@@ -84,32 +84,32 @@ class Catalogue:
         return {name: classes[0] for name, classes in found.items()}
 
     def choices(self, spec: ClassSpec) -> tuple[dict[str, str], str | None]:
-        """What `type` can name where an object of this class is wanted, and what it names when left out.
+        """Return the possible values of `type` for an object of this class (name → reference), and the default.
 
-        For a family these are all its components; for another class of a family, itself and what derives from
-        it; for a plain class nothing, as its configs have no `type`.
+        For a family these are all its components; for another class of a family, itself and its subclasses; for a plain
+        class none, as its configs have no `type`.
         """
         if spec.is_family:
             return self.components(spec.reference), spec.default_component
-        families = [one for one in map(self.spec, spec.lineage) if one and one.is_family]
+        families = [family for family in map(self.spec, spec.lineage) if family and family.is_family]
         fitting: dict[str, str] = {}
-        for name, reference in (item for one in families for item in self.components(one.reference).items()):
+        for name, reference in (item for f in families for item in self.components(f.reference).items()):
             component = self.spec(reference)
             if component and spec.reference in component.lineage:
                 fitting[name] = reference
-        own = [name for name, reference in fitting.items() if reference == spec.reference]
-        return fitting, own[0] if own else None
+        names = [name for name, reference in fitting.items() if reference == spec.reference]
+        return fitting, names[0] if names else None
 
     def families(self) -> list[str]:
-        """The references of all families that have components."""
+        """Return the references of all families that have components."""
         live = [self.remember(base) for base in Registrable._registry]
         return sorted({*static.registrations(self.sources), *live})
 
     def named(self, name: str) -> str:
-        """The reference of what a person calls `Encoder` (a family) or `Encoder.gru` (a component).
+        """Return the reference of `Encoder` (a family) or `Encoder.gru` (a component), as users write it.
 
         Raises:
-            ConfigError: there is no such family or component.
+            ConfigError: if there is no such family or component.
         """
         families = {short(reference): reference for reference in self.families()}
         family, _, component = name.partition(".")
@@ -123,7 +123,7 @@ class Catalogue:
         return components[component]
 
     def component(self, family: type, name: str) -> Any:
-        """The class registered as `name`; see `Registrable.by_name`."""
+        """Return the class registered as `name`; see `Registrable.by_name`."""
         reference = self.remember(family)
         components = self.components(reference)
         if name not in components:
@@ -131,14 +131,14 @@ class Catalogue:
         return self.load(components[name])
 
     def names(self, family: type) -> list[str]:
-        """The names of all components of a family, sorted; see `Registrable.available`."""
+        """Return the names of all components of a family, sorted; see `Registrable.available`."""
         return sorted(self.components(self.remember(family)))
 
     def load(self, reference: str) -> Any:
-        """The class `module:Class`, imported if need be.
+        """Return the class `module:Class`, imported if necessary.
 
         Raises:
-            ConfigError: its module needs a package that is not installed, or does not hold it.
+            ConfigError: if its module needs a package that is not installed, or does not contain it.
         """
         if reference in self._inspector.classes:
             return self._inspector.classes[reference]
@@ -157,24 +157,24 @@ class Catalogue:
 
 
 def short(reference: str) -> str:
-    """The class name of `module:Class`."""
+    """Return the class name of `module:Class`."""
     return reference.partition(":")[2]
 
 
 def nearest(name: str, valid: list[str]) -> str | None:
-    """The valid name that is most like `name`, if one is."""
+    """Return the valid name most similar to `name`, or None if none is similar."""
     found = difflib.get_close_matches(name, valid, n=1)
     return found[0] if found else None
 
 
 def suggestion(name: str, valid: list[str]) -> str:
-    """`; did you mean "x"?`, or nothing where no valid name is near."""
+    """Return `; did you mean "x"?`, or an empty string if no valid name is similar."""
     near = nearest(name, valid)
     return f'; did you mean "{near}"?' if near else ""
 
 
 def unknown(name: str, what: str, names: list[str]) -> str:
-    """The message for a name that is not among `names`."""
+    """Return the message for a name that is not among `names`."""
     hint = suggestion(name, names) or "; is it in a package to be named with --include-package?"
     return f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
 

@@ -1,7 +1,7 @@
 """What a config may hold: a small tree of types, read off the signature of a component.
 
-Two producers make these trees, `static` from source text and `inspection` from live classes; they agree, so
-that a config can be checked without importing anything.
+Two modules produce these trees: `introspection.static` from source text, so that a config can be checked without
+importing anything, and `introspection.live` from classes defined at run time. They agree.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LAZY = "linker.config.registrable:Lazy"
 
 
 class Default(enum.Enum):
-    """What stands in for a default that is not a literal."""
+    """A default that is not a literal."""
 
     REQUIRED = "required"
     OPAQUE = "made by code"
@@ -61,7 +61,7 @@ class TupleOf:
 
 @dataclass(frozen=True)
 class OneOf:
-    """`a | b`; the first that fits is taken."""
+    """`a | b`; the first that fits is used."""
 
     options: tuple[TypeSpec, ...]
 
@@ -85,7 +85,7 @@ TypeSpec = Atom | Choice | ListOf | DictOf | TupleOf | OneOf | Instance | LazyOf
 
 @dataclass(frozen=True)
 class Parameter:
-    """One config key: a positional-or-keyword parameter of `__init__`. `default` is in config form."""
+    """A config key: a positional-or-keyword parameter of `__init__`. `default` is in config form."""
 
     name: str
     type: TypeSpec
@@ -95,7 +95,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ClassSpec:
-    """One class as configs see it.
+    """A class as configs see it.
 
     Attributes:
         reference: `module:Class`.
@@ -104,7 +104,7 @@ class ClassSpec:
         lineage: the family it belongs to, and the classes between the two, itself included; sorted. Empty for
             a plain class.
         is_family: whether components are registered under this class.
-        default_component: the component of a family that is meant where a config names none.
+        default_component: the component of a family that is used if a config names none.
         description: the first line of the docstring.
     """
 
@@ -118,17 +118,17 @@ class ClassSpec:
 
     @property
     def name(self) -> str:
-        """The class name without its module."""
+        """Class name without its module."""
         return self.reference.partition(":")[2]
 
     @property
     def keys(self) -> list[str]:
-        """The names of the config keys."""
+        """Names of the config keys."""
         return [parameter.name for parameter in self.parameters]
 
 
 def union(options: list[TypeSpec]) -> TypeSpec:
-    """The union of `options`: nested unions opened, repeated members dropped, order kept."""
+    """Return the union of `options`: nested unions flattened, repeated members dropped, order kept."""
     flat: list[TypeSpec] = []
     for option in options:
         for member in option.options if isinstance(option, OneOf) else (option,):
@@ -138,7 +138,7 @@ def union(options: list[TypeSpec]) -> TypeSpec:
 
 
 def config_form(value: Any) -> Any:
-    """A default as a config would write it (tuples as lists); `Default.OPAQUE` where none can."""
+    """Return a default as a config would write it (tuples as lists); `Default.OPAQUE` if none can."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, (list, tuple)):
@@ -151,13 +151,13 @@ def config_form(value: Any) -> Any:
 
 
 def first_line(docstring: str | None) -> str:
-    """The first paragraph of a docstring, on one line."""
+    """Return the first paragraph of a docstring, on one line."""
     paragraph = inspect.cleandoc(docstring or "").partition("\n\n")[0]
     return " ".join(paragraph.split())
 
 
 def argument_docs(docstring: str | None) -> dict[str, str]:
-    """What the `Args:` section of a docstring says about each parameter."""
+    """Return the descriptions of the parameters in the `Args:` section of a docstring."""
     lines = inspect.cleandoc(docstring or "").splitlines()
     if "Args:" not in lines:
         return {}

@@ -1,4 +1,4 @@
-"""Fits a config to the types it must have, and tells everything that does not fit."""
+"""Checks a config against the types it must have, and reports everything that does not fit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from linker.config.nodes import NOTHING, Items, Later, Leaf, Made, Node, Table, joined
+from linker.config.nodes import NOTHING, DictNode, LazyNode, ListNode, Node, ObjectNode, ValueNode, joined
 from linker.config.registry import catalogue, nearest, short, suggestion, unknown
 from linker.config.types import (
     Atom,
@@ -27,7 +27,7 @@ from linker.config.types import (
 
 
 def describe(kind: TypeSpec) -> str:
-    """A type in words."""
+    """Return a description of a type for messages."""
     match kind:
         case Atom(name):
             words = {"int": "an integer", "float": "a number", "str": "a string", "bool": "true or false"}
@@ -57,18 +57,23 @@ def describe(kind: TypeSpec) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as JSON, cut after 60 characters."""
+    """Return a value as JSON, truncated to 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=repr)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-#: Configs nested deeper than this are refused.
+#: Maximum nesting depth of a config.
 DEEPEST = 60
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: the path of the key (`model.encoder.num_heads`) and what to do about it."""
+    """A fault of a config.
+
+    Attributes:
+        path: path of the key, such as `model.encoder.num_heads`.
+        message: what is wrong with it and what to do.
+    """
 
     path: str
     message: str
@@ -78,8 +83,8 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Stray:
-    """An unknown key, kept until all known keys were seen: it may belong elsewhere."""
+class UnknownKey:
+    """An unknown key, kept until all known keys are collected, because it may belong elsewhere."""
 
     path: str
     key: str
@@ -87,7 +92,7 @@ class Stray:
     spec: ClassSpec
 
     def problem(self, keys: dict[str, list[str]]) -> Problem:
-        """The message; `keys` are the valid keys at each path of the config."""
+        """Return the problem; `keys` are the valid keys at each path of the config."""
         valid = f"Keys of {self.spec.name}: {', '.join(self.spec.keys) or 'none'}"
         hint = suggestion(self.key, self.spec.keys)
         if self.key in dict(self.spec.supplied):
@@ -101,25 +106,30 @@ class Stray:
 
 
 class Checker:
-    """Walks config and types side by side; nothing stops at the first problem."""
+    """Walks config and types in parallel; collects all problems."""
 
     def __init__(self) -> None:
-        self._found: list[Problem | Stray] = []
+        self._found: list[Problem | UnknownKey] = []
         self._keys: dict[str, list[str]] = {}
 
     @property
     def problems(self) -> list[Problem]:
-        """Everything that is wrong so far, in the order of the signatures."""
-        return [one.problem(self._keys) if isinstance(one, Stray) else one for one in self._found]
+        """All problems so far, in the order of the signatures."""
+        return [
+            found.problem(self._keys) if isinstance(found, UnknownKey) else found for found in self._found
+        ]
 
     def fit(self, kind: TypeSpec, value: Any, path: str = "", complete: bool = False) -> Node:
-        """The checked value.
+        """Check a value.
 
         Args:
-            kind: what it must be.
-            value: what the config says.
-            path: where it says so.
-            complete: nothing will be supplied by code when it is built.
+            kind: the type it must have.
+            value: the value in the config.
+            path: its path.
+            complete: whether code supplies no arguments when it is built.
+
+        Returns:
+            The checked value.
         """
         if path.count(".") > DEEPEST:
             return self._wrong(path, "nested too deeply")
@@ -134,11 +144,11 @@ class Checker:
             case DictOf(inner):
                 if not isinstance(value, dict):
                     return self._unexpected(kind, value, path)
-                return Table(
+                return DictNode(
                     {key: self.fit(inner, one, joined(path, key), True) for key, one in value.items()}
                 )
             case LazyOf(inner):
-                return Later(self.fit(inner, value, path))
+                return LazyNode(self.fit(inner, value, path))
             case OneOf(options):
                 return self._one_of(options, value, path, complete)
             case Instance(reference):
@@ -153,7 +163,7 @@ class Checker:
 
     def _choice(self, kind: TypeSpec, values: tuple[Any, ...], value: Any, path: str) -> Node:
         if any(value == one and type(value) is type(one) for one in values):
-            return Leaf(value)
+            return ValueNode(value)
         texts = [one for one in values if isinstance(one, str)]
         hint = suggestion(value, texts) if isinstance(value, str) else ""
         return self._unexpected(kind, value, path, hint)
@@ -172,7 +182,7 @@ class Checker:
         items = [
             self.fit(one, item, joined(path, at), True) for at, (one, item) in enumerate(zip(kinds, value))
         ]
-        return Items(items, list if isinstance(kind, ListOf) else tuple)
+        return ListNode(items, list if isinstance(kind, ListOf) else tuple)
 
     def _one_of(self, options: tuple[TypeSpec, ...], value: Any, path: str, complete: bool) -> Node:
         tried: list[Checker] = []
@@ -186,7 +196,7 @@ class Checker:
                 tried.append(attempt)
         if not tried or (len(tried) > 1 and not isinstance(value, (dict, list))):
             return self._unexpected(OneOf(options), value, path)
-        # The option that fits best is the one that was most likely meant.
+        # The option with the fewest problems was most likely meant.
         meant = min(tried, key=lambda attempt: len(attempt._found))
         self._found += meant._found
         self._keys.update(meant._keys)
@@ -230,7 +240,7 @@ class Checker:
             name = nearest(name, list(names))
             if name is None:
                 return NOTHING
-            # A misspelt name should not hide what else is wrong with the component that was likely meant.
+            # A misspelled name should not hide the other problems of the component that was likely meant.
         spec = catalogue.spec(names[name])
         return self._made(spec, name, value, path, complete) if spec else NOTHING
 
@@ -246,11 +256,13 @@ class Checker:
             node = self._argument(parameter, value, joined(path, parameter.name))
             if node is not None:
                 arguments[parameter.name] = node
-        self._found += [Stray(path, key, item, spec) for key, item in value.items() if key not in spec.keys]
-        return Made(spec, name, arguments)
+        self._found += [
+            UnknownKey(path, key, item, spec) for key, item in value.items() if key not in spec.keys
+        ]
+        return ObjectNode(spec, name, arguments)
 
     def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:
-        """The checked value of one key; None where its default is known to code alone."""
+        """Return the checked value of a key; None if its default is known only to code."""
         if parameter.name in value:
             return self.fit(parameter.type, value[parameter.name], path, True)
         if parameter.default is Default.OPAQUE:
@@ -262,27 +274,27 @@ class Checker:
         return self._wrong(path, f"required key is missing: expected {describe(parameter.type)}")
 
 
-def fit_atom(name: str, value: Any) -> Leaf | None:
-    """The value as an atom of this name; None where it is not one."""
+def fit_atom(name: str, value: Any) -> ValueNode | None:
+    """Return the value as an atom of this type; None if it does not fit."""
     if name == "Any":
-        return Leaf(value)
+        return ValueNode(value)
     if name == "None" and value is None:
-        return Leaf(value)
+        return ValueNode(value)
     if (name == "bool" and isinstance(value, bool)) or (name == "str" and isinstance(value, str)):
-        return Leaf(value)
+        return ValueNode(value)
     if name == "Path" and isinstance(value, str) and value and "\0" not in value:
-        return Leaf(value, Path)
+        return ValueNode(value, Path)
     if isinstance(value, (int, float)) and not isinstance(value, bool) and _is_finite(value):
-        # Jsonnet has one kind of number: 3 may stand for 3.0, and 1e3 for 1000.
+        # Jsonnet has one kind of number: 3 may mean 3.0, and 1e3 may mean 1000.
         if name == "float":
-            return Leaf(float(value))
+            return ValueNode(float(value))
         if name == "int" and value == int(value):
-            return Leaf(int(value))
+            return ValueNode(int(value))
     return None
 
 
 def fills_itself(kind: TypeSpec, depth: int = 0) -> bool:
-    """Whether a key of this type may be left out: `{}` stands for an object that needs nothing."""
+    """Return whether a key of this type may be omitted, because `{}` is a valid value."""
     if isinstance(kind, LazyOf):
         return fills_itself(kind.inner, depth)
     if not isinstance(kind, Instance) or depth > DEEPEST:
@@ -298,7 +310,7 @@ def fills_itself(kind: TypeSpec, depth: int = 0) -> bool:
 
 
 def resembles(kind: TypeSpec, value: Any) -> bool:
-    """Whether a value is of the outer form of a type, so that its inner problems are worth telling."""
+    """Return whether a value has the outer form of a type, so that its inner problems are worth reporting."""
     match kind:
         case Atom("Any"):
             return True
@@ -330,5 +342,5 @@ def resembles(kind: TypeSpec, value: Any) -> bool:
 def _is_finite(value: float) -> bool:
     try:
         return math.isfinite(value)
-    except OverflowError:  # an integer beyond every float
+    except OverflowError:  # The integer exceeds every float.
         return False

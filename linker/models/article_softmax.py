@@ -35,6 +35,8 @@ class CompetingModel(Model):
         kinship: how much a post's chances with kindred articles count; 0: not at all.
     """
 
+    keys_without_weights = frozenset({"temperature", "none", "kinship"})
+
     def __init__(self, model: Model, temperature: float, none: float, kinship: float = 0.0) -> None:
         above(0, temperature=temperature)
         at_least(0, kinship=kinship)

@@ -31,6 +31,8 @@ class HybridModel(Model):
             parts that already speak of the same range (cosines, say); then no score depends on the other posts.
     """
 
+    keys_without_weights = frozenset({"weights", "fusion"})
+
     def __init__(
         self,
         parts: list[Model],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,10 @@ Text = TypeVar("Text", Article, Post)
 
 class Model(Registrable):
     """Scores posts for articles; higher is more relevant. Scores of one call may be compared with each other."""
+
+    #: Config keys that do not affect the weights: origins of vectors and weights, and how scores are computed from
+    #: embeddings. Training may start from a model folder that differs in them.
+    keys_without_weights: ClassVar[frozenset[str]] = frozenset()
 
     def prepare(self, data: LinkedPosts) -> None:
         """Learn from the training texts what no gradient teaches (a vocabulary, say). Nothing by default."""

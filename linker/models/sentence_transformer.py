@@ -29,6 +29,8 @@ class SentenceTransformerModel(Model):
         batch_size: texts encoded at once.
     """
 
+    keys_without_weights = frozenset({"path"})
+
     def __init__(self, path: str, batch_size: int = 32) -> None:
         at_least(1, batch_size=batch_size)
         self.path = path

@@ -1,10 +1,12 @@
-"""Which articles and posts meet in a batch."""
+"""Batch samplers: which articles and posts form a batch."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+import numpy as np
 
 from linker.common.checks import at_least
 from linker.common.errors import DataError
@@ -14,43 +16,47 @@ from linker.data.types import Article, LinkedPosts
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Rows of the training set that meet in one step."""
+    """Rows of the training set that form a batch.
+
+    Attributes:
+        articles: rows of its articles.
+        posts: rows of its posts.
+    """
 
     articles: list[int]
     posts: list[int]
 
 
-class Batches(Registrable):
-    """What an epoch is made of."""
+class BatchSampler(Registrable):
+    """Base class of batch samplers."""
 
     default_component = "linked_posts"
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """The batches of one epoch; the same for the same seed.
+        """Yield the batches of one epoch; the same for the same seed.
 
         Raises:
-            DataError: there is nothing to learn from.
+            DataError: if there is nothing to learn from.
         """
         raise NotImplementedError
 
     def count(self, data: LinkedPosts) -> int:
-        """Batches in an epoch."""
+        """BatchSampler in an epoch."""
         raise NotImplementedError
 
 
-@Batches.register("linked_posts")
-class PairBatches(Batches):
-    """Batches in which every article has a positive and hard negatives exist.
+@BatchSampler.register("linked_posts")
+class LinkedPostsSampler(BatchSampler):
+    """BatchSampler in which every article has a positive and hard negatives exist.
 
-    In an epoch every linked post comes once with each of its articles. Articles that are neighbours (of one story, or
-    of one day where no story is given) are put into a batch together, because their posts are the negatives that are
-    hard to tell apart; posts that belong to no article are spread over all batches as further negatives. No row comes
-    twice in a batch.
+    In an epoch every linked post occurs once with each of its articles. Neighboring articles (of one story, or of one
+    day if no story is given) are put into a batch together, because their posts are hard negatives; posts that belong
+    to no article are spread over all batches as further negatives. No row occurs twice in a batch.
 
     Args:
         articles: articles in a batch.
-        posts_per_article: posts that each of them brings along; more of its posts come in later batches.
-        neighbours: how many articles of one story or day come into a batch together; 1 mixes at random.
+        posts_per_article: posts of each article; its other posts come in later batches.
+        neighbours: articles of one story or day that are put into a batch together; 1 mixes at random.
     """
 
     def __init__(self, articles: int = 16, posts_per_article: int = 2, neighbours: int = 4) -> None:
@@ -58,10 +64,10 @@ class PairBatches(Batches):
         self.articles, self.posts_per_article, self.neighbours = articles, posts_per_article, neighbours
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """The batches of one epoch; the same for the same seed.
+        """Yield the batches of one epoch; the same for the same seed.
 
         Raises:
-            DataError: no article has a post.
+            DataError: if no article has a post.
         """
         rng = random.Random(seed)
         visits = self._visits(data, rng)
@@ -69,19 +75,19 @@ class PairBatches(Batches):
             raise DataError("the training set links no post to any article: there is nothing to learn from")
         ordered = self._beside_neighbours(data.articles, visits, rng)
         batches = [ordered[i : i + self.articles] for i in range(0, len(ordered), self.articles)]
-        loose = [j for j, post in enumerate(data.posts) if not post.article_ids]
-        rng.shuffle(loose)
+        unlinked = [j for j, post in enumerate(data.posts) if not post.article_ids]
+        rng.shuffle(unlinked)
         for number, batch in enumerate(batches):
-            posts = [j for _, own in batch for j in own] + loose[number :: len(batches)]
+            posts = [j for _, chosen in batch for j in chosen] + unlinked[number :: len(batches)]
             yield PairBatch(list(dict.fromkeys(i for i, _ in batch)), list(dict.fromkeys(posts)))
 
     def count(self, data: LinkedPosts) -> int:
-        """Batches in an epoch."""
+        """BatchSampler in an epoch."""
         visits = len(self._visits(data, random.Random(0)))
         return -(-visits // self.articles)
 
     def _visits(self, data: LinkedPosts, rng: random.Random) -> list[tuple[int, list[int]]]:
-        """(article, some of its posts), each post of each article in one of them."""
+        """Return (article, some of its posts) so that each post of each article is in one of them."""
         posts_of = _posts_of(data)
         visits = []
         for i, posts in enumerate(posts_of):
@@ -93,7 +99,7 @@ class PairBatches(Batches):
     def _beside_neighbours(
         self, articles: list[Article], visits: list[tuple[int, list[int]]], rng: random.Random
     ) -> list[tuple[int, list[int]]]:
-        """The visits in an order in which runs of `neighbours` share a story or day."""
+        """Return the visits in an order in which runs of `neighbours` share a story or day."""
         rng.shuffle(visits)
         groups: dict[str, list[tuple[int, list[int]]]] = {}
         for visit in visits:
@@ -104,8 +110,33 @@ class PairBatches(Batches):
         return [visit for run in runs for visit in run]
 
 
+@BatchSampler.register("texts")
+class TextSampler(BatchSampler):
+    """Batches of posts without articles, for distillation; each epoch has the texts in another order.
+
+    Args:
+        size: texts in a batch. The rest of an epoch that does not fill a batch is left out, because in-batch
+            similarities of a few texts teach little.
+    """
+
+    def __init__(self, size: int = 512) -> None:
+        at_least(2, size=size)
+        self.size = size
+
+    def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
+        """Yield the batches of one epoch; the same for the same seed."""
+        order = np.random.default_rng(seed).permutation(len(data.posts)).tolist()
+        size = min(self.size, len(order))
+        for begin in range(0, self.count(data) * size, size):
+            yield PairBatch([], order[begin : begin + size])
+
+    def count(self, data: LinkedPosts) -> int:
+        """Return the number of batches in an epoch."""
+        return max(len(data.posts) // self.size, 1)
+
+
 def _posts_of(data: LinkedPosts) -> list[list[int]]:
-    """The rows of each article's posts, in file order."""
+    """Return the rows of each article's posts, in file order."""
     row = {article.id: i for i, article in enumerate(data.articles)}
     posts: list[list[int]] = [[] for _ in data.articles]
     for j, post in enumerate(data.posts):

@@ -1,4 +1,4 @@
-"""What watches a training run: TensorBoard, a log in JSON lines, or your own."""
+"""Callbacks: observers of a training run, such as TensorBoard or a log in JSON lines."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ from linker.config import Registrable
 
 
 class Callback(Registrable):
-    """Told of every step and epoch of a run. `log_dir` is the run's own folder for logs."""
+    """Base class of observers, called at every step and epoch. `log_dir` is the run's folder for logs."""
 
     def start(self, log_dir: Path) -> None:
-        """The run begins."""
+        """Called when a run starts."""
 
     def resume(self, log_dir: Path, step: int, epoch: int) -> None:
-        """The run goes on after this step and epoch; what was told of later ones is void and will be told again."""
+        """Called when a run resumes after this step and epoch; discard anything logged for later ones."""
         self.start(log_dir)
 
     def step(self, number: int, values: dict[str, float]) -> None:
-        """Step `number` (from 1) is done; `values` holds loss, pairs, triplets, learning rate, seconds."""
+        """Called after step `number` (from 1) with its loss, counts, learning rate and seconds."""
 
     def epoch(self, number: int, values: dict[str, float]) -> None:
-        """Epoch `number` (from 1) is done; `values` holds the metrics on the dev set."""
+        """Called after epoch `number` (from 1) with the dev metrics."""
 
     def close(self) -> None:
-        """The run has ended, whatever the reason."""
+        """Called when the run ends for any reason."""
 
 
 @Callback.register("tensorboard")
 class TensorBoard(Callback):
-    """Writes event files; look at them with `tensorboard --logdir LOG_DIR`."""
+    """Writes event files; view them with `tensorboard --logdir LOG_DIR`."""
 
     def start(self, log_dir: Path) -> None:
-        """See `Callback.start`."""
+        """Open the log."""
         self._writer = SummaryWriter(str(log_dir))
 
     def resume(self, log_dir: Path, step: int, epoch: int) -> None:
-        """See `Callback.resume`."""
+        """Open the log; drop what belongs to later steps."""
         self._writer = SummaryWriter(str(log_dir), purge_step=step + 1)
 
     def step(self, number: int, values: dict[str, float]) -> None:
-        """See `Callback.step`."""
+        """Log a step."""
         for name, value in values.items():
             self._writer.add_scalar(f"train/{name}", value, number)
 
     def epoch(self, number: int, values: dict[str, float]) -> None:
-        """See `Callback.epoch`."""
+        """Log an epoch."""
         for name, value in values.items():
             self._writer.add_scalar(f"dev/{name}", value, number)
 
     def close(self) -> None:
-        """See `Callback.close`."""
+        """Close the log."""
         self._writer.close()
 
 
@@ -66,12 +66,12 @@ class JsonLines(Callback):
     _file: IO[str] | None = None
 
     def start(self, log_dir: Path) -> None:
-        """See `Callback.start`."""
+        """Open the log."""
         log_dir.mkdir(parents=True, exist_ok=True)
         self._file = (log_dir / "train.jsonl").open("w", encoding="utf-8")
 
     def resume(self, log_dir: Path, step: int, epoch: int) -> None:
-        """See `Callback.resume`."""
+        """Open the log; drop what belongs to later steps."""
         path = log_dir / "train.jsonl"
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         with atomic_write(path) as file:
@@ -79,11 +79,11 @@ class JsonLines(Callback):
         self._file = path.open("a", encoding="utf-8")
 
     def step(self, number: int, values: dict[str, float]) -> None:
-        """See `Callback.step`."""
+        """Log a step."""
         self._write({"step": number, **values})
 
     def epoch(self, number: int, values: dict[str, float]) -> None:
-        """See `Callback.epoch`."""
+        """Log an epoch."""
         self._write({"epoch": number, **values})
 
     def _write(self, record: dict[str, float]) -> None:
@@ -92,13 +92,13 @@ class JsonLines(Callback):
         self._file.flush()
 
     def close(self) -> None:
-        """See `Callback.close`."""
+        """Close the log."""
         if self._file:
             self._file.close()
 
 
 def _is_before(line: str, step: int, epoch: int) -> bool:
-    """Does the line tell of a step or epoch that counts? A line that was being written when the run died does not."""
+    """Return whether a line is of a step or epoch that counts; a half-written line is not."""
     try:
         record = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What `--data`, `--articles`, `--posts` and `--vectors` change in a training config."""
+"""The options `--data`, `--articles`, `--posts` and `--vectors` of `linker train`, applied to its config."""
 
 from __future__ import annotations
 
@@ -12,29 +12,30 @@ from linker.data.word_vectors.cache import available, cache_folder, find_vectors
 
 Config = dict[str, Any]
 
-#: The files that each type of reader reads, as its config keys name them.
+#: The config keys of the files that each reader reads.
 FILES = {
     "articles_and_posts": ("articles", "posts"),
     "hashtag_pairs": ("posts",),
     "labelled_texts": ("labels", "texts"),
     "passages": ("articles",),
     "single_file": ("files",),
+    "texts": ("files",),
 }
 
 
 def use_data(config: Config, data: str | None, articles: str | None, posts: str | None) -> None:
-    """Let the reader of a config read other files, in place.
+    """Set the files that the reader of a config reads, in place.
 
     Args:
         config: a training config.
-        data: a folder with one file per input of the reader (`articles.*` and `posts.*`, say), or, where the reader
+        data: a folder with one file per input of the reader (`articles.*` and `posts.*`, say), or, if the reader
             has only one input, that file or a folder of such files.
-        articles: a file of articles; goes before `data`.
-        posts: a file of posts; goes before `data`.
+        articles: a file of articles; takes precedence over `data`.
+        posts: a file of posts; takes precedence over `data`.
 
     Raises:
-        DataError: listing everything that is missing or ambiguous.
-        ConfigError: the reader has no such inputs.
+        DataError: if files are missing or ambiguous; lists all of them.
+        ConfigError: if the reader has no such inputs.
     """
     if data is None and articles is None and posts is None:
         return
@@ -43,7 +44,7 @@ def use_data(config: Config, data: str | None, articles: str | None, posts: str 
     keys = FILES.get(type_) if isinstance(type_, str) else None
     if keys is None:
         raise ConfigError(
-            f"data.reader: --data, --articles and --posts know no files of the reader {type_!r}; "
+            f"data.reader: --data, --articles and --posts do not apply to the reader {type_!r}; "
             "set them with -o data.reader.KEY=FILE"
         )
     given = {"articles": articles, "posts": posts}
@@ -68,17 +69,17 @@ def use_data(config: Config, data: str | None, articles: str | None, posts: str 
 
 
 def use_vectors(config: Config, source: str) -> list[str | None]:
-    """Let the model of a config take other word vectors, in place.
+    """Set the word vectors of the model of a config, in place.
 
     Args:
         config: a training config.
         source: a file, or the name of published vectors.
 
     Returns:
-        The cache folders in which linker itself will look for a name (see `cache_folder`).
+        The cache folders in which linker looks for a name (see `cache_folder`).
 
     Raises:
-        ConfigError: the model takes no word vectors.
+        ConfigError: if the model takes no word vectors.
     """
     found = list(_vectors(config.get("model")))
     if not found:
@@ -97,10 +98,10 @@ def use_vectors(config: Config, source: str) -> list[str | None]:
 
 
 def must_fetch(source: str, cache: str | None) -> bool:
-    """Must vectors be downloaded first?
+    """Return whether vectors must be downloaded first.
 
     Raises:
-        DataError: they are neither a file nor published.
+        DataError: if they are neither a file nor published.
     """
     if published(source) is None:
         find_vectors(source, cache)
@@ -108,11 +109,11 @@ def must_fetch(source: str, cache: str | None) -> bool:
 
 
 def settle_vectors(config: Config, say: Callable[[str], None]) -> None:
-    """Write into a config, in place, which vectors it will use where it leaves a choice.
+    """Replace alternatives of word vectors in a config by the available ones, in place.
 
     Args:
         config: a complete training config.
-        say: called with one line where the vectors are not those that the config names first.
+        say: called with one line if the vectors are not the first choice of the config.
     """
     for holder in _vectors(config.get("model")):
         vectors = holder["vectors"]
@@ -129,7 +130,7 @@ def settle_vectors(config: Config, say: Callable[[str], None]) -> None:
 
 
 def _vectors(model: Any) -> Iterator[Config]:
-    """Every part of a model's config that has a key `vectors`."""
+    """Yield every part of a model's config that has a key `vectors`."""
     if isinstance(model, dict):
         if model.get("vectors") is not None:
             yield model
@@ -141,7 +142,7 @@ def _vectors(model: Any) -> Iterator[Config]:
 
 
 def _component(holder: Config, key: str) -> Config:
-    """The config of a component, as an object where it is only a name."""
+    """Return the config of a component; a bare name becomes an object."""
     value = holder.get(key)
     if isinstance(value, str):
         value = holder[key] = {"source": value} if key == "vectors" else {"type": value}
@@ -151,7 +152,7 @@ def _component(holder: Config, key: str) -> Config:
 
 
 def _found(data: str, key: str, only_input: bool) -> str:
-    """The file or folder of an input in what `--data` names."""
+    """Return the file or folder of an input in the argument of `--data`."""
     folder = Path(data).expanduser()
     if not _is_there(data):
         raise DataError(f"--data {data}: no such folder")
@@ -159,11 +160,13 @@ def _found(data: str, key: str, only_input: bool) -> str:
         return data
     if not folder.is_dir():
         raise DataError(f"--data {data}: not a folder; name single files with --articles and --posts")
-    own = [file for file in folder.iterdir() if file.name.split(".")[0] == key and format_of_name(file.name)]
-    if len(own) == 1:
-        return str(own[0])
-    if own:
-        names = ", ".join(sorted(file.name for file in own))
+    matching = [
+        file for file in folder.iterdir() if file.name.split(".")[0] == key and format_of_name(file.name)
+    ]
+    if len(matching) == 1:
+        return str(matching[0])
+    if matching:
+        names = ", ".join(sorted(file.name for file in matching))
         raise DataError(f"--data {data}: several files of {key} ({names}); name one with --{key}")
     if only_input and key == "files":
         return data

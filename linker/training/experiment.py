@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -12,34 +12,25 @@ import torch
 from linker.common.checks import between
 from linker.common.console import stderr
 from linker.common.errors import ConfigError
-from linker.common.files import check_writable, unbroken
+from linker.common.files import unbroken
 from linker.config import Lazy
 from linker.data.data_source import DataSource
-from linker.data.types import LinkedPosts
-from linker.models.archive import CONFIG, save_model
+from linker.data.splitters.splitter import Splits
+from linker.models.archive import save_model
 from linker.models.model import Model, all_parts
 from linker.models.siamese.siamese import SiameseModel, save_weights
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
-from linker.training.checkpointing.checkpointer import Checkpoint, Checkpoints
-from linker.training.checkpointing.resume import (
-    LAST,
-    check_data,
-    checkpoints_of,
-    find_checkpoint,
-    fingerprint,
-    log_dir_of,
-    remove_half_written,
-)
-from linker.training.checkpointing.saver import Keeping, TrainingResult
-from linker.training.distillation.distill_model import distil_model
-from linker.training.distillation.teacher import Said
-from linker.training.distributed.context import Workers
+from linker.modules.precision import lower_type
+from linker.training.checkpointing.checkpointer import LAST, Checkpointer
+from linker.training.distillation.loss import DistillationLoss
+from linker.training.distributed.context import DistributedContext
 from linker.training.distributed.process_group import device_for
-from linker.training.model_card import model_card, student_card
+from linker.training.model_card import model_card
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
-from linker.training.warm_start import begin_with
+from linker.training.training_state import TrainingResult, TrainingTask
+from linker.training.warm_start import load_initial_weights
 from linker.version import __version__
 
 
@@ -48,13 +39,14 @@ class Experiment:
 
     Args:
         data: where articles and posts come from, and how they are split.
-        model: what is trained; of a model made of others, the one part that has weights.
+        model: what is trained; of an ensemble, its only submodel with weights.
         miner: which pairs of a batch are learned from.
-        loss: what the pairs are to become.
-        trainer: how it is trained.
+        loss: the loss of these pairs; or `distillation`, which needs no links.
+        trainer: how the model is trained.
         seed: decides initial weights, batches and dropout.
-        start: a model folder of the same model (of `linker distil`, say) whose weights training begins with; or `best`,
-            which linker brings along.
+        start: a model folder of the same model (a distilled one, for example) or `best`, the bundled model, from whose
+            weights training starts.
+        config: the resolved config of all this, written into the model folder.
     """
 
     def __init__(
@@ -66,172 +58,130 @@ class Experiment:
         trainer: Trainer,
         seed: int = 13,
         start: str | None = None,
+        *,
+        config: dict[str, Any] | None = None,
     ) -> None:
-        between(0, 2**32 - 1, seed=seed)  # what numpy takes
+        between(0, 2**32 - 1, seed=seed)  # numpy accepts no other seeds.
         self.data, self.model, self.miner, self.loss = data, model, miner, loss
         self.trainer, self.seed, self.start = trainer, seed, start
+        self.config = config or {}
 
     def run(
         self,
         out: Path,
-        config: dict[str, Any],
         resume: bool = False,
-        changed_config: bool = False,
-        workers: Workers | None = None,
+        allow_config_change: bool = False,
+        workers: DistributedContext | None = None,
     ) -> TrainingResult:
-        """Train and write the model folder.
+        """Train the model and write its folder.
 
         Args:
-            out: the model folder; the best weights so far are in it after every epoch. Logs and checkpoints go to
-                `<out>-log`.
-            config: the resolved config that this experiment was built from.
-            resume: go on from the newest checkpoint, if there is one; otherwise what was there is replaced.
-            changed_config: go on although the config is not that of the checkpoint.
+            out: the model folder, which contains the best model so far after every epoch. Logs and checkpoints go to
+                `OUT-log`.
+            resume: continue from the newest checkpoint if there is one; otherwise an existing run is replaced.
+            allow_config_change: resume although the config has changed since the checkpoint.
             workers: the processes that share the work; None: this one alone.
 
+        Returns:
+            The history of the run.
+
         Raises:
-            LinkerError: see `Trainer.train` and `find_checkpoint`.
+            LinkerError: if data, model or output are at fault; see `Checkpointer.open` and `Trainer.train`.
         """
-        workers = workers or Workers(device_for(0))
-        checkpoints = checkpoints_of(out)
-        checkpoint, same_config = None, True
-        if workers.first:
-            for place in (out / CONFIG, checkpoints.path(0)):
-                check_writable(place)
-        if resume:
-            checkpoint, same_config = self._find(out, config, changed_config, checkpoints, workers)
-        with stderr.status("reading articles and posts") if workers.first else nullcontext():
+        workers = workers or DistributedContext(device_for(0))
+        checkpointer = Checkpointer(out)
+        checkpointer.open(self.config, resume, allow_config_change, workers)
+        with stderr.status("reading the data") if workers.is_main else nullcontext():
             splits = self.data.load()
-        train, dev = splits.train, splits.dev
         seed_everything(self.seed)
         whole = self.model.construct()
         model = _trained_part(whole)
-        with stderr.status("preparing the model") if workers.first else nullcontext():
-            self._make_ready(whole, train, config)
-        model.to(workers.device)
-        data = fingerprint(model, train, dev)
-        if checkpoint is not None:
-            check_data(checkpoint, data)
-        if workers.first:
-            _describe(train, dev, model)
-            checkpoints.lock()
-            remove_half_written(out)
-            if checkpoint is None:
-                checkpoints.clear()
+        with stderr.status("preparing the model") if workers.is_main else nullcontext():
+            if self.start is None:
+                whole.prepare(splits.train)
             else:
-                checkpoints.set_aside_after(checkpoint.step)
+                load_initial_weights(whole, self.start, self.config["model"])
+        model.to(workers.device)
+        if workers.is_main:
+            _describe(splits, model)
+        self._prepare_loss(model, splits, checkpointer.log_dir / "teacher-cache", workers)
+        facts = {"linker_version": __version__, "torch_version": torch.__version__}
+        checkpointer.begin(_fingerprint(model, splits), facts, workers.is_main)
 
-        def save_best(result: TrainingResult) -> None:
-            """The model folder; the model holds the best weights."""
+        def write_model(result: TrainingResult) -> None:
+            """Write the model folder; the model holds the best weights."""
             metrics = {"best_epoch": result.best_epoch, "dev": result.epochs[result.best_epoch - 1]}
-            save_model(whole, out, config, metrics, model_card(config, metrics, train, dev, model))
+            card = model_card(self.config, metrics, splits.train, splits.dev, model)
+            save_model(whole, out, self.config, metrics, card)
 
-        def save(result: TrainingResult) -> None:
-            """The best epoch as the model folder, the last one as weights beside it."""
+        def write(result: TrainingResult) -> None:
+            """Write the model folder if the last epoch is the best, and the weights of the last epoch."""
             with unbroken():
-                # An epoch that is not the best so far leaves the model folder as it is.
                 if result.best_epoch in (0, len(result.epochs)):
-                    save_best(result)
+                    write_model(result)
                 save_weights(model, out / LAST)
 
-        facts = {
-            "config": config,
-            "data": data,
-            "linker_version": __version__,
-            "torch_version": torch.__version__,
-        }
-        keeping = Keeping(checkpoints, facts, checkpoint, same_config, save_best)
-        modules = self.miner.to(workers.device), self.loss.to(workers.device)
-        try:
-            return self.trainer.train(
-                model, *modules, train, dev, self.seed, log_dir_of(out), save, keeping, workers, whole
-            )
-        finally:
-            checkpoints.unlock()
-
-    def distil(
-        self, out: Path, config: dict[str, Any], texts: Iterable[str], said: Said, epochs: int, rate: float
-    ) -> tuple[int, float]:
-        """Fit the model to a teacher instead, and write the model folder after every epoch.
-
-        Args:
-            out: the model folder.
-            config: the resolved config that this experiment was built from.
-            texts: what the teacher is asked about.
-            said: the teacher.
-            epochs: see `distil_model`.
-            rate: see `distil_model`.
-
-        Returns:
-            See `distil_model`.
-
-        Raises:
-            LinkerError: see `distil_model`.
-        """
-        check_writable(out / CONFIG)
-        seed_everything(self.seed)
-        whole = self.model.construct()
-        model = _trained_part(whole)
-
-        def ready(data: LinkedPosts) -> None:
-            self._make_ready(whole, data, config)
-
-        def save(epoch: int, cosine: float) -> None:
-            with unbroken():
-                metrics = {"epoch": epoch, "cosine_to_teacher": cosine}
-                save_model(whole, out, config, metrics, student_card(config, said.teacher, cosine, model))
-
-        precision = self.trainer.precision
-        return distil_model(
-            model, ready, texts, said, epochs, rate, self.seed, device_for(0), precision, save
+        checkpointer.on_resume = write_model
+        task = TrainingTask(
+            model,
+            self.miner.to(workers.device),
+            self.loss.to(workers.device),
+            splits.train,
+            splits.dev,
+            self.seed,
+            workers,
+            whole,
         )
+        try:
+            return self.trainer.train(task, checkpointer.log_dir, write, checkpointer)
+        finally:
+            checkpointer.close()
 
-    def _make_ready(self, whole: Model, data: LinkedPosts, config: dict[str, Any]) -> None:
-        """Prepare the model with the training texts, or let it begin with the weights of `start`."""
-        if self.start is None:
-            whole.prepare(data)
-        else:
-            begin_with(whole, self.start, config["model"])
-
-    def _find(
-        self,
-        out: Path,
-        config: dict[str, Any],
-        changed_config: bool,
-        checkpoints: Checkpoints,
-        workers: Workers,
-    ) -> tuple[Checkpoint | None, bool]:
-        """The first process looks which checkpoint is to be gone on from, all read that one."""
-        found: tuple[Checkpoint | None, bool] = None, True
-        if workers.first:
-            if checkpoints.steps():
-                checkpoints.lock()
-            found = find_checkpoint(out, config, changed_config)
-        step, same = workers.all_of([found[0].step if found[0] else None, found[1]])[0]
-        if workers.first or step is None:
-            return found[0], same
-        return checkpoints.read(step), same
+    def _prepare_loss(
+        self, model: SiameseModel, splits: Splits, cache: Path, workers: DistributedContext
+    ) -> None:
+        """Let the teacher of a distillation encode the texts, in the trainer's precision."""
+        if not isinstance(self.loss, DistillationLoss):
+            return
+        lower = lower_type(self.trainer.precision, workers.device)
+        with torch.autocast(workers.device.type, lower, enabled=lower is not None):
+            teacher = self.loss.cached_teacher(cache, workers)
+            self.loss.prepare(teacher, splits.train, splits.dev, model, workers.device)
 
 
 def _trained_part(model: Model) -> SiameseModel:
-    """What of a model has weights: itself, or the one part of it that has."""
+    """Return the model itself or its only submodel with weights."""
     found = [part for part in all_parts(model) if isinstance(part, SiameseModel)]
     if len(found) == 1:
         return found[0]
     problem = (
-        "this model has no weights to train; use it directly, or set"
+        "this model has no weights to train; use it without training, or set"
         if not found
-        else (f"this model has {len(found)} parts with weights, and one run trains one; set one")
+        else f"this model has {len(found)} parts with weights, and a run trains one; set one"
     )
     raise ConfigError(f"model.type: {problem} `siamese` or `transformer`")
 
 
-def _describe(train: LinkedPosts, dev: LinkedPosts | None, model: SiameseModel) -> None:
-    """What is about to be trained, and how much of the text has a vector."""
-    parts = [f"train: {len(train.articles):,} articles, {len(train.posts):,} posts"]
-    if dev:
-        parts.append(f"dev: {len(dev.articles):,} articles, {len(dev.posts):,} posts")
+def _describe(splits: Splits, model: SiameseModel) -> None:
+    """Print what is trained on what, and how much of the text has a vector."""
+    parts = []
+    for name, data in (("train", splits.train), ("dev", splits.dev)):
+        if data is not None:
+            articles = f"{len(data.articles):,} articles, {len(data.posts):,} posts"
+            parts.append(f"{name}: {articles if data.articles else f'{len(data.posts):,} texts'}")
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     parts.append(f"{trained:,} trained weights")
     stderr.print("; ".join(parts), highlight=False, soft_wrap=True)
     stderr.print(f"vocabulary: {model.reading}", highlight=False, soft_wrap=True)
+
+
+def _fingerprint(model: SiameseModel, splits: Splits) -> str:
+    """Return a SHA-256 of everything that the run is trained and measured on, and of the vocabulary."""
+    digest = hashlib.sha256()
+    for part in (splits.train, splits.dev) if splits.dev else (splits.train,):
+        for article in part.articles:
+            digest.update(repr((article.id, article.full_text, article.story)).encode("utf-8", "replace"))
+        for post in part.posts:
+            digest.update(repr((post.id, post.text, post.article_ids)).encode("utf-8", "replace"))
+    digest.update("\n".join(model.words).encode("utf-8", "replace"))
+    return digest.hexdigest()

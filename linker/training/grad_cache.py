@@ -1,4 +1,4 @@
-"""Encoding a batch so that its gradient can be had, at once or in pieces (GradCache: Gao et al. 2021, section 3)."""
+"""Gradient caching: encoding and backpropagating a batch in chunks (GradCache: Gao et al. 2021, section 3)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from torch import Tensor
 from linker.data.vocabulary import EncodedText
 from linker.models.siamese.siamese import length_buckets
 from linker.modules.kernels.dropout import Masks, drawing
-from linker.training.rng_state import random_state, set_random_state
+from linker.training.rng_state import get_rng_state, set_rng_state
 
 Encode = Callable[[Sequence[EncodedText]], Tensor]
 
 
-class EncodedBatch:
-    """The vectors of some texts, and the way back from a gradient of theirs to the weights'.
+class CachedBatch:
+    """The vectors of some texts, and backpropagation from their gradient to the weights.
 
-    Where the texts are more than `chunk_tokens`, they are encoded in chunks without keeping what the way back needs;
-    `backward` encodes each chunk again, with the same dropout, and so never holds more than one.
+    Texts of more than `chunk_tokens` tokens are encoded in chunks without storing activations; `backward` encodes each
+    chunk again, with the same dropout, so that the activations of one chunk are in memory at a time.
 
     Args:
-        encode: from texts to vectors.
+        encode: returns the vectors of texts, float, texts × dim.
         texts: at least one.
-        chunk_tokens: tokens encoded at a time, paddings counted; a longer text is a chunk of its own. None: all.
-        masks: what is dropped out of each text; None: drawn for each chunk.
+        chunk_tokens: tokens encoded at a time, including padding; a longer text is a chunk. None: all.
+        masks: dropout masks of each text; None: sampled for each chunk.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class EncodedBatch:
         pieces = []
         with torch.no_grad():
             for chunk in self._chunks:
-                self._states.append(random_state())
+                self._states.append(get_rng_state())
                 pieces.append(self._vectors(chunk))
         vectors = torch.cat(pieces)
         self.vectors = torch.empty_like(vectors)
@@ -55,18 +55,18 @@ class EncodedBatch:
         )
 
     def backward(self, gradient: Tensor) -> None:
-        """Add to the weights' gradients what `gradient` of the vectors makes of them."""
+        """Backpropagate `gradient` of the vectors (texts × dim) to the weights."""
         if not self._states:
             if self.vectors.requires_grad:
                 self.vectors.backward(gradient)
             return
-        after = random_state()
+        after = get_rng_state()
         for chunk, state in zip(self._chunks, self._states):
-            set_random_state(state)
+            set_rng_state(state)
             vectors = self._vectors(chunk)
             if vectors.requires_grad:
                 vectors.backward(gradient[torch.tensor(chunk, device=gradient.device)])
-        set_random_state(after)
+        set_rng_state(after)
 
     def _vectors(self, chunk: list[int]) -> Tensor:
         with drawing(None if self._masks is None else self._masks.of(chunk)):

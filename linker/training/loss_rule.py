@@ -8,14 +8,20 @@ from linker.config import Registrable
 
 
 class LossRule(Registrable):
-    """Base class of rules that lower the learning rate, or stop the run, by the mean losses of its epochs."""
+    """Base class of rules that scale the learning rate and end a run by its mean training losses.
+
+    A rule keeps no state, so that a resumed run follows it like an uninterrupted one.
+    """
 
     default_component = "drop_then_stop"
 
     def after(self, losses: Sequence[float]) -> tuple[float, bool]:
-        """Decide from the mean training losses of all epochs so far, which is all a resumed run knows.
+        """Return what follows from the epochs so far.
+
+        Args:
+            losses: the mean training loss of each epoch, in order.
 
         Returns:
-            The factor of the learning rate in the next epoch, and whether to stop instead.
+            The factor of the scheduled learning rate in the next epoch, and whether training stops instead.
         """
         raise NotImplementedError

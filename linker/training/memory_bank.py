@@ -1,4 +1,4 @@
-"""Posts of batches gone by as further posts to rank (cross-batch memory: Wang et al. 2020)."""
+"""Memory bank of posts of earlier batches (cross-batch memory: Wang et al. 2020)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from linker.common.checks import at_least
 
 
 class CrossBatchMemory:
-    """Lets articles be compared with the posts of earlier batches too, as these were encoded then.
+    """Settings of the memory bank: articles are also compared with posts of earlier batches, as encoded then.
 
-    No gradient passes into remembered vectors, and they are as old as the memory is long: it suits small learning
-    rates. A batch's own posts are never taken from the memory.
+    Stored vectors get no gradient and are as old as the memory is long, so it suits small learning rates. The posts of
+    the current batch are never taken from the memory.
 
     Args:
-        posts: how many are remembered.
-        after_steps: the memory is used from this step on, when vectors change slowly.
+        posts: number of posts stored.
+        after_steps: use the memory from this step on, when vectors change slowly.
     """
 
     def __init__(self, posts: int = 4096, after_steps: int = 100) -> None:
@@ -27,36 +27,40 @@ class CrossBatchMemory:
         self.posts, self.after_steps = posts, after_steps
 
 
-class RememberedPosts:
-    """What is in the memory: rows of the training set and their vectors, oldest first."""
+class MemoryBank:
+    """The stored posts: rows of the training set and their vectors, oldest first.
+
+    Args:
+        size: maximum number of posts.
+    """
 
     def __init__(self, size: int) -> None:
         self._size = size
         self.rows: list[int] = []
         self.vectors: Tensor | None = None
 
-    def besides(self, rows: Sequence[int]) -> tuple[list[int], Tensor | None]:
-        """The remembered posts that are not among `rows`, and their vectors (posts × D); None where there are none."""
+    def excluding(self, rows: Sequence[int]) -> tuple[list[int], Tensor | None]:
+        """Return the stored posts that are not among `rows`, and their vectors (posts × dim), or None without any."""
         known = set(rows)
         places = [place for place, row in enumerate(self.rows) if row not in known]
         if not places or self.vectors is None:
             return [], None
         return [self.rows[place] for place in places], self.vectors[torch.tensor(places)]
 
-    def remember(self, rows: Sequence[int], vectors: Tensor) -> None:
-        """Take in a batch's posts, newer vectors in place of older ones of the same post."""
-        older, kept = self.besides(rows)
+    def enqueue(self, rows: Sequence[int], vectors: Tensor) -> None:
+        """Store the posts of a batch; newer vectors replace older ones of the same post."""
+        older, kept = self.excluding(rows)
         vectors = vectors.detach()
         self.rows = [*older, *rows][-self._size :]
         self.vectors = (vectors if kept is None else torch.cat([kept, vectors]))[-self._size :].clone()
 
     def state(self) -> dict[str, Tensor]:
-        """What `restore` takes."""
+        """Return what `restore` takes."""
         if self.vectors is None:
             return {}
         return {"rows": torch.tensor(self.rows, dtype=torch.int64), "vectors": self.vectors}
 
     def restore(self, state: dict[str, Tensor], device: torch.device) -> None:
-        """Remember what `state` gave; nothing where it is empty."""
+        """Restore what `state` returned."""
         self.rows = state["rows"].tolist()[-self._size :] if state else []
         self.vectors = state["vectors"][-self._size :].to(device) if state else None

@@ -1,4 +1,4 @@
-"""The model card that every model folder carries."""
+"""The model card in every model folder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from linker.data.types import LinkedPosts
 from linker.models.siamese.siamese import SiameseModel
 
 _SCORE = {
-    "competing": "the log-odds that a post is the article's, not that of another asked with it or of none",
-    "hybrid": "the scores of several models, put together",
+    "competing": "the log-odds that the post discusses the article and not another one of the call, or none of them",
+    "hybrid": "a combination of the scores of several models",
 }
 
 
@@ -20,31 +20,29 @@ def model_card(
     dev: LinkedPosts | None,
     model: SiameseModel,
 ) -> str:
-    """Markdown that says what the model is, what it learned from, how good it is and where not to trust it."""
-    begun = [f"It began with the weights of {config['start']}."] if config.get("start") else []
-    learned = [
-        f"{len(train.articles):,} articles and {len(train.posts):,} posts; the readers and files are in `config.json`",
-        f"under `data`. Vocabulary: {model.reading}.",
-        *begun,
-    ]
-    return _card(config, learned, _figures(metrics, dev))
+    """Return the model card: what the model is, what it was trained on, its figures, its limits.
 
+    Args:
+        config: the resolved training config.
+        metrics: `best_epoch`, and the metrics on the `dev` set.
+        train: the training set.
+        dev: the dev set, if there is one.
+        model: the trained model.
 
-def student_card(config: dict[str, Any], teacher: str, cosine: float, model: SiameseModel) -> str:
-    """The same for a model that learned from a teacher alone; `cosine` to it, on texts kept out."""
-    learned = [f"What the model {teacher} says of texts; no links. Vocabulary: {model.reading}."]
-    return _card(config, learned, [f"Mean cosine to the teacher on texts kept out: {cosine:.3f}."])
-
-
-def _card(config: dict[str, Any], learned: list[str], figures: list[str]) -> str:
+    Returns:
+        Markdown.
+    """
     kind = config["model"]["type"]
     encoder = config["model"].get("encoder", kind)
     name = encoder["type"] if isinstance(encoder, dict) else encoder
+    data = f"{len(train.articles):,} articles and {len(train.posts):,} posts"
+    if teacher := config["loss"].get("teacher"):
+        data = f"the embeddings of the teacher {teacher} of {len(train.posts):,} texts, no links"
     lines = [
         f"# An article–post linker with a `{name}` encoder",
         "",
-        f"Given a news article, it scores social-media posts by {_SCORE.get(kind, 'the cosine of their vectors')}:",
-        "higher means more likely to talk about the article. Made with linker (`article-linker`).",
+        "Given a news article, it scores social-media posts: higher means more likely to discuss the article. A score",
+        f"is {_SCORE.get(kind, 'the cosine of two embeddings')}. Made with linker (`article-linker`).",
         "",
         "## Use",
         "",
@@ -52,30 +50,33 @@ def _card(config: dict[str, Any], learned: list[str], figures: list[str]) -> str
         "",
         "or in Python `linker.load(folder).rank(article, posts)`.",
         "",
-        "## What it learned from",
+        "## Training data",
         "",
-        *learned,
+        f"Trained on {data};",
+        f"`config.json` has the readers and files under `data`. Vocabulary: {model.reading}.",
+        *([f"Training started from the weights of {config['start']}."] if config.get("start") else []),
         "",
-        "## How good it is",
+        "## Figures",
         "",
-        *figures,
+        *_figures(metrics, dev),
         "",
-        "## Where not to trust it",
+        "## Limits",
         "",
-        "Scores say how close two texts are for this model; they are not probabilities, and a threshold that suits one",
-        "set of posts may not suit another. Words it never saw get vectors made from their spelling. Expect less on",
-        "other languages, topics and times than those it learned from, and check a sample by hand.",
+        "Scores are not probabilities, and a threshold that suits one set of posts may not suit another. Unknown words",
+        "get vectors made from their spelling. Expect lower quality on other languages, topics and times than those of",
+        "the training data, and check a sample by hand.",
     ]
     return "\n".join(lines) + "\n"
 
 
 def _figures(metrics: dict[str, Any], dev: LinkedPosts | None) -> list[str]:
     if dev is None:
-        return ["It was trained without a dev set: nothing was measured."]
+        return ["Trained without a dev set: nothing was measured."]
     rows = [f"| {name} | {100 * value:.2f} |" for name, value in metrics["dev"].items()]
+    size = f"{len(dev.articles):,} articles × {len(dev.posts):,} posts"
     return [
-        f"On the dev split, {len(dev.articles):,} articles × {len(dev.posts):,} posts, after epoch",
-        f"{metrics['best_epoch']}, which the same figures chose (so they flatter a little):",
+        f"On the dev set, {size if dev.articles else f'{len(dev.posts):,} texts'}, after epoch",
+        f"{metrics['best_epoch']}, which was chosen by them (so they are optimistic):",
         "",
         "| metric | % |",
         "|---|---|",

@@ -1,4 +1,4 @@
-"""Plain stochastic gradient descent."""
+"""Optimizers and learning-rate schedules."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from torch.optim.lr_scheduler import LambdaLR
 from linker.common.checks import above, at_least, between
 from linker.config import Registrable
 
-# One pass over weights, gradients and moments instead of a dozen: four times as fast on a CPU, where torch has it from
+# One pass over weights, gradients and moments instead of a dozen: four times as fast on a CPU, in torch from
 # 2.4 on.
 FUSED = tuple(int(part) for part in torch.__version__.split(".")[:2]) >= (2, 4)
 
 
 class Optimizer(Registrable):
-    """The recipe for an optimiser, before there is a model."""
+    """Base class of optimizer settings, from which a torch optimizer is built when there is a model."""
 
     default_component = "adam"
 
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
-        """The torch optimiser over `parameters`."""
+        """Return the torch optimizer of `parameters`."""
         raise NotImplementedError
 
 
@@ -41,7 +41,7 @@ class Adam(Optimizer):
         self.lr = lr
 
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
-        """See `Optimizer.build`."""
+        """Return the torch optimizer of `parameters`."""
         return torch.optim.Adam(parameters, lr=self.lr, fused=FUSED)
 
 
@@ -51,7 +51,7 @@ class AdamW(Optimizer):
 
     Args:
         lr: learning rate.
-        weight_decay: share of each weight taken off per step, times the learning rate.
+        weight_decay: share of each weight subtracted per step, times the learning rate.
     """
 
     def __init__(self, lr: float = 1e-4, weight_decay: float = 0.01) -> None:
@@ -60,26 +60,26 @@ class AdamW(Optimizer):
         self.lr, self.weight_decay = lr, weight_decay
 
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
-        """See `Optimizer.build`."""
+        """Return the torch optimizer of `parameters`."""
         return torch.optim.AdamW(parameters, lr=self.lr, weight_decay=self.weight_decay, fused=FUSED)
 
 
 class Schedule(Registrable):
-    """How the learning rate changes over the steps of a run."""
+    """Base class of learning-rate schedules over the steps of a run."""
 
     default_component = "constant"
 
     def factor(self, progress: float) -> float:
-        """What the learning rate is multiplied with; `progress` runs from 0 (first step) to 1 (end)."""
+        """Return the factor of the learning rate at `progress`, from 0 (first step) to 1 (end)."""
         raise NotImplementedError
 
     def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
-        """The torch scheduler for a run of `steps` steps."""
+        """Return the torch scheduler for a run of `steps` steps."""
         return LambdaLR(optimizer, lambda step: self.factor(min(step / max(steps, 1), 1.0)))
 
 
-def scale_rate(scheduler: LambdaLR, factor: float) -> bool:
-    """Let a run go on at `factor` times the learning rate that its schedule gives; was it another before?"""
+def scale_learning_rate(scheduler: LambdaLR, factor: float) -> bool:
+    """Multiply the scheduled learning rate by `factor` from now on; return whether that changes it."""
     before = scheduler.base_lrs
     groups = scheduler.optimizer.param_groups
     scheduler.base_lrs = [group["initial_lr"] * factor for group in groups]
@@ -87,8 +87,8 @@ def scale_rate(scheduler: LambdaLR, factor: float) -> bool:
     return scheduler.base_lrs != before
 
 
-def go_to_step(scheduler: LambdaLR, step: int) -> None:
-    """Let a run go on with the learning rate that its schedule gives at a step."""
+def set_step(scheduler: LambdaLR, step: int) -> None:
+    """Set the learning rate to that of a step of the schedule."""
     scheduler.last_epoch = step
     _set_rates(scheduler)
 
@@ -101,18 +101,18 @@ def _set_rates(scheduler: LambdaLR) -> None:
 
 @Schedule.register("constant")
 class Constant(Schedule):
-    """The same learning rate throughout."""
+    """Constant learning rate."""
 
     def factor(self, progress: float) -> float:
-        """Always 1."""
+        """Return 1."""
         return 1.0
 
 
 class WarmedUp(Schedule):
-    """Up from 0 in a straight line, then as the schedule says.
+    """Base class of schedules with a linear warm-up from 0.
 
     Args:
-        warmup: share of the run that the way up takes.
+        warmup: share of the run for the warm-up.
     """
 
     def __init__(self, warmup: float = 0.1) -> None:
@@ -120,35 +120,57 @@ class WarmedUp(Schedule):
         self.warmup = warmup
 
     def _warmed(self, progress: float, after: float) -> float:
-        # Not 0 at the very first step, which would be a step that learns nothing.
+        # Not 0 at the first step, which would then learn nothing.
         return max(progress / self.warmup, 1e-3) if progress < self.warmup else after
 
 
 @Schedule.register("linear")
 class Linear(WarmedUp):
-    """Up from 0 during warm-up, then down to 0 in a straight line.
+    """Linear warm-up from 0, then linear decay to 0.
 
     Args:
-        warmup: share of the run that the way up takes.
+        warmup: share of the run for the warm-up.
     """
 
     def factor(self, progress: float) -> float:
-        """See `Schedule.factor`."""
+        """Return the factor of the learning rate at `progress`, from 0 to 1."""
         return self._warmed(progress, (1 - progress) / max(1 - self.warmup, 1e-9))
 
 
 @Schedule.register("cosine")
 class Cosine(WarmedUp):
-    """Up from 0 during warm-up, then down to 0 along half a cosine wave.
+    """Linear warm-up from 0, then decay to 0 along half a cosine wave.
 
     Args:
-        warmup: share of the run that the way up takes.
+        warmup: share of the run for the warm-up.
     """
 
     def factor(self, progress: float) -> float:
-        """See `Schedule.factor`."""
+        """Return the factor of the learning rate at `progress`, from 0 to 1."""
         after = 0.5 * (1 + math.cos(math.pi * (progress - self.warmup) / max(1 - self.warmup, 1e-9)))
         return self._warmed(progress, after)
+
+
+@Schedule.register("linear_decay")
+class LinearDecay(Schedule):
+    """Linear decay from the first step on, capped by a linear warm-up of a fixed number of steps.
+
+    Args:
+        warmup_steps: number of steps of the warm-up.
+        final: lowest factor of the learning rate.
+    """
+
+    def __init__(self, warmup_steps: int = 0, final: float = 0.0) -> None:
+        at_least(0, warmup_steps=warmup_steps)
+        between(0, 1, final=final)
+        self.warmup_steps, self.final = warmup_steps, final
+
+    def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
+        """Return the torch scheduler for a run of `steps` steps."""
+        warmup = max(self.warmup_steps, 1)
+        return LambdaLR(
+            optimizer, lambda step: min((step + 1) / warmup, max(self.final, 1 - step / max(steps, 1)))
+        )
 
 
 @Optimizer.register("sgd")
@@ -157,7 +179,7 @@ class SGD(Optimizer):
 
     Args:
         lr: learning rate.
-        l2: λ of a term λ Σ w² beside the loss; torch's `weight_decay` is twice that.
+        l2: λ of a term λ Σ w² added to the loss; torch's `weight_decay` is twice that.
     """
 
     def __init__(self, lr: float = 0.01, l2: float = 0.0) -> None:
@@ -166,5 +188,5 @@ class SGD(Optimizer):
         self.lr, self.l2 = lr, l2
 
     def build(self, parameters: Iterable[nn.Parameter]) -> TorchOptimizer:
-        """See `Optimizer.build`."""
+        """Return the torch optimizer of `parameters`."""
         return torch.optim.SGD(parameters, lr=self.lr, weight_decay=2 * self.l2)

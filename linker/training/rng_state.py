@@ -1,4 +1,4 @@
-"""The state of every source of chance in this process: taken, given back, written as JSON."""
+"""States of all random number generators of this process, as JSON values."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import torch
 
 
 def seed_everything(seed: int) -> None:
-    """Seed every source of chance in this process."""
+    """Seed all random number generators of this process."""
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
 
 
-def random_state() -> dict[str, Any]:
-    """The state of Python's, numpy's and torch's generators, as JSON values."""
+def get_rng_state() -> dict[str, Any]:
+    """Return the states of Python's, numpy's and torch's generators as JSON values."""
     name, keys, *rest = np.random.get_state(legacy=True)
     state = {
         "python": random.getstate(),
@@ -30,8 +30,8 @@ def random_state() -> dict[str, Any]:
     return state
 
 
-def set_random_state(state: dict[str, Any]) -> None:
-    """Go on where `random_state` was asked, in this process or in another."""
+def set_rng_state(state: dict[str, Any]) -> None:
+    """Restore what `get_rng_state` returned, in this process or another."""
     version, numbers, gauss = state["python"]
     random.setstate((version, tuple(numbers), gauss))
     name, keys, *rest = state["numpy"]

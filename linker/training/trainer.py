@@ -1,4 +1,4 @@
-"""The training loop: mined pairs, a loss, a step; the best epoch on the dev set wins."""
+"""The training loop: epochs of steps, dev metrics after each, the best epoch kept."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from torch import nn
@@ -13,53 +14,47 @@ from torch import nn
 from linker.common.checks import above, at_least, between
 from linker.common.console import stderr
 from linker.common.errors import ConfigError, LinkerError
-from linker.data.types import LinkedPosts
-from linker.evaluation.evaluate import ARTICLE_METRICS, PAIR_METRICS
-from linker.models.model import Model
-from linker.models.siamese.siamese import SiameseModel
-from linker.modules.losses.loss import Loss
-from linker.modules.miners import Miner
 from linker.modules.precision import Precision
-from linker.training.batch_sampler import Batches
+from linker.training.batch_sampler import BatchSampler
 from linker.training.callbacks import Callback
-from linker.training.checkpointing.saver import Keeping, Saver, TrainingResult, restore, seed_rank
-from linker.training.checkpointing.signals import Stopped, StopSignals
-from linker.training.distributed.context import Workers
+from linker.training.checkpointing.checkpointer import Checkpointer, seed_rank
+from linker.training.checkpointing.signals import GracefulExit, StopSignals
 from linker.training.loss_rule import LossRule
 from linker.training.memory_bank import CrossBatchMemory
-from linker.training.optimizers import Optimizer, Schedule, scale_rate
-from linker.training.training_state import Run
-from linker.training.validation import dev_metrics
-from linker.training.weight_interpolation import Blend
+from linker.training.optimizers import Optimizer, Schedule, scale_learning_rate
+from linker.training.training_state import TrainingResult, TrainingState, TrainingTask
+from linker.training.validation import METRICS, dev_metrics
+from linker.training.weight_interpolation import InterpolatedWeights
 
 
 class Trainer:
-    """Trains a Siamese model.
+    """Trains a bi-encoder.
 
     Args:
-        optimizer: how weights follow gradients.
+        optimizer: how the weights follow the gradients.
         schedule: how the learning rate changes over the run.
-        batches: which articles and posts meet in a step.
-        epochs: passes over the training posts, at most; 0 measures the model as it is prepared (untrained vectors).
+        batches: the batch sampler: which articles and posts form a batch.
+        epochs: maximum number of passes over the training posts; 0 measures the model as it is prepared.
         patience: stop after this many epochs without a better `metric`; null never stops early.
-        metric: the dev metric that says which epoch is best, as `linker evaluate` names it.
-        clip_norm: gradients longer than this are shortened to it; null leaves them.
-        callbacks: what watches the run.
-        checkpoint_seconds: how much time may pass between two checkpoints; the end of an epoch always makes one.
-        chunk_tokens: encode at most so many tokens at a time, at the price of encoding everything twice: the same
-            gradients in memory bounded by the chunk. Null encodes a batch at once.
-        memory: compare articles with posts of earlier batches too.
-        loss_rule: lowers the learning rate and ends the run by the training loss, beside `patience`.
-        precision: of what the encoder computes; weights, mining and loss are always float32. `auto`: bfloat16 where the
-            device itself multiplies it, else float32. float16 needs a GPU.
-        start_share: of the weights that training began with, in the model that is measured and written.
+        metric: the dev metric that chooses the best epoch, named as in `linker evaluate`; `teacher_cosine` for
+            distillation.
+        clip_norm: shorten gradients longer than this; null leaves them as they are.
+        callbacks: observers of the run, such as loggers.
+        checkpoint_seconds: maximum number of seconds between two checkpoints; every epoch ends with one.
+        chunk_tokens: encode at most this many tokens at a time, everything twice: the same gradients in memory bounded
+            by the chunk. Null encodes a batch at once.
+        memory: the memory bank: also compare articles with posts of earlier batches.
+        loss_rule: lowers the learning rate and ends the run by the training loss, in addition to `patience`.
+        precision: of the encoder's computations; weights, mining and loss are always float32. `auto`: bfloat16 if the
+            device multiplies it natively, else float32. float16 needs a GPU.
+        start_share: weight of the initial model in the model that is measured and written, from 0 to 1.
     """
 
     def __init__(
         self,
         optimizer: Optimizer,
         schedule: Schedule,
-        batches: Batches,
+        batches: BatchSampler,
         epochs: int = 10,
         patience: int | None = 5,
         metric: str = "mAP",
@@ -76,11 +71,8 @@ class Trainer:
         at_least(1, patience=patience, chunk_tokens=chunk_tokens)
         above(0, clip_norm=clip_norm)
         between(0, 1, start_share=start_share)
-        known = [*PAIR_METRICS, *ARTICLE_METRICS]
-        if metric not in known:
-            raise ConfigError(
-                f"trainer.metric: there is no metric {metric!r}; choose one of {', '.join(known)}"
-            )
+        if metric not in METRICS:
+            raise ConfigError(f"trainer.metric: unknown metric {metric!r}; use one of {', '.join(METRICS)}")
         self.optimizer, self.schedule, self.batches = optimizer, schedule, batches
         self.epochs, self.patience, self.metric, self.clip_norm = epochs, patience, metric, clip_norm
         self.callbacks = callbacks or []
@@ -88,141 +80,150 @@ class Trainer:
         self.memory, self.loss_rule, self.precision = memory, loss_rule, precision
         self.start_share = start_share
 
-    def train(
-        self,
-        model: SiameseModel,
-        miner: Miner,
-        loss: Loss,
-        train: LinkedPosts,
-        dev: LinkedPosts | None,
-        seed: int,
-        log_dir: Path,
-        on_epoch: Callable[[TrainingResult], None] = lambda result: None,
-        keeping: Keeping | None = None,
-        workers: Workers | None = None,
-        whole: Model | None = None,
-    ) -> TrainingResult:
-        """Train until the epochs or the patience are used up, or a signal ends it.
-
-        Args:
-            model: prepared; holds the weights of the last epoch afterwards.
-            miner: chooses pairs.
-            loss: over the chosen pairs.
-            train: what is learned from.
-            dev: what chooses the best epoch; without it the last one counts as best.
-            seed: decides the order of the batches.
-            log_dir: for callbacks.
-            on_epoch: called after each epoch, when the best state is up to date, in the process that writes.
-            keeping: where the run is saved, and where it goes on; None: it begins and is not saved.
-            workers: the processes that share the work; None: this one alone.
-            whole: what the dev set judges, if `model` is only a part of it.
+    def start(self, task: TrainingTask) -> TrainingState:
+        """Return the state of a run before its first step.
 
         Raises:
-            LinkerError: the loss or its gradient is not a number, or memory is out; the message names the batch's
-                articles. Or the checkpoint does not fit.
-            StepError: a step ended in another error, with the same said.
+            ConfigError: if the model has no trainable weights.
         """
-        workers, whole = workers or Workers(), whole or model
-        result = TrainingResult()
+        return TrainingState(
+            task,
+            sampler=self.batches,
+            optimizer=self.optimizer,
+            schedule=self.schedule,
+            epochs=self.epochs,
+            precision=self.precision,
+            chunk_tokens=self.chunk_tokens,
+            max_norm=self.clip_norm,
+            memory=self.memory,
+        )
+
+    def train(
+        self,
+        task: TrainingTask,
+        log_dir: Path,
+        on_epoch: Callable[[TrainingResult], None] = lambda result: None,
+        checkpointer: Checkpointer | None = None,
+    ) -> TrainingResult:
+        """Train until the epochs or the patience are used up, or a signal stops the run.
+
+        Args:
+            task: what is trained; its model holds the weights of the last epoch afterwards.
+            log_dir: folder for the callbacks.
+            on_epoch: called in the main process after each epoch, when the result is up to date.
+            checkpointer: saves the run and resumes it; None trains from the start and saves nothing.
+
+        Returns:
+            The history of the run.
+
+        Raises:
+            LinkerError: if the loss or its gradient is not finite, or memory is exhausted (the message names the
+                batch's articles); or if the checkpoint does not fit.
+            StepError: if a step fails for another reason.
+        """
         if self.epochs == 0:
-            self._record(result, 0, dev_metrics(model, whole, dev, workers), model)
-            if workers.first:
-                on_epoch(result)
-                stderr.print(
-                    f"not trained{_figures(result.epochs[0], self.metric)}", highlight=False, soft_wrap=True
-                )
-            return result
-        blend = Blend(model, self.start_share)
-        run = Run(self, model, miner, loss, train, seed, workers)
-        seed_rank(seed, workers.rank)
-        resumed = keeping is not None and restore(run, result, keeping)
-        self._follow_loss(run, result)
-        callbacks = self.callbacks if workers.first else []
+            return self._measure(task, on_epoch)
+        weights = InterpolatedWeights(task.model, self.start_share)
+        state = self.start(task)
+        seed_rank(task.seed, task.workers.rank)
+        resumed = checkpointer is not None and checkpointer.restore(state)
+        self._follow_loss(state)
+        callbacks = self.callbacks if task.workers.is_main else []
         with StopSignals() as signals:
-            saver = Saver(run, result, keeping, self.checkpoint_seconds, signals)
+            run = _Run(state, weights, callbacks, on_epoch, signals, checkpointer)
             try:
-                _start(callbacks, log_dir, run.step if resumed else None, len(result.epochs))
-                while not self._done(result, dev):
-                    self._epoch(run, blend, result, whole, dev, saver, callbacks, on_epoch)
+                _start(callbacks, log_dir, state.step if resumed else None, len(state.result.epochs))
+                while not self._done(state):
+                    self._epoch(run)
             except KeyboardInterrupt:
-                result.stopped_by = signal.SIGINT
-            except Stopped as stop:
-                result.stopped_by = stop.number
-                saver.save()
+                state.result.stopped_by = signal.SIGINT
+            except GracefulExit as stop:
+                state.result.stopped_by = stop.number
+                if checkpointer is not None:
+                    checkpointer.save(state)
             finally:
                 for callback in callbacks:
                     callback.close()
+        return state.result
+
+    def _measure(self, task: TrainingTask, on_epoch: Callable[[TrainingResult], None]) -> TrainingResult:
+        """Measure the model without training it."""
+        result = TrainingResult()
+        self._record(result, 0, dev_metrics(task), task.model)
+        if task.workers.is_main:
+            on_epoch(result)
+            _print(f"not trained{_format_metrics(result.epochs[0], self.metric)}")
         return result
 
-    def _epoch(
-        self,
-        run: Run,
-        blend: Blend,
-        result: TrainingResult,
-        whole: Model,
-        dev: LinkedPosts | None,
-        saver: Saver,
-        callbacks: list[Callback],
-        on_epoch: Callable[[TrainingResult], None],
-    ) -> None:
-        """One epoch, or the rest of one: steps, metrics, the model folder, a checkpoint."""
+    def _epoch(self, run: _Run) -> None:
+        """Train for one epoch or the rest of it; then measure, write the model folder, save a checkpoint."""
+        state, result = run.state, run.state.result
         number = len(result.epochs) + 1
         started = time.monotonic()
-
-        def after_step(values: dict[str, float]) -> None:
-            for callback in callbacks:
-                callback.step(run.step, values)
-            saver.after_step()
-
-        run.epoch(number, after_step)
-        # Several processes stop between steps only, so that none waits for one that has left.
-        with blend.blended(run.model):
-            with saver.signals.breakable() if run.workers.size == 1 else nullcontext():
-                metrics = dev_metrics(run.model, whole, dev, run.workers)
-            self._record(result, number, metrics, run.model)
-            result.losses.append(run.workers.all_of(run.loss_sum / run.steps)[0])
-            if run.workers.first:
-                on_epoch(result)
-        if run.workers.first:
-            _report(number, self.epochs, run, metrics, self.metric, result, time.monotonic() - started)
-        for callback in callbacks:
+        state.epoch(number, lambda figures: self._after_step(run, figures))
+        with run.weights.applied(state.model):
+            # Several processes stop between steps only, so that none waits for one that has exited.
+            with run.signals.interruptible() if state.workers.size == 1 else nullcontext():
+                metrics = dev_metrics(state.task)
+            self._record(result, number, metrics, state.model)
+            result.losses.append(state.workers.all_gather_object(state.loss_sum / state.steps)[0])
+            if state.workers.is_main:
+                run.on_epoch(result)
+        if state.workers.is_main:
+            self._report(state, time.monotonic() - started)
+        for callback in run.callbacks:
             callback.epoch(number, metrics)
-        run.next_epoch()
-        self._follow_loss(run, result)
-        finished = self._done(result, dev)
-        if finished and number < self.epochs and run.workers.first:
-            stderr.print(f"{self._why_done(result)}: stopping early")
-        saver.save_or_warn(finished)
+        state.next_epoch()
+        self._follow_loss(state)
+        finished = self._done(state)
+        if finished and number < self.epochs and state.workers.is_main:
+            _print(f"{self._why_done(result)}: stopping early")
+        if run.checkpointer is not None:
+            run.checkpointer.save_or_warn(state, finished)
 
-    def _done(self, result: TrainingResult, dev: LinkedPosts | None) -> bool:
-        """Are the epochs or the patience used up, or does the training loss hardly fall?"""
-        behind = len(result.epochs) - result.best_epoch
-        impatient = dev is not None and self.patience is not None and behind >= self.patience
+    def _after_step(self, run: _Run, figures: dict[str, float]) -> None:
+        """Call the callbacks; save a checkpoint if one is due; exit if a signal asks for it."""
+        for callback in run.callbacks:
+            callback.step(run.state.step, figures)
+        due = run.checkpointer is not None and run.checkpointer.is_due(self.checkpoint_seconds)
+        due_now, number = run.state.workers.all_reduce_max(
+            int(due and run.state.workers.is_main), run.signals.requested
+        )
+        if number:
+            raise GracefulExit(number)
+        if due_now and run.checkpointer is not None:
+            run.checkpointer.save_or_warn(run.state)
+
+    def _done(self, state: TrainingState) -> bool:
+        """Return whether the epochs or the patience are used up, or the loss rule ends the run."""
+        result = state.result
+        without_gain = len(result.epochs) - result.best_epoch
+        impatient = state.task.dev is not None and self.patience is not None and without_gain >= self.patience
         used_up = len(result.epochs) >= self.epochs or (impatient and bool(result.epochs))
-        return used_up or self._loss_stays(result)
+        return used_up or self._ended_by_loss(result)
 
-    def _loss_stays(self, result: TrainingResult) -> bool:
+    def _ended_by_loss(self, result: TrainingResult) -> bool:
         return self.loss_rule is not None and self.loss_rule.after(result.losses)[1]
 
     def _why_done(self, result: TrainingResult) -> str:
-        if self._loss_stays(result):
+        if self._ended_by_loss(result):
             return "the training loss hardly falls"
         return f"no better {self.metric} for {self.patience} epochs"
 
-    def _follow_loss(self, run: Run, result: TrainingResult) -> None:
-        """Set the learning rate that the rule asks for after the epochs so far."""
+    def _follow_loss(self, state: TrainingState) -> None:
+        """Set the learning rate that the loss rule asks for after the epochs so far."""
         if self.loss_rule is None:
             return
-        factor, stop = self.loss_rule.after(result.losses)
-        if scale_rate(run.scheduler, factor) and run.workers.first and not stop:
-            stderr.print(f"the training loss rose: learning rate × {factor:g} from here on", highlight=False)
+        factor, stop = self.loss_rule.after(state.result.losses)
+        if scale_learning_rate(state.scheduler, factor) and state.workers.is_main and not stop:
+            _print(f"the training loss rose: learning rate × {factor:g} from now on")
 
     def _record(
         self, result: TrainingResult, number: int, metrics: dict[str, float], model: nn.Module
     ) -> None:
         if metrics and self.metric not in metrics:
             raise LinkerError(
-                f"trainer.metric: the dev set is too small for {self.metric}; choose one of {', '.join(metrics)}"
+                f"trainer.metric: {self.metric} cannot be measured on this dev set; use one of {', '.join(metrics)}"
             )
         best = result.epochs[result.best_epoch - 1] if result.best_epoch else None
         result.epochs.append(metrics)
@@ -230,8 +231,31 @@ class Trainer:
             result.best_epoch = number
             result.best_state = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
 
+    def _report(self, state: TrainingState, seconds: float) -> None:
+        """Print the line of an epoch."""
+        number, metrics = len(state.result.epochs), state.result.epochs[-1]
+        best = "  best so far" if metrics and state.result.best_epoch == number else ""
+        _print(
+            f"epoch {number}/{self.epochs}  loss {state.loss_sum / state.steps:.4f}"
+            f"  {state.counted} per batch {state.count_sum / state.steps:,.0f}"
+            f"{_format_metrics(metrics, self.metric)}  {seconds:.0f} s{best}"
+        )
+
+
+@dataclass
+class _Run:
+    """What the epochs of one call of `Trainer.train` share."""
+
+    state: TrainingState
+    weights: InterpolatedWeights
+    callbacks: list[Callback]
+    on_epoch: Callable[[TrainingResult], None]
+    signals: StopSignals
+    checkpointer: Checkpointer | None
+
 
 def _start(callbacks: list[Callback], log_dir: Path, step: int | None, epochs: int) -> None:
+    """Start the callbacks, or resume them after `step`."""
     try:
         for callback in callbacks:
             if step is None:
@@ -242,31 +266,15 @@ def _start(callbacks: list[Callback], log_dir: Path, step: int | None, epochs: i
         raise LinkerError(f"{error.filename or log_dir}: cannot be written ({error.strerror})") from error
 
 
-def _report(
-    number: int,
-    epochs: int,
-    run: Run,
-    metrics: dict[str, float],
-    metric: str,
-    result: TrainingResult,
-    seconds: float,
-) -> None:
-    """One line per epoch that stays on the screen."""
-    best = "  best so far" if metrics and result.best_epoch == number else ""
-    stderr.print(
-        f"epoch {number}/{epochs}  loss {run.loss_sum / run.steps:.4f}"
-        f"  {run.counted} per batch {run.count_sum / run.steps:,.0f}{_figures(metrics, metric)}"
-        f"  {seconds:.0f} s{best}",
-        highlight=False,
-        soft_wrap=True,
-    )
-
-
-def _figures(metrics: dict[str, float], metric: str) -> str:
-    """The dev metrics of an epoch's line: the paper's, MAP, and the one that chooses the best epoch."""
-    shown = {"mRP": "r-Precision (mRP)"}
+def _format_metrics(metrics: dict[str, float], metric: str) -> str:
+    """Return the dev metrics of an epoch's line: the usual ones, and the one that chooses the best epoch."""
+    labels = {"mRP": "r-Precision (mRP)", "teacher_cosine": "cosine to the teacher"}
     return "".join(
-        f"  {shown.get(name, name)} {metrics[name]:.2%}"
+        f"  {labels.get(name, name)} {metrics[name]:.2%}"
         for name in dict.fromkeys(["mRP", "mAP", "AUC", "MAP", metric])
         if name in metrics
     )
+
+
+def _print(line: str) -> None:
+    stderr.print(line, highlight=False, soft_wrap=True)

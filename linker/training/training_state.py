@@ -1,12 +1,13 @@
-"""One model being trained: its state, and the step."""
+"""A training run's state: the model and its optimizer, how far it has come, and the training step."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,86 +16,148 @@ from torch.optim import Optimizer as TorchOptimizer
 from linker.common.console import progress_bar
 from linker.common.errors import ConfigError, LinkerError
 from linker.data.types import LinkedPosts
+from linker.models.model import Model
 from linker.models.siamese.siamese import SiameseModel
 from linker.modules.kernels.dropout import Masks, mixed
 from linker.modules.losses.loss import Loss
-from linker.modules.miners import MinedPairs, Miner
+from linker.modules.miners import Miner
 from linker.modules.precision import Precision, lower_type
-from linker.training.batch_sampler import Batches, PairBatch
-from linker.training.distributed.context import Workers
-from linker.training.distributed.errors import told
-from linker.training.grad_cache import EncodedBatch
-from linker.training.memory_bank import CrossBatchMemory, RememberedPosts
-from linker.training.optimizers import Optimizer, Schedule, go_to_step
+from linker.training.batch_sampler import BatchSampler, PairBatch
+from linker.training.distributed.context import DistributedContext
+from linker.training.distributed.errors import add_step_context
+from linker.training.grad_cache import CachedBatch
+from linker.training.memory_bank import CrossBatchMemory, MemoryBank
+from linker.training.optimizers import Optimizer, Schedule, set_step
 
 
-class Settings(Protocol):
-    """What of a trainer the steps follow; `Trainer` tells what each means."""
-
-    batches: Batches
-    optimizer: Optimizer
-    schedule: Schedule
-    epochs: int
-    precision: Precision
-    chunk_tokens: int | None
-    clip_norm: float | None
-    memory: CrossBatchMemory | None
-
-
-class Run:
-    """Model, optimiser and schedule, the tokenized training set, and how far the run has come.
+@dataclass
+class TrainingTask:
+    """What is trained, and on what.
 
     Attributes:
-        step: steps done.
-        batch: batches of the present epoch that are done.
-        loss_sum: over the batches of this epoch so far.
-        count_sum: the pairs or triplets that the loss was computed from, over the same batches.
+        model: a prepared model; training changes its weights.
+        miner: chooses the pairs of a batch.
+        loss: computed over the chosen pairs.
+        train: the training set.
+        dev: the dev set, by which the best epoch is chosen; without it the last epoch counts as best.
+        seed: decides the order of the batches and dropout.
+        workers: the processes that share the work.
+        whole: the model that the dev set is scored with, if `model` is only a part of it.
+    """
+
+    model: SiameseModel
+    miner: Miner
+    loss: Loss
+    train: LinkedPosts
+    dev: LinkedPosts | None = None
+    seed: int = 13
+    workers: DistributedContext = field(default_factory=DistributedContext)
+    whole: Model | None = None
+
+
+@dataclass
+class TrainingResult:
+    """The history of a run.
+
+    Attributes:
+        epochs: the dev metrics after each epoch, in order; empty dicts without a dev set.
+        losses: the mean training loss of each epoch.
+        best_epoch: counted from 1; 0 if nothing was trained.
+        best_state: the weights after the best epoch.
+        stopped_by: number of the signal that ended the run early (SIGINT for Ctrl-C), else 0.
+    """
+
+    epochs: list[dict[str, float]] = field(default_factory=list)
+    losses: list[float] = field(default_factory=list)
+    best_epoch: int = 0
+    best_state: dict[str, Tensor] = field(default_factory=dict)
+    stopped_by: int = 0
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal ended the run early."""
+        return self.stopped_by != 0
+
+
+class TrainingState:
+    """Model, optimizer and schedule, the tokenized training set, and how far the run has come.
+
+    Args:
+        task: what is trained.
+        sampler: which articles and posts form a batch.
+        optimizer: the optimizer.
+        schedule: the learning-rate schedule.
+        epochs: length of the run, for the schedule.
+        precision: of the encoder's computations.
+        chunk_tokens: encode at most this many tokens at a time; None encodes a batch at once.
+        max_norm: gradients longer than this are shortened to it; None leaves them as they are.
+        memory: settings of the memory bank; None trains without one.
+
+    Attributes:
+        result: the history of the run.
+        step: number of steps done.
+        batch: number of batches done in the current epoch.
+        loss_sum: sum of the losses of these batches.
+        count_sum: pairs, triplets or texts that the losses were computed from, summed over these batches.
         counted: what `count_sum` counts, in words.
+
+    Raises:
+        ConfigError: if the model has no trainable weights.
     """
 
     def __init__(
         self,
-        trainer: Settings,
-        model: SiameseModel,
-        miner: Miner,
-        loss: Loss,
-        data: LinkedPosts,
-        seed: int,
-        workers: Workers,
+        task: TrainingTask,
+        *,
+        sampler: BatchSampler,
+        optimizer: Optimizer,
+        schedule: Schedule,
+        epochs: int,
+        precision: Precision = "float32",
+        chunk_tokens: int | None = None,
+        max_norm: float | None = None,
+        memory: CrossBatchMemory | None = None,
     ) -> None:
-        self.model, self.miner, self.loss, self.data, self.seed = model, miner, loss, data, seed
-        self.trainer, self.workers = trainer, workers
-        self.steps = trainer.batches.count(data)
-        self.articles = [model.article_tokens(article) for article in data.articles]
-        self.posts = [model.post_tokens(post) for post in data.posts]
-        row = {article.id: i for i, article in enumerate(data.articles)}
+        self.task, self.result, self.workers = task, TrainingResult(), task.workers
+        self.model, self.miner, self.loss, self.data = task.model, task.miner, task.loss, task.train
+        self.sampler, self.chunk_tokens, self.max_norm, self.memory = sampler, chunk_tokens, max_norm, memory
+        self.steps = sampler.count(self.data)
+        self.articles = [self.model.article_tokens(article) for article in self.data.articles]
+        self.posts = [self.model.post_tokens(post) for post in self.data.posts]
+        row = {article.id: i for i, article in enumerate(self.data.articles)}
         # Posts of one class share the ids of their articles.
-        ids = dict.fromkeys(post.article_ids for post in data.posts)
-        links = {own: frozenset(row[a] for a in own if a in row) for own in ids}
-        self._articles_of = [links[post.article_ids] for post in data.posts]
-        self._model_parameters = [p for p in model.parameters() if p.requires_grad]
-        self._loss_parameters = [p for p in loss.parameters() if p.requires_grad]
+        ids = dict.fromkeys(post.article_ids for post in self.data.posts)
+        links = {linked: frozenset(row[a] for a in linked if a in row) for linked in ids}
+        self._articles_of = [links[post.article_ids] for post in self.data.posts]
+        self._model_parameters = [p for p in self.model.parameters() if p.requires_grad]
+        self._loss_parameters = [p for p in self.loss.parameters() if p.requires_grad]
         self.parameters = self._model_parameters + self._loss_parameters
         if not self.parameters:
             raise ConfigError(
                 "the model has nothing to train: its encoder has no weights and its embedder is frozen"
             )
-        self._lower = lower_type(trainer.precision, workers.device)
-        self.optimizer = trainer.optimizer.build(self.parameters)
-        self.scheduler = trainer.schedule.build(self.optimizer, self.steps * trainer.epochs)
-        self.memory = trainer.memory
-        self.remembered = RememberedPosts(self.memory.posts if self.memory else 0)
-        self.scaler = torch.amp.GradScaler(workers.device.type, enabled=trainer.precision == "float16")
+        device = self.workers.device
+        self._lower = lower_type(precision, device)
+        self.optimizer = optimizer.build(self.parameters)
+        self.scheduler = schedule.build(self.optimizer, self.steps * epochs)
+        self.memory_bank = MemoryBank(memory.posts if memory else 0)
+        self.scaler = torch.amp.GradScaler(device.type, enabled=precision == "float16")
         self.step = self.batch = 0
         self.loss_sum = self.count_sum = 0.0
-        self.counted = f"{'mined ' if miner.chooses else ''}{loss.counts}"
+        mined = self.miner.chooses and self.loss.counts != "texts"
+        self.counted = f"{'mined ' if mined else ''}{self.loss.counts}"
 
     def epoch(self, number: int, after_step: Callable[[dict[str, float]], None]) -> None:
-        """One pass over the training posts, or the rest of it."""
+        """Train for one epoch, or for the rest of it.
+
+        Args:
+            number: of the epoch, from 1.
+            after_step: called after every step with the figures to log.
+        """
         self.model.train()
         with progress_bar() as progress:
             bar = progress.add_task(f"epoch {number}", total=self.steps, completed=self.batch)
-            batches = self.trainer.batches.epoch(self.data, self.seed * 100_003 + number)
+            batches = self.sampler.epoch(self.data, self.task.seed * 100_003 + number)
             for batch in islice(batches, self.batch, None):
                 values = self._step(batch)
                 self.step += 1
@@ -107,13 +170,15 @@ class Run:
                 after_step(values)
 
     def next_epoch(self) -> None:
-        """The present epoch is over."""
+        """Reset what is counted per epoch."""
         self.batch, self.loss_sum, self.count_sum = 0, 0.0, 0.0
 
     def _step(self, batch: PairBatch) -> dict[str, float]:
-        with told(self.workers, self.step + 1, [self.data.articles[i].id for i in batch.articles]):
+        with add_step_context(
+            self.workers, self.step + 1, [self.data.articles[i].id for i in batch.articles]
+        ):
             started = time.monotonic()
-            loss, pairs = self._gradients(batch)
+            loss, figures = self._gradients(batch)
             self.scaler.unscale_(self.optimizer)
             self._clip()
             rate = self.optimizer.param_groups[0]["lr"]
@@ -121,31 +186,30 @@ class Run:
             self.scaler.update()
             self.scheduler.step()
             seconds = time.monotonic() - started
-        counts = {"pairs": float(pairs.pairs), "triplets": float(pairs.triplets)}
-        return {"loss": loss, **counts, "lr": rate, "seconds": seconds}
+        return {"loss": loss, **figures, "lr": rate, "seconds": seconds}
 
-    def _gradients(self, batch: PairBatch) -> tuple[float, MinedPairs]:
-        """Fill in the weights' gradients; the loss, and the pairs it was computed from.
+    def _gradients(self, batch: PairBatch) -> tuple[float, dict[str, float]]:
+        """Compute the gradients of a batch; return the loss and the figures to log.
 
-        Vectors are gathered from all processes, and each computes the whole loss; so each has the gradient of all
-        vectors, and carries that of its own texts on to the weights. The sum over processes is the batch's gradient.
+        Every process encodes its share of the texts, gathers all vectors and computes the whole loss, then
+        backpropagates through its own texts. The sum over processes is the gradient of the batch.
         """
         texts = [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
         lengths = [len(text.ids) for text in texts]
-        shares = self.workers.shares(lengths)
+        shares = self.workers.split_by_tokens(lengths)
         mine = shares[self.workers.rank]
-        # Every process drops what a single one would.
-        masks = Masks.of_batch(mixed(self.seed, self.step), lengths).of(mine)
-        own = EncodedBatch(self._encode, [texts[i] for i in mine], self.trainer.chunk_tokens, masks)
-        vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()
+        # Dropout is that of a single process.
+        masks = Masks.of_batch(mixed(self.task.seed, self.step), lengths).of(mine)
+        own = CachedBatch(self._encode, [texts[i] for i in mine], self.chunk_tokens, masks)
+        vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()  # (texts, dim)
         count = len(batch.articles)
         articles, posts, rows = vectors[:count], vectors[count:], batch.posts
         if self.memory is not None and self.step >= self.memory.after_steps:
-            earlier, remembered = self.remembered.besides(rows)
+            earlier, remembered = self.memory_bank.excluding(rows)
             if remembered is not None:
                 posts, rows = torch.cat([posts, remembered]), rows + earlier
         pairs = self.miner(articles, posts, self._relevance(batch.articles, rows).to(vectors.device))
-        loss = self.loss(articles, posts, pairs)
+        loss, figures = self.loss.batch_loss(articles, posts, pairs, rows)
         value = loss.item()
         if not math.isfinite(value):
             raise LinkerError(f"the loss is {value}")
@@ -155,27 +219,27 @@ class Run:
         own.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
         if self.memory is not None:
-            self.remembered.remember(batch.posts, vectors[count:])
-        return value, pairs
+            self.memory_bank.enqueue(batch.posts, vectors[count:])
+        return value, figures
 
     def _encode(self, texts: Any) -> Tensor:
-        if not texts:  # fewer texts than processes
+        if not texts:  # There are fewer texts than processes.
             dtype = next(self.model.parameters()).dtype
             return torch.zeros(0, self.model.output_dim, dtype=dtype, device=self.model.device)
         with torch.autocast(self.workers.device.type, self._lower, enabled=self._lower is not None):
             vectors = self.model(texts)
-        # Miner and loss add up many small numbers.
+        # Miner and loss sum many small numbers.
         return vectors if vectors.dtype == torch.float64 else vectors.float()
 
     def _clip(self) -> None:
-        if self.trainer.clip_norm is not None:
-            norm = nn.utils.clip_grad_norm_(self.parameters, self.trainer.clip_norm).item()
-            # A gradient too large for float16 makes the scaler leave out the step and scale less.
+        if self.max_norm is not None:
+            norm = nn.utils.clip_grad_norm_(self.parameters, self.max_norm).item()
+            # If a gradient overflows float16, the scaler skips the step and lowers its scale.
             if not math.isfinite(norm) and not self.scaler.is_enabled():
-                raise LinkerError(f"the loss is a number, but its gradient is {norm}")
+                raise LinkerError(f"the loss is finite, but its gradient is {norm}")
 
     def _relevance(self, articles: list[int], posts: list[int]) -> Tensor:
-        """bool, articles × posts, both given by their rows in the training set."""
+        """Return which of these rows of the training set are linked: bool, articles × posts."""
         rows: dict[int, list[int]] = {}
         for i, article in enumerate(articles):
             rows.setdefault(article, []).append(i)
@@ -191,7 +255,7 @@ class Run:
         return relevance
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """All that decides the rest of the run but chance: tensors, and JSON values."""
+        """Return everything that decides the rest of the run except RNG states: tensors, and JSON values."""
         tensors = {}
         for part, module in self._modules().items():
             tensors.update({f"{part}/{name}": tensor for name, tensor in module.state_dict().items()})
@@ -206,7 +270,7 @@ class Run:
         schedule = {
             name: value for name, value in self.scheduler.state_dict().items() if name != "lr_lambdas"
         }
-        tensors.update({f"memory/{name}": tensor for name, tensor in self.remembered.state().items()})
+        tensors.update({f"memory/{name}": tensor for name, tensor in self.memory_bank.state().items()})
         facts = {
             "scaler": self.scaler.state_dict(),
             "step": self.step,
@@ -220,20 +284,20 @@ class Run:
         return tensors, facts
 
     def restore(self, parts: Callable[[str], dict[str, Tensor]], facts: dict[str, Any], same: bool) -> None:
-        """Go on from what `state` gave.
+        """Restore what `state` returned.
 
         Args:
-            parts: gives the tensors of `model`, `loss`, `miner`, `memory` and `optimizer` by name.
+            parts: returns the tensors of `model`, `loss`, `miner`, `memory` or `optimizer`.
             facts: the JSON values.
-            same: the config is that of the state; otherwise learning rates and the like are those of the new config.
+            same: whether the config is unchanged; otherwise learning rates and schedule are those of the new config.
 
         Raises:
-            LinkerError: the state is that of another model, loss, miner or optimiser.
+            LinkerError: if the state belongs to another model, loss, miner or optimizer.
         """
         try:
             for part, module in self._modules().items():
                 module.load_state_dict(parts(part))
-            self.remembered.restore(parts("memory"), self.workers.device)
+            self.memory_bank.restore(parts("memory"), self.workers.device)
             if facts["scaler"] and self.scaler.is_enabled():
                 self.scaler.load_state_dict(facts["scaler"])
             _load_optimizer(self.optimizer, parts("optimizer"), facts["optimizer"], same)
@@ -244,7 +308,7 @@ class Run:
         if same:
             self.scheduler.load_state_dict({"lr_lambdas": [None], **facts["schedule"]})
         else:
-            go_to_step(self.scheduler, self.step)
+            set_step(self.scheduler, self.step)
 
     def _modules(self) -> Mapping[str, nn.Module]:
         return {"model": self.model, "loss": self.loss, "miner": self.miner}
@@ -253,14 +317,14 @@ class Run:
 def _load_optimizer(
     optimizer: TorchOptimizer, tensors: dict[str, Tensor], facts: dict[str, Any], same: bool
 ) -> None:
-    values: dict[int, dict[str, Any]] = {int(i): dict(own) for i, own in facts["values"].items()}
+    values: dict[int, dict[str, Any]] = {int(i): dict(value) for i, value in facts["values"].items()}
     for key, tensor in tensors.items():
         index, name = key.split("/", 1)
         values.setdefault(int(index), {})[name] = tensor
     groups = facts["groups"] if same else optimizer.state_dict()["param_groups"]
     count = _count(groups)
     if _count(facts["groups"]) != count:
-        raise ValueError("the optimiser had another number of weights to train")
+        raise ValueError("the number of trained weights differs")
     optimizer.load_state_dict({"state": values, "param_groups": groups})
 
 

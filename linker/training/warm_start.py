@@ -1,4 +1,4 @@
-"""Training that begins with the weights of a model folder."""
+"""Training that starts from the weights of a model folder."""
 
 from __future__ import annotations
 
@@ -6,43 +6,31 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
-from linker.config.jsonnet import differing
+from linker.config.jsonnet import diff_configs
 from linker.models.archive import read_config
-from linker.models.model import Model
+from linker.models.model import Model, all_parts
 from linker.models.pretrained import FOLDERS
 
-# Where a model's words and weights came from before is no part of what it is.
-_ORIGINS = {"vectors", "path"}
-# Nor is how texts are spelled for it, how vectors are computed and what scores are made of them.
-_SCORING = {
-    "temperature",
-    "none",
-    "kinship",
-    "weights",
-    "fusion",
-    "title_share",
-    "precision",
-    "normalization",
-}
 
-
-def begin_with(model: Model, start: str, config: dict[str, Any]) -> None:
-    """Give a model the weights (and vocabulary) of a model folder; vector files that the config names are not read.
+def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> None:
+    """Load the weights (and vocabulary) of a model folder; vector files that the config names are not read.
 
     Args:
-        model: made from `config`, not prepared.
-        start: a folder of the same model, or the name of one that linker brings along.
+        model: built from `config`, not prepared.
+        start: a folder of the same model, or the name of a bundled one. The two may differ in keys that do not affect
+            the weights (see `Model.keys_without_weights`).
         config: the resolved `model` section.
 
     Raises:
-        ModelError: there is no such folder, or it is damaged.
-        ConfigError: it is that of another model.
+        ModelError: if there is no such folder, or it is damaged.
+        ConfigError: if it contains another model.
     """
     folder = FOLDERS.get(start, Path(start))
-    for path, theirs, ours in differing(read_config(folder)["model"], config, "model"):
-        if not (_ORIGINS | _SCORING) & set(path.split(".")):
+    harmless = set[str]().union(*(part.keys_without_weights for part in all_parts(model)))
+    for path, theirs, ours in diff_configs(read_config(folder)["model"], config, "model"):
+        if harmless.isdisjoint(path.split(".")):
             raise ConfigError(
                 f"start: {folder} is another model: {path} is {theirs!r} there and {ours!r} here; "
-                "make it with the same config"
+                "use the same model config"
             )
     model.load_state(folder)

@@ -1,4 +1,4 @@
-"""Weights between those that training began with and those that it made (Wortsman et al. 2022, section 3)."""
+"""Interpolation between initial and trained weights (WiSE-FT: Wortsman et al. 2022, section 3)."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import torch
 from torch import Tensor, nn
 
 
-class Blend:
-    """What a model began with, to be mixed into what it learned.
+class InterpolatedWeights:
+    """A model's initial weights, to be mixed with its trained ones.
 
-    A model that learned from few links tells their stories well apart, and others less well than before; halfway
-    between the two it does both.
+    Fine-tuning on few links improves the model on their stories and makes it worse on others; interpolating with the
+    initial weights keeps both.
 
     Args:
-        model: as training finds it.
-        share: of the weights from the beginning, from 0 to 1.
+        model: the model before training.
+        share: weight of the initial model, from 0 to 1.
     """
 
     def __init__(self, model: nn.Module, share: float) -> None:
         self._share = share
-        self._start: list[Tensor] = [own.detach().clone() for own in _learning(model)] if share else []
+        self._start: list[Tensor] = [p.detach().clone() for p in _learning(model)] if share else []
 
     @contextmanager
-    def blended(self, model: nn.Module) -> Iterator[None]:
-        """The model with mixed weights; afterwards they are what they were, to the bit."""
-        learned = [own.detach().clone() for own in _learning(model)] if self._share else []
+    def applied(self, model: nn.Module) -> Iterator[None]:
+        """Mix the weights of a model within the block; afterwards they are restored exactly."""
+        learned = [p.detach().clone() for p in _learning(model)] if self._share else []
         with torch.no_grad():
             for own, start in zip(_learning(model), self._start):
                 own.lerp_(start, self._share)

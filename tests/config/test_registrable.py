@@ -136,7 +136,7 @@ def test_only_families_register() -> None:
     class Member(Family):
         pass
 
-    with pytest.raises(TypeError, match="Member is no family"):
+    with pytest.raises(TypeError, match="Member is not a family"):
         Member.register("x")
 
 

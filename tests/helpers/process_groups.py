@@ -111,21 +111,21 @@ def build_training(setting: Setting) -> tuple[Any, ...]:
 
 
 def _recorded(setting: Setting, folder: str) -> None:
-    from linker.training.distributed.process_group import joined
-    from linker.training.training_state import Run
+    from linker.training.distributed.process_group import process_group
+    from linker.training.training_state import TrainingState, TrainingTask
 
     trainer, model, miner, loss, data = build_training(setting)
     record: dict[str, Tensor] = {}
-    clip, gradients = Run._clip, Run._gradients
+    clip, gradients = TrainingState._clip, TrainingState._gradients
 
-    def recorded_clip(run: Run) -> None:
+    def recorded_clip(run: TrainingState) -> None:
         names = {id(p): name for part in (run.model, run.loss) for name, p in part.named_parameters()}
         for p in run.parameters:
             if p.grad is not None:
                 record[f"step {run.step} gradient {names[id(p)]}"] = p.grad.clone()
         clip(run)
 
-    def recorded_gradients(run: Run, batch: Any) -> tuple[float, float]:
+    def recorded_gradients(run: TrainingState, batch: Any) -> tuple[float, dict[str, float]]:
         value, triplets = gradients(run, batch)
         record[f"step {run.step} loss"] = torch.tensor(value)
         return value, triplets
@@ -135,19 +135,11 @@ def _recorded(setting: Setting, folder: str) -> None:
         record[f"mined {step} positives"] = pairs.positives.to(torch.uint8)
         record[f"mined {step} negatives"] = pairs.negatives.to(torch.uint8)
 
-    Run._clip, Run._gradients = recorded_clip, recorded_gradients
+    TrainingState._clip, TrainingState._gradients = recorded_clip, recorded_gradients
     miner.register_forward_hook(mined)
-    with joined() as workers:
-        result = trainer.train(
-            model,
-            miner,
-            loss,
-            data,
-            toy_posts(seed=9),
-            5,
-            Path(folder) / f"log{workers.rank}",
-            workers=workers,
-        )
+    with process_group() as workers:
+        task = TrainingTask(model, miner, loss, data, toy_posts(seed=9), 5, workers)
+        result = trainer.train(task, Path(folder) / f"log{workers.rank}")
         name = f"rank{workers.rank}-of-{workers.size}"
     record |= {f"weights {key}": tensor.clone() for key, tensor in model.state_dict().items()}
     for epoch, metrics in enumerate(result.epochs):

@@ -148,7 +148,7 @@ def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path)
         "model": {"type": "hybrid", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2], "fusion": "sum"},
     }
     given = config(tmp_path, model)
-    result = build(Experiment, given).run(tmp_path / "out", given)
+    result = build(Experiment, given).run(tmp_path / "out")
     loaded = load_model(tmp_path / "out")
     assert isinstance(loaded, CompetingModel)
     assert [type(part).__name__ for part in all_parts(loaded)] == [
@@ -173,7 +173,7 @@ def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path)
 def test_what_cannot_be_trained_is_said(tmp_path: Path, model: object, problem: str) -> None:
     given = config(tmp_path, model)
     with pytest.raises(ConfigError, match=problem):
-        build(Experiment, given).run(tmp_path / "out", given)
+        build(Experiment, given).run(tmp_path / "out")
 
 
 def test_no_temperature_of_zero() -> None:

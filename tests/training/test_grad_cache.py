@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from linker.training.grad_cache import EncodedBatch
-from linker.training.memory_bank import RememberedPosts
-from linker.training.rng_state import random_state, seed_everything, set_random_state
+from linker.training.grad_cache import CachedBatch
+from linker.training.memory_bank import MemoryBank
+from linker.training.rng_state import get_rng_state, seed_everything, set_rng_state
 from tests.helpers.process_groups import (
     ENCODERS,
     Setting,
@@ -37,7 +37,7 @@ def encoded_posts(encoder, dtype, dropout=0.0):
 def gradients(model, texts, chunk_tokens):
     """Vectors and the weights' gradients, for a gradient of the vectors that is always the same."""
     model.zero_grad()
-    batch = EncodedBatch(model, texts, chunk_tokens)
+    batch = CachedBatch(model, texts, chunk_tokens)
     generator = torch.Generator().manual_seed(1)
     batch.backward(torch.randn(batch.vectors.shape, generator=generator, dtype=batch.vectors.dtype))
     return batch.vectors.detach(), {
@@ -68,14 +68,14 @@ def test_the_second_pass_drops_out_what_the_first_did():
         return vectors
 
     seed_everything(1)
-    batch = EncodedBatch(encode, texts, 200)
-    after = random_state()
+    batch = CachedBatch(encode, texts, 200)
+    after = get_rng_state()
     chunks = len(passes)
     assert chunks > 3
     batch.backward(torch.ones_like(batch.vectors))
     assert len(passes) == 2 * chunks
     assert all(torch.equal(first, second) for first, second in zip(passes[:chunks], passes[chunks:]))
-    assert random_state() == after
+    assert get_rng_state() == after
     seed_everything(2)
     model(texts[:2])
     assert not torch.equal(model(texts[:2]), model(texts[:2])), "nothing was dropped out at all"
@@ -90,7 +90,7 @@ def test_no_more_than_a_chunk_is_kept_for_the_way_back():
         with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t.numel()) or t, lambda t: t):
             return model(part)
 
-    EncodedBatch(encode, texts, 200)
+    CachedBatch(encode, texts, 200)
     assert not kept
 
 
@@ -111,17 +111,17 @@ def test_two_processes_with_chunks_and_a_memory_compute_what_one_does(tmp_path):
 
 
 def test_the_memory_holds_the_newest_vector_of_each_post_and_no_more_than_it_may():
-    memory = RememberedPosts(4)
-    assert memory.besides([1]) == ([], None)
-    memory.remember([1, 2, 3], torch.tensor([[1.0], [2.0], [3.0]]))
-    memory.remember([2, 9], torch.tensor([[20.0], [90.0]]))
+    memory = MemoryBank(4)
+    assert memory.excluding([1]) == ([], None)
+    memory.enqueue([1, 2, 3], torch.tensor([[1.0], [2.0], [3.0]]))
+    memory.enqueue([2, 9], torch.tensor([[20.0], [90.0]]))
     assert memory.rows == [1, 3, 2, 9]
-    rows, vectors = memory.besides([3, 7])
+    rows, vectors = memory.excluding([3, 7])
     assert rows == [1, 2, 9]
     assert vectors.flatten().tolist() == [1, 20, 90]
-    memory.remember([5], torch.tensor([[50.0]]))
+    memory.enqueue([5], torch.tensor([[50.0]]))
     assert memory.rows == [3, 2, 9, 5]
-    again = RememberedPosts(4)
+    again = MemoryBank(4)
     again.restore(memory.state(), torch.device("cpu"))
     assert again.rows == memory.rows
     assert torch.equal(again.vectors, memory.vectors)
@@ -149,8 +149,8 @@ def test_random_states_come_back_whole():
     np.random.randn()
     import json
 
-    state = json.loads(json.dumps(random_state()))
+    state = json.loads(json.dumps(get_rng_state()))
     first = [draw() for _ in range(3)]
-    set_random_state(state)
+    set_rng_state(state)
     assert [draw() for _ in range(3)] == first
     assert all(map(math.isfinite, first[0]))

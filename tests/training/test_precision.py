@@ -5,8 +5,7 @@ import torch
 
 from linker.common.errors import ConfigError
 from linker.modules import precision as precisions
-from linker.training.distributed.context import Workers
-from linker.training.training_state import Run
+from linker.training.training_state import TrainingTask
 from tests.helpers.process_groups import ENCODERS, Setting, build_training
 
 
@@ -16,7 +15,7 @@ def first_epoch(encoder, precision):
     trainer, model, miner, loss, data = build_training(setting)
     seen = []
     loss.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0].dtype))
-    run = Run(trainer, model, miner, loss, data, 5, Workers())
+    run = trainer.start(TrainingTask(model, miner, loss, data, seed=5))
     run.epoch(1, lambda values: None)
     assert set(seen) == {torch.float32}
     assert {p.dtype for p in run.parameters} == {torch.float32}

@@ -26,10 +26,10 @@ class Locking:
         self.folder, self.first, self.last, self.dies = folder, first, last, dies
 
     def __call__(self) -> None:
-        from linker.training.checkpointing.checkpointer import Checkpoints
+        from linker.training.checkpointing.checkpointer import Checkpointer
 
         bow_to_rights()
-        save, closed = Checkpoints.save, False
+        save, closed = Checkpointer.write, False
 
         def guarded(checkpoints, checkpoint):
             nonlocal closed
@@ -48,7 +48,7 @@ class Locking:
                 if checkpoint.step == self.dies:
                     die()
 
-        Checkpoints.save = guarded
+        Checkpointer.write = guarded
 
 
 def bow_to_rights() -> None:
@@ -104,7 +104,7 @@ def test_without_the_right_to_write_checkpoints_training_goes_on_and_says_so(wor
     for _, why in warnings:
         assert "step-00000000" in why
         assert "cannot be written (Permission denied)" in why
-        assert "training goes on, the checkpoint before this one is kept" in why
+        assert "training continues, the previous checkpoint is kept" in why
     assert "Traceback" not in told
     assert outcome(workplace, "open-again") == outcome(workplace, "whole")
 

@@ -18,6 +18,7 @@ from linker.modules.miners import MultiSimilarityMiner
 from linker.training.callbacks import Callback
 from linker.training.experiment import seed_everything
 from linker.training.trainer import Trainer
+from linker.training.training_state import TrainingTask
 from tests.conftest import toy_posts
 
 ENCODERS = {
@@ -50,14 +51,16 @@ def trainer(**settings) -> Trainer:
 
 def run(model, tmp_path, epochs=4, dev=None, loss=None, on_epoch=lambda result: None, **settings):
     return trainer(epochs=epochs, **settings).train(
-        model,
-        MultiSimilarityMiner(),
-        loss or TripletMarginLoss(),
-        toy_posts(),
-        dev if dev is not None else toy_posts(seed=9),
-        seed=5,
-        log_dir=tmp_path / "log",
-        on_epoch=on_epoch,
+        TrainingTask(
+            model,
+            MultiSimilarityMiner(),
+            loss or TripletMarginLoss(),
+            toy_posts(),
+            dev if dev is not None else toy_posts(seed=9),
+            seed=5,
+        ),
+        tmp_path / "log",
+        on_epoch,
     )
 
 
@@ -176,7 +179,7 @@ def test_a_callback_is_closed_when_training_fails(tmp_path):
     failing.callbacks = [Watcher()]
     with pytest.raises(LinkerError):
         failing.train(
-            siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), None, seed=0, log_dir=tmp_path
+            TrainingTask(siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), seed=0), tmp_path
         )
     assert closed
 
@@ -208,7 +211,7 @@ def test_a_dev_set_that_is_too_small_for_the_metric_is_told(metric, tmp_path):
     dev = LinkedPosts(
         toy.articles[:1], [post for post in toy.posts if toy.articles[0].id in post.article_ids]
     )
-    with pytest.raises(LinkerError, match=f"too small for {metric}; choose one of .*mAP"):
+    with pytest.raises(LinkerError, match=f"{metric} cannot be measured on this dev set; use one of .*mAP"):
         run(siamese(), tmp_path, dev=dev, metric=metric)
 
 

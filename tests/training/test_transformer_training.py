@@ -43,8 +43,7 @@ def config_of(folder, path):
 
 
 def trained(config, out, **how):
-    resolved = dict(config)
-    return build(Experiment, config).run(out, resolved, **how)
+    return build(Experiment, config).run(out, **how)
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
@@ -80,7 +79,7 @@ def test_a_run_that_broke_off_ends_as_if_nothing_had_happened(tmp_path):
     broken = build(Experiment, config)
     broken.trainer.callbacks.append(StopAfter(5))
     with pytest.raises(LinkerError, match="crash"):
-        broken.run(tmp_path / "out", dict(config))
+        broken.run(tmp_path / "out")
     assert trained(config, tmp_path / "out", resume=True).best_epoch
     for name in ("transformer/model.safetensors", "last.safetensors", "metrics.json"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name

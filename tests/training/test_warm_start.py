@@ -39,4 +39,4 @@ def test_it_begins_with_the_model_that_comes_along_and_needs_nothing_else(tmp_pa
     ]
     scores = linker.load(str(tmp_path / "same")).model.score([article], posts)
     np.testing.assert_allclose(scores, linker.load("best").model.score([article], posts), atol=1e-3)
-    assert "began with the weights of best" in (tmp_path / "same/README.md").read_text(encoding="utf-8")
+    assert "started from the weights of best" in (tmp_path / "same/README.md").read_text(encoding="utf-8")

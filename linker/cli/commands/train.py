@@ -77,25 +77,23 @@ def train(
     from linker.common.console import stderr
     from linker.common.errors import LinkerError
     from linker.config import EXPERIMENT, build, resolve
-    from linker.training.distributed.environment import place_in
+    from linker.training.distributed.environment import environment_from
 
     def say(line: str) -> None:
-        # One of several processes speaks.
+        # Only one of several processes prints.
         if place is None or place.rank == 0:
             stderr.print(line, highlight=False, soft_wrap=True, markup=False)
 
     if resume and overwrite:
-        raise LinkerError("--resume continues a run, --overwrite starts it again: give one of them")
+        raise LinkerError("--resume continues a run, --overwrite starts it again: use only one of them")
     if changed_config and not resume:
         raise LinkerError("--changed-config needs --resume")
-    place = place_in(os.environ)
+    place = environment_from(os.environ)
     if place is not None and devices not in (None, place.size):
-        raise LinkerError(
-            f"--devices {devices}, but {place.size} processes were started: leave --devices out"
-        )
+        raise LinkerError(f"--devices {devices}, but {place.size} processes were started: omit --devices")
     loaded = read_config(config, override, ext_var, include_package)
     out = out or _default_out(config)
-    # Before anything that takes long to import; of several processes the first one says it.
+    # Before slow imports; only the first of several processes prints it.
     if place is not None or (devices or 1) == 1:
         say(f"training {config}; the model will be in {out}")
 
@@ -105,21 +103,21 @@ def train(
     caches = [] if vectors is None else use_vectors(loaded, vectors)
     resolved = resolve(EXPERIMENT, loaded)
 
-    from linker.training.checkpointing.resume import refuse_to_replace
+    from linker.training.checkpointing.checkpointer import Checkpointer
     from linker.training.distributed.launcher import launch
-    from linker.training.distributed.process_group import joined
+    from linker.training.distributed.process_group import process_group
 
     if place is None and not resume and not overwrite:
-        refuse_to_replace(out)
+        Checkpointer(out).check_output()
     if place is None:
         fetch_missing(vectors, caches, say)
     if place is None and (devices or 1) > 1:
         raise typer.Exit(launch(sys.argv[1:], devices or 1))
     settle_vectors(resolved, say)
-    with joined() as workers:
-        if workers.first and not resume and not overwrite:
-            refuse_to_replace(out)
-        result = build(EXPERIMENT, resolved).run(out, resolved, resume, changed_config, workers)
+    with process_group() as workers:
+        if workers.is_main and not resume and not overwrite:
+            Checkpointer(out).check_output()
+        result = build(EXPERIMENT, resolved).run(out, resume, changed_config, workers)
     if result.interrupted:
         say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")
         raise typer.Exit(128 + result.stopped_by)

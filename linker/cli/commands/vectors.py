@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from linker.cli.options import OnBadText, SaidFolder, TeacherFolder, TextColumns
+from linker.cli.options import OnBadText, TeacherCache, TeacherFolder, TextColumns
 
 if TYPE_CHECKING:
     from linker.data.tokenizers.tokenizer import Tokenizer
@@ -100,8 +100,9 @@ def train(
     print(out)
 
 
+@app.command("distil", hidden=True)
 @app.command()
-def distil(
+def distill(
     files: Annotated[
         list[str],
         typer.Argument(
@@ -119,7 +120,7 @@ def distil(
     seed: Annotated[
         int, typer.Option("--seed", min=0, max=2**32 - 1, help="Random seed for the order of the texts.")
     ] = 1,
-    said: SaidFolder = None,
+    teacher_cache: TeacherCache = None,
     on_error: OnBadText = "strict",
 ) -> None:
     """Distill word vectors whose mean approximates a sentence transformer's embeddings.
@@ -129,18 +130,16 @@ def distil(
     from linker.common.console import stderr
     from linker.common.files import check_writable
     from linker.data.word_vectors.train import texts_of
-    from linker.training.distillation.distill_word_vectors import distil_vectors
-    from linker.training.distillation.teacher import Teacher
+    from linker.training.distillation.teacher import CachedTeacher, Teacher
+    from linker.training.static_embeddings import distill_vectors
 
     check_writable(out, files)
     model = Teacher(teacher)
-    words, texts, cosine = distil_vectors(
+    words, texts, cosine = distill_vectors(
         texts_of(files, column or ["title", "text"], on_error),
-        model.encode,
-        model.name,
+        CachedTeacher(teacher_cache or Path(f"{out}.teacher-cache"), model.name, model.encode),
         _tokenizer(tokenizer),
         out,
-        said or Path(f"{out}.said"),
         min_count,
         epochs,
         seed,

@@ -1,4 +1,4 @@
-"""Schemas read from live classes: for components defined while the program runs, as in a notebook."""
+"""Schemas of live classes, for components defined at run time, as in a notebook."""
 
 from __future__ import annotations
 
@@ -50,34 +50,34 @@ BARE: dict[Any, TypeSpec] = {
 
 
 class Inspector:
-    """Reads schemas off classes, and remembers every class it met, so that it can be built later."""
+    """Reads schemas of classes, and keeps every class so that it can be built later."""
 
     def __init__(self) -> None:
         self.classes: dict[str, type] = {}
 
     def remember(self, met: type) -> str:
-        """The reference `module:Class` of a class."""
+        """Keep a class; return its reference `module:Class`."""
         reference = f"{met.__module__}:{met.__qualname__}"
         self.classes[reference] = met
         return reference
 
     def class_spec(self, met: type) -> ClassSpec:
-        """The schema of a class.
+        """Return the schema of a class.
 
         Raises:
-            ConfigError: the annotation of a config key names something that cannot be found.
+            ConfigError: if the annotation of a config key names something that cannot be found.
         """
         owner = next((base for base in met.__mro__ if "__init__" in vars(base)), object)
-        initialiser = vars(owner)["__init__"]
+        initializer = vars(owner)["__init__"]
         factories = {}
         if dataclasses.is_dataclass(owner):
             factories = {field.name: field.default_factory for field in dataclasses.fields(owner)}
         docs = (
-            argument_docs(_own_doc(owner)) | argument_docs(initialiser.__doc__) | argument_docs(_own_doc(met))
+            argument_docs(_own_doc(owner)) | argument_docs(initializer.__doc__) | argument_docs(_own_doc(met))
         )
         parameters: list[Parameter] = []
         supplied: list[tuple[str, bool]] = []
-        for parameter in list(inspect.signature(initialiser).parameters.values())[1:]:
+        for parameter in list(inspect.signature(initializer).parameters.values())[1:]:
             if parameter.kind is parameter.KEYWORD_ONLY:
                 supplied.append((parameter.name, parameter.default is parameter.empty))
             elif (
@@ -98,7 +98,7 @@ class Inspector:
         )
 
     def type_spec(self, hint: Any) -> TypeSpec:
-        """The type that an evaluated annotation stands for."""
+        """Return the type of an evaluated annotation."""
         if hint is inspect.Parameter.empty:
             return Atom("Any")
         try:
@@ -106,7 +106,7 @@ class Inspector:
                 return Atom(ATOMS[hint])
             if hint in BARE:
                 return BARE[hint]
-        except TypeError:  # not hashable, hence not a type either
+        except TypeError:  # It is not hashable, hence not a type.
             return Atom("unsupported")
         origin, parts = typing.get_origin(hint), typing.get_args(hint)
         if origin is None:
@@ -153,7 +153,7 @@ def _default(parameter: inspect.Parameter, factory: Any) -> Any:
 
 
 def _annotation(owner: type, parameter: inspect.Parameter) -> Any:
-    """The annotation, evaluated where it was written: a dataclass inherits fields from other modules."""
+    """Return the annotation, evaluated in the module where it was written; dataclasses inherit fields."""
     if parameter.annotation is parameter.empty:
         return parameter.empty
     if dataclasses.is_dataclass(owner):

@@ -1,4 +1,4 @@
-"""Python packages as source text: their classes, and what names in them mean. Nothing is executed."""
+"""Python packages as source text: their classes, and name resolution. Nothing is executed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Found:
 
 
 class Definition(NamedTuple):
-    """A class in source text: `module:Class`, the module it stands in, its body."""
+    """A class in source text: its reference `module:Class`, its module, its body."""
 
     reference: str
     module: Module
@@ -52,7 +52,7 @@ class Definition(NamedTuple):
 
 
 class Sources:
-    """The source files of the included packages, parsed when they are first asked about."""
+    """Source files of the included packages, parsed on first use."""
 
     def __init__(self) -> None:
         self.files: dict[str, Path] = {}
@@ -63,18 +63,17 @@ class Sources:
         """Add the files of a package, or of a single module, without importing it.
 
         Raises:
-            ConfigError: there is no such package.
+            ConfigError: if there is no such package.
         """
         self.files.update(_files_of(package))
 
     def registering(self, family: str | None = None) -> Iterator[Module]:
-        """The modules with a decorator `@Family.register(...)`, in the order of their names.
+        """Yield the modules with a decorator `@Family.register(...)`, sorted by name.
 
-        Parsing all of them takes longer than most of what configs are read for; so the others are told from these in
-        their text.
+        They are found by a text search, because parsing all modules takes longer than most uses of configs.
 
         Args:
-            family: the name of the class; those under which modules import it count as well. None: any family.
+            family: class name of the family, also found under the names it is imported as; None: any family.
         """
         names = None if family is None else self._aliases(family)
         for name in sorted(self.files):
@@ -84,7 +83,7 @@ class Sources:
                 yield self.module(name)
 
     def _aliases(self, family: str) -> set[bytes]:
-        """The name and all that imports make of it anywhere: `import Name as Other`."""
+        """Return the name and all names that it is imported as (`import Name as Other`)."""
         names: set[bytes] = set()
         new = {family.encode()}
         while new:
@@ -100,7 +99,7 @@ class Sources:
         return self._texts[name]
 
     def module(self, name: str) -> Module:
-        """The parsed module.
+        """Return the parsed module.
 
         Raises:
             ConfigError: naming file and line of a syntax error.
@@ -118,7 +117,7 @@ class Sources:
         return self._modules[name]
 
     def lookup(self, module: Module, expression: ast.expr) -> Found | None:
-        """What a name or dotted name in `module` means; None for any other expression."""
+        """Resolve a name or dotted name in `module`; None for any other expression."""
         if isinstance(expression, ast.Name):
             return self._name(module, expression.id, frozenset())
         if isinstance(expression, ast.Attribute):
@@ -127,7 +126,7 @@ class Sources:
         return None
 
     def definition(self, reference: str) -> Definition | None:
-        """The class `module:Class`; None where the included packages hold no such class."""
+        """Return the class `module:Class`; None if the included packages have no such class."""
         module_name, _, class_name = reference.partition(":")
         if module_name not in self.files:
             return None
@@ -174,7 +173,7 @@ def _read(path: Path) -> bytes:
 
 
 def _files_of(package: str) -> dict[str, Path]:
-    """Module name → file. The import system is asked for the top-level name only, which executes nothing."""
+    """Return module name → file. Only the top-level name is looked up by the import system, which executes nothing."""
     top, *inner = package.split(".")
     try:
         spec = importlib.util.find_spec(top) if top.isidentifier() else None
@@ -209,7 +208,7 @@ def _walk(folder: Path, package: str) -> Iterator[tuple[str, Path]]:
 
 
 def _collect(body: list[ast.stmt], module: Module) -> None:
-    """Note what the statements bind, also under `if TYPE_CHECKING:` and `try:`."""
+    """Record the names that the statements bind, also under `if TYPE_CHECKING:` and `try:`."""
     for statement in body:
         if isinstance(statement, ast.Import):
             for alias in statement.names:

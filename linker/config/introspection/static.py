@@ -1,4 +1,4 @@
-"""Schemas read from source text with `ast`: what a class expects, without importing it."""
+"""Schemas of classes in source text, read with `ast` without importing them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TUPLES = {"builtins.tuple", "typing.Tuple"}
 
 
 def annotation(sources: Sources, module: Module, expression: ast.expr | None) -> TypeSpec:
-    """The type that an annotation in `module` stands for; no annotation is `Any`."""
+    """Return the type of an annotation in `module`; no annotation means `Any`."""
 
     def inner(part: ast.expr) -> TypeSpec:
         return annotation(sources, module, part)
@@ -114,24 +114,24 @@ def _generic(head: str, parts: list[ast.expr], inner: Callable[[ast.expr], TypeS
 
 
 def canonical(found: Found | None) -> str:
-    """The dotted name of something outside the sources, `module:Class` of a class within, or nothing."""
+    """Return the dotted name of an object outside the sources, `module:Class` of a class in them, or ""."""
     return found.name.replace("typing_extensions.", "typing.") if found else ""
 
 
 def literal(expression: ast.expr) -> Any:
-    """The value of a literal in config form; `Default.OPAQUE` for any other expression."""
+    """Return the value of a literal in config form; `Default.OPAQUE` for any other expression."""
     try:
         return config_form(ast.literal_eval(expression))
     except (ValueError, TypeError, SyntaxError):
         return Default.OPAQUE
 
 
-# Outside bases without an __init__ of their own: the search for one goes on behind them.
+# Bases outside the sources without an __init__: the search continues with the next base.
 TRANSPARENT = {"abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object"}
 
 
 def registrations(sources: Sources, family_name: str | None = None) -> dict[str, dict[str, list[str]]]:
-    """Family reference → component name → the classes registered under it with `@Family.register("name")`.
+    """Return family reference → component name → classes registered with `@Family.register("name")`.
 
     Args:
         sources: where they are looked for.
@@ -153,13 +153,13 @@ def registrations(sources: Sources, family_name: str | None = None) -> dict[str,
 
 
 def is_family(sources: Sources, reference: str) -> bool:
-    """Whether the class derives directly from `Registrable`."""
+    """Return whether a class derives directly from `Registrable`."""
     definition = sources.definition(reference)
     return definition is not None and any(base.name == REGISTRABLE for base in _bases(sources, definition))
 
 
 def class_spec(sources: Sources, reference: str) -> ClassSpec | None:
-    """The schema of `module:Class`; None where the sources do not hold it."""
+    """Return the schema of `module:Class`; None if it is not in the sources."""
     definition = sources.definition(reference)
     if definition is None:
         return None
@@ -185,7 +185,7 @@ def _bases(sources: Sources, definition: Definition) -> Iterator[Found]:
 
 
 def _ancestors(sources: Sources, definition: Definition) -> list[Definition]:
-    """The class and its bases in the sources, nearest first."""
+    """Return the class and its bases in the sources, nearest first."""
     found = [definition]
     for base in _bases(sources, definition):
         inherited = sources.definition(base.name)
@@ -210,7 +210,7 @@ _Signature = tuple[list[tuple[str, TypeSpec, Any]], list[tuple[str, bool]], dict
 
 
 def _signature(sources: Sources, definition: Definition) -> _Signature | None:
-    """Config keys (name, type, default), supplied names and parameter docs, from the nearest `__init__`."""
+    """Return config keys (name, type, default), supplied names and parameter docs of the nearest `__init__`."""
     for statement in definition.body.body:
         if isinstance(statement, ast.FunctionDef) and statement.name == "__init__":
             docs = argument_docs(ast.get_docstring(definition.body)) | argument_docs(
@@ -245,7 +245,7 @@ def _init_parameters(
 
 
 def _dataclass_options(sources: Sources, definition: Definition) -> dict[str, Any] | None:
-    """The keyword arguments of the `@dataclass` decorator; None where there is no such decorator."""
+    """Return the keyword arguments of the `@dataclass` decorator; None without one."""
     _, module, body = definition
     for decorator in body.decorator_list:
         function = decorator.func if isinstance(decorator, ast.Call) else decorator
@@ -291,7 +291,7 @@ def _add_fields(
 
 
 def _field_options(sources: Sources, module: Module, value: ast.expr | None) -> dict[str, Any]:
-    """`init`, `kw_only` and `default` of a dataclass field."""
+    """Return `init`, `kw_only` and `default` of a dataclass field."""
     if value is None:
         return {"default": Default.REQUIRED}
     if (

@@ -10,7 +10,7 @@ import numpy as np
 from linker.common.checks import at_least
 from linker.common.errors import DataError
 from linker.data.types import LinkedPosts
-from linker.training.batch_sampler import Batches, PairBatch
+from linker.training.batch_sampler import BatchSampler, PairBatch
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def _numbers(classes: Sequence[Hashable]) -> np.ndarray:
     return np.array([number.setdefault(name, len(number)) for name in classes], dtype=np.int64)
 
 
-@Batches.register("class_pairs")
-class ClassPairBatches(Batches):
+@BatchSampler.register("class_pairs")
+class ClassPairSampler(BatchSampler):
     """Batches of all pairs of labeled texts, balanced between pairs of one class and of two (WRAPresentations).
 
     For the reader `labelled_texts` and the miner `aligned`. Every epoch has the same pairs, in another order.
@@ -105,7 +105,7 @@ class ClassPairBatches(Batches):
         self.pairs, self.most, self.seed = pairs, most, seed
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """See `Batches.epoch`.
+        """See `BatchSampler.epoch`.
 
         Raises:
             DataError: if posts and articles are not the same texts, or one kind has no pairs.
@@ -120,7 +120,7 @@ class ClassPairBatches(Batches):
             yield PairBatch(articles, pairs.second[rows].tolist())
 
     def count(self, data: LinkedPosts) -> int:
-        """See `Batches.count`."""
+        """See `BatchSampler.count`."""
         each = min(count_pairs([post.article_ids for post in data.posts]))
         if self.most is not None:
             each = min(each, self.most // 2)

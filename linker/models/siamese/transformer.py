@@ -53,11 +53,13 @@ class TransformerModel(SiameseModel):
         similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative distance
             of the vectors as they are.
         layers: which of the network's layers are kept, counted from 0; null: all. Two of six are three times as fast,
-            and learn from the whole again by `linker distil`.
+            and learn from the whole again by distillation (`configs/students`).
         title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
         precision: of what the network computes when texts are encoded; `trainer.precision` tells of training. `auto`:
             bfloat16 where the processor itself multiplies it, 2.7 times as fast; else float32.
     """
+
+    keys_without_weights = frozenset({"path", "title_share", "precision", "normalization"})
 
     network: Any
     # Some two thousand posts, a few seconds on a CPU, after which the progress display moves on. Half as many would

@@ -49,6 +49,8 @@ class WordSiamese(SiameseModel):
         title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
     """
 
+    keys_without_weights = frozenset({"vectors", "title_share"})
+
     vocabulary: Vocabulary
     embedder: Embedder
     encoder: Encoder

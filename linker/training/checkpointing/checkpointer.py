@@ -1,159 +1,321 @@
-"""Checkpoints on disk: each a single safetensors file that is whole or not there, and says itself if it is damaged."""
+"""Saving a run, and resuming it."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
+import shutil
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
-from torch import Tensor
 
-from linker.common.errors import LinkerError
-from linker.common.files import atomic_write
+from linker.common.console import stderr
+from linker.common.errors import ConfigError, LinkerError
+from linker.common.files import check_writable
 from linker.common.locks import lock
+from linker.config.jsonnet import ABSENT, diff_configs
+from linker.models.archive import CARD, CONFIG, METRICS
+from linker.models.siamese.transformer import FOLDER as NETWORK
+from linker.models.siamese.word_siamese import VOCABULARY, WEIGHTS
+from linker.training.checkpointing.checkpoint import Checkpoint
+from linker.training.distributed.context import DistributedContext
+from linker.training.rng_state import get_rng_state, seed_everything, set_rng_state
+from linker.training.training_state import TrainingResult, TrainingState
 
-FORMAT = 1
-# The newest, and the one before it in case the newest turns out to be damaged.
+#: Weights after the last epoch, in the model folder.
+LAST = "last.safetensors"
+#: Number of checkpoints kept: the newest, and the one before it in case the newest is damaged.
 KEPT = 2
 LOCK_SECONDS = 10.0
+#: Number of differences shown if a config has changed.
+SHOWN = 20
 _NAME = re.compile(r"step-(\d+)\.safetensors")
 
 
-@dataclass
-class Checkpoint:
-    """What decides the rest of a run.
+class Checkpointer:
+    """The checkpoints of one run: `step-N.safetensors` in `OUT-log/checkpoints`.
+
+    Call `open` to find the checkpoint to resume from, `begin` when data and model are loaded, then `restore` and
+    `save` with the state of the run, and `close`.
+
+    Args:
+        out: the model folder of the run.
 
     Attributes:
-        tensors: weights and whatever else is large, by name.
-        facts: the rest, as JSON values.
+        facts: JSON values written into every checkpoint in addition to the state of the run.
+        on_resume: called in the main process when a run resumes; the model then holds the best weights.
     """
 
-    tensors: dict[str, Tensor]
-    facts: dict[str, Any]
-
-    @property
-    def step(self) -> int:
-        """Steps done since the run began."""
-        return self.facts["step"]
-
-    def part(self, name: str) -> dict[str, Tensor]:
-        """The tensors whose names begin with `name/`, without it."""
-        return {key[len(name) + 1 :]: t for key, t in self.tensors.items() if key.startswith(f"{name}/")}
-
-
-class Checkpoints:
-    """The checkpoints of one run, in a folder of their own.
-
-    A file is `step-N.safetensors`; its header holds the facts as JSON and a SHA-256 over facts and tensors. Files
-    take their name only when they are complete and on the disk; the older ones go after that.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.log_dir = out.with_name(out.name + "-log")
+        self.folder = self.log_dir / "checkpoints"
+        self.facts: dict[str, Any] = {}
+        self.on_resume: Callable[[TrainingResult], None] = lambda result: None
+        self._found: Checkpoint | None = None
+        self._same_config = True
+        self._saved_at = time.monotonic()
         self._lock: IO[str] | None = None
 
-    def steps(self) -> list[int]:
-        """The steps that there are checkpoints of, newest first; nothing is said about whether they are whole."""
+    def check_output(self) -> None:
+        """Check that a new run would replace nothing.
+
+        Raises:
+            LinkerError: if there is a model folder or an unfinished run.
+        """
+        checkpoint, problems = self._newest()
+        if checkpoint is not None and not checkpoint.facts["finished"]:
+            raise LinkerError(
+                f"{self.out}: contains an unfinished run, {checkpoint.position}; "
+                "continue it with --resume, replace it with --overwrite, or choose another folder with --out"
+            )
+        if checkpoint is None and problems:
+            raise LinkerError(
+                f"{problems[0]}; start again with --overwrite, or choose another folder with --out"
+            )
+        if self._has_model():
+            more = (
+                "train it further with --resume --changed-config -o trainer.epochs=N, " if checkpoint else ""
+            )
+            raise LinkerError(
+                f"{self.out}: already exists; {more}replace it with --overwrite, or choose another folder with --out"
+            )
+
+    def open(
+        self, config: dict[str, Any], resume: bool, allow_config_change: bool, workers: DistributedContext
+    ) -> None:
+        """Find the checkpoint to resume from. The main process chooses it, and all processes read it.
+
+        Args:
+            config: the resolved config.
+            resume: whether to resume from the newest complete checkpoint, if there is one.
+            allow_config_change: whether to resume although the config has changed.
+            workers: the processes of the run.
+
+        Raises:
+            ConfigError: if the config has changed.
+            LinkerError: if nothing can be written, no checkpoint is complete, or there is a model without any.
+        """
+        if workers.is_main:
+            for path in (self.out / CONFIG, self._path(0)):
+                check_writable(path)
+        self.facts = {"config": config}
+        if not resume:
+            return
+        if workers.is_main:
+            if self._steps():
+                self._acquire_lock()
+            self._find(config, allow_config_change)
+        step = self._found.step if self._found else None
+        step, self._same_config = workers.all_gather_object([step, self._same_config])[0]
+        if step is not None and not workers.is_main:
+            self._found = Checkpoint.read(self._path(step))
+
+    def begin(self, data: str, facts: dict[str, Any], is_main: bool) -> None:
+        """Lock the folder, and remove what a resumed run does not need.
+
+        Args:
+            data: a fingerprint of what the run is trained and measured on.
+            facts: JSON values for every checkpoint.
+            is_main: whether this is the process that writes.
+
+        Raises:
+            LinkerError: if the data have changed, or another process trains into this folder.
+        """
+        if self._found is not None and self._found.facts["data"] != data:
+            raise LinkerError(
+                "cannot resume: articles, posts, their order, or the words that have vectors have changed since the "
+                "run started (other data); restore the old files, or start again with --overwrite"
+            )
+        self.facts |= {"data": data, **facts}
+        if not is_main:
+            return
+        self._acquire_lock()
+        self._remove_half_written()
+        for step in self._steps():
+            if self._found is None:
+                self._path(step).unlink(missing_ok=True)
+            elif step > self._found.step:
+                self._path(step).rename(self._path(step).with_suffix(".damaged"))
+        if self._found is None and self.folder.is_dir():
+            for path in self.folder.glob("step-*.damaged"):
+                path.unlink(missing_ok=True)
+
+    def restore(self, state: TrainingState) -> bool:
+        """Restore state, history and RNG states from the checkpoint that `open` found.
+
+        Returns:
+            Whether there was a checkpoint.
+
+        Raises:
+            LinkerError: if the checkpoint does not fit the run.
+        """
+        if self._found is None:
+            return False
+        part, facts, result = self._found.part, self._found.facts, state.result
+        state.restore(part, facts, self._same_config)
+        result.epochs, result.best_epoch = facts["epochs"], facts["best_epoch"]
+        result.losses = facts.get("losses", [])  # Checkpoints of older versions have none.
+        if result.best_epoch:
+            now = {name: tensor.detach().clone() for name, tensor in state.model.state_dict().items()}
+            best = part("best")
+            result.best_state = {
+                name: best[name].to(now[name].device) if name in best else now[name] for name in now
+            }
+            if state.workers.is_main:
+                state.model.load_state_dict(result.best_state)
+                self.on_resume(result)
+                state.model.load_state_dict(now)
+        rank, rng_states = state.workers.rank, facts["chance"]
+        if rank < len(rng_states):
+            set_rng_state(rng_states[rank])
+        else:
+            seed_rank(state.task.seed + state.step, rank)
+        return True
+
+    def is_due(self, seconds: float) -> bool:
+        """Return whether the last checkpoint is at least this old."""
+        return time.monotonic() - self._saved_at >= seconds
+
+    def save_or_warn(self, state: TrainingState, finished: bool = False) -> None:
+        """Save a checkpoint; if that fails, warn and let training continue with the previous one in place."""
+        try:
+            self.save(state, finished)
+        except LinkerError as error:
+            stderr.print(
+                f"[bold]warning:[/bold] no checkpoint at step {state.step}: {error}; "
+                "training continues, the previous checkpoint is kept",
+                highlight=False,
+                soft_wrap=True,
+            )
+        self._saved_at = time.monotonic()
+
+    def save(self, state: TrainingState, finished: bool = False) -> None:
+        """Save a checkpoint, then remove all but the newest two. Every process must call this.
+
+        Raises:
+            LinkerError: if it cannot be written; the previous ones are kept.
+        """
+        rng_states = state.workers.all_gather_object(get_rng_state())
+        if not state.workers.is_main:
+            return
+        tensors, facts = state.state()
+        result = state.result
+        for name, tensor in result.best_state.items():
+            # Weights that equal the current ones, such as a frozen table of word vectors, are stored once.
+            if not torch.equal(tensor, tensors[f"model/{name}"]):
+                tensors[f"best/{name}"] = tensor
+        facts |= {
+            "finished": finished,
+            "epochs": result.epochs,
+            "losses": result.losses,
+            "best_epoch": result.best_epoch,
+            "chance": rng_states,
+            **self.facts,
+        }
+        self.write(Checkpoint(tensors, facts))
+
+    def write(self, checkpoint: Checkpoint) -> None:
+        """Write a checkpoint, then remove all but the newest two.
+
+        Raises:
+            LinkerError: if it cannot be written; the previous ones are kept.
+        """
+        checkpoint.write(self._path(checkpoint.step))
+        _sync(self.folder)
+        for old in self._steps()[KEPT:]:
+            self._path(old).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Release the lock."""
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def _find(self, config: dict[str, Any], allow_config_change: bool) -> None:
+        """Choose the newest complete checkpoint; print which newer ones are damaged."""
+        self._found, problems = self._newest()
+        if self._found is None:
+            if problems:
+                raise LinkerError(f"{'; '.join(problems)}; start again with --overwrite")
+            if self._has_model():
+                raise LinkerError(
+                    f"{self.out}: exists, but there is no checkpoint of it in {self.folder}; "
+                    "choose another folder with --out, or start again with --overwrite"
+                )
+            return
+        for problem in problems:
+            _print(f"{problem}; using the checkpoint before it")
+        changes = [
+            f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
+            for path, old, new in diff_configs(self._found.facts["config"], config)
+        ]
+        self._same_config = not changes
+        if changes and not allow_config_change:
+            more = [f"and {len(changes) - SHOWN} more"] if len(changes) > SHOWN else []
+            shown = "\n  ".join(changes[:SHOWN] + more)
+            raise ConfigError(
+                f"{self.out}: cannot resume, the config has changed since the run started:\n  {shown}\n"
+                "Undo the change, allow it with --changed-config, or start again with --overwrite"
+            )
+        count = f" with {len(changes)} changes of the config" if changes else ""
+        _print(f"resuming {self._found.position}{count}")
+
+    def _newest(self) -> tuple[Checkpoint | None, list[str]]:
+        """Return the newest complete checkpoint, and why each newer one cannot be used."""
+        problems: list[str] = []
+        for step in self._steps():
+            try:
+                return Checkpoint.read(self._path(step)), problems
+            except LinkerError as error:
+                problems.append(str(error))
+        return None, problems
+
+    def _steps(self) -> list[int]:
+        """Return the steps of all checkpoint files, newest first, complete or not."""
         if not self.folder.is_dir():
             return []
         found = (_NAME.fullmatch(path.name) for path in self.folder.iterdir())
         return sorted((int(match[1]) for match in found if match), reverse=True)
 
-    def path(self, step: int) -> Path:
-        """Where the checkpoint of a step lies."""
+    def _path(self, step: int) -> Path:
         return self.folder / f"step-{step:09d}.safetensors"
 
-    def save(self, checkpoint: Checkpoint) -> None:
-        """Write a checkpoint; those before it but one are removed then.
+    def _has_model(self) -> bool:
+        return self.out.exists() and (not self.out.is_dir() or any(self.out.iterdir()))
 
-        Raises:
-            LinkerError: it cannot be written; all that were there still are.
-        """
-        facts = json.dumps({"format": FORMAT, **checkpoint.facts}, ensure_ascii=False)
-        tensors = {name: t.detach().cpu().contiguous() for name, t in checkpoint.tensors.items()}
-        header = {"facts": facts, "sha256": _digest(facts, tensors)}
-        with atomic_write(self.path(checkpoint.step), "wb") as file:
-            file.write(save(tensors, metadata=header))
-        self._sync_folder()
-        for old in self.steps()[KEPT:]:
-            self.path(old).unlink(missing_ok=True)
+    def _remove_half_written(self) -> None:
+        """Remove temporary files that a killed run left in the model folder, the logs and the checkpoints."""
+        names = (CONFIG, METRICS, CARD, VOCABULARY, WEIGHTS, NETWORK, LAST)
+        patterns = [(self.out, f".{name}.*") for name in names]
+        patterns += [(self.log_dir, ".train.jsonl.*"), (self.folder, ".step-*")]
+        for folder, pattern in patterns:
+            for path in list(folder.glob(pattern)):
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
 
-    def read(self, step: int) -> Checkpoint:
-        """Read one checkpoint.
-
-        Raises:
-            LinkerError: it is damaged, incomplete, or written by a newer version.
-        """
-        path = self.path(step)
-        try:
-            with safe_open(path, framework="pt") as file:
-                header = file.metadata() or {}
-                tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-            facts = json.loads(header["facts"])
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
-            raise LinkerError(f"{path}: not a whole checkpoint ({error})") from error
-        if header.get("sha256") != _digest(header["facts"], tensors):
-            raise LinkerError(f"{path}: damaged, its contents do not match its checksum")
-        if facts["format"] > FORMAT:
-            raise LinkerError(f"{path}: written by a newer linker; upgrade this one")
-        return Checkpoint(tensors, facts)
-
-    def newest(self) -> tuple[Checkpoint | None, list[str]]:
-        """The newest checkpoint that is whole, and why each newer one is not used."""
-        problems: list[str] = []
-        for step in self.steps():
-            try:
-                return self.read(step), problems
-            except LinkerError as error:
-                problems.append(str(error))
-        return None, problems
-
-    def set_aside_after(self, step: int) -> None:
-        """Rename checkpoints newer than `step` to `.damaged`, so that the run that goes on from there counts anew."""
-        for newer in self.steps():
-            if newer > step:
-                self.path(newer).rename(self.path(newer).with_suffix(".damaged"))
-
-    def clear(self) -> None:
-        """Remove all checkpoints, those half written and set aside too."""
-        for step in self.steps():
-            self.path(step).unlink(missing_ok=True)
-        self.clean()
-        for path in self._files("step-*.damaged"):
-            path.unlink(missing_ok=True)
-
-    def clean(self) -> None:
-        """Remove what a run left half written when it was killed."""
-        for path in self._files(".step-*"):
-            path.unlink(missing_ok=True)
-
-    def lock(self) -> None:
-        """Make sure that no other process on this machine trains into the same folder; held until this one ends.
-
-        Raises:
-            LinkerError: one does, or the folder cannot be written.
-        """
+    def _acquire_lock(self) -> None:
+        """Make sure that no other process on this machine trains into this folder until this one ends."""
+        if self._lock is not None:
+            return
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = (self.folder / ".lock").open("w")
         except OSError as error:
             raise LinkerError(f"{self.folder}: cannot be written ({error.strerror})") from error
-        # The processes of a run whose leader was killed take a moment to end.
+        # The processes of a run whose main process was killed take a moment to exit.
         until = time.monotonic() + LOCK_SECONDS
         while True:
             try:
                 if lock(self._lock, wait=False):
                     return
-            except OSError:  # a file system without locks
+            except OSError:  # The file system has no locks.
                 return
             if time.monotonic() > until:
                 raise LinkerError(
@@ -161,33 +323,30 @@ class Checkpoints:
                 )
             time.sleep(0.2)
 
-    def unlock(self) -> None:
-        """Let others train here."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
 
-    def _files(self, pattern: str) -> Iterable[Path]:
-        return list(self.folder.glob(pattern)) if self.folder.is_dir() else []
-
-    def _sync_folder(self) -> None:
-        """Make the new name outlast a loss of power, where the system can."""
-        try:
-            descriptor = os.open(self.folder, os.O_RDONLY)
-        except OSError:
-            return
-        try:
-            os.fsync(descriptor)
-        except OSError:
-            pass
-        finally:
-            os.close(descriptor)
+def seed_rank(seed: int, rank: int) -> None:
+    """Give each process its own random numbers. Rank 0 keeps its state, so a single process is not affected."""
+    if rank:
+        seed_everything((seed + 7_919 * rank) % 2**32)
 
 
-def _digest(facts: str, tensors: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256(facts.encode("utf-8", "surrogatepass"))
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        digest.update(f"\n{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
-        digest.update(tensor.flatten().view(torch.uint8).numpy().data)
-    return digest.hexdigest()
+def _sync(folder: Path) -> None:
+    """Make a new file name survive a power failure, if the system can."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def _shown(value: Any, absent: str) -> str:
+    return absent if value is ABSENT else json.dumps(value, ensure_ascii=False)
+
+
+def _print(line: str) -> None:
+    stderr.print(line, highlight=False, soft_wrap=True, markup=False)

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C as requests: the step in hand is finished and saved first."""
+"""Graceful exit on SIGTERM and Ctrl-C: the current step is finished and saved first."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-# A terminal's Ctrl-C and a launcher's SIGTERM may both come for one request.
+# A terminal's Ctrl-C and a launcher's SIGTERM may be one request.
 SAME_REQUEST_SECONDS = 2.0
 
 
-class Stopped(BaseException):
-    """The run is to end here; `number` is the signal that asked for it."""
+class GracefulExit(BaseException):
+    """The run must end here; `number` is the signal that requested it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -23,12 +23,12 @@ class Stopped(BaseException):
 
 
 class StopSignals:
-    """While this is entered, the first SIGTERM or Ctrl-C is remembered; a later second one ends the process at once."""
+    """Within this block the first SIGTERM or Ctrl-C is recorded; a second one, later, ends the process at once."""
 
     def __init__(self) -> None:
         self.requested = 0
         self._since = 0.0
-        self._breakable = False
+        self._interruptible = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> StopSignals:
@@ -43,15 +43,15 @@ class StopSignals:
         self._before = {}
 
     @contextmanager
-    def breakable(self) -> Iterator[None]:
-        """In this block a signal raises `Stopped` where it strikes; nothing that is half done there may matter."""
-        self._breakable = True
+    def interruptible(self) -> Iterator[None]:
+        """Raise `GracefulExit` at any point of this block as soon as a signal arrives."""
+        self._interruptible = True
         try:
             if self.requested:
-                raise Stopped(self.requested)
+                raise GracefulExit(self.requested)
             yield
         finally:
-            self._breakable = False
+            self._interruptible = False
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
@@ -60,5 +60,5 @@ class StopSignals:
                 raise KeyboardInterrupt
             return
         self.requested, self._since = number, now
-        if self._breakable:
-            raise Stopped(number)
+        if self._interruptible:
+            raise GracefulExit(number)

@@ -1,1 +1,1 @@
-"""Knowledge distillation from a sentence transformer."""
+"""Distillation: a teacher's cached embeddings, and a loss that the trainer minimizes like any other."""

@@ -1,10 +1,9 @@
-"""What a teacher says of texts, asked once and kept."""
+"""The teacher of a distillation, and its embeddings cached on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -17,16 +16,25 @@ from linker.config import build
 from linker.data.types import Post
 from linker.models.archive import CONFIG, load_model
 from linker.models.model import Model, part_with_vectors
+from linker.training.distributed.context import DistributedContext
+
+Encode = Callable[[Sequence[str]], np.ndarray]
+
+#: Texts per file of the cache: what an interruption costs at most.
+TEXTS_PER_FILE = 2_048
 
 
 class Teacher:
-    """Vectors of texts from a model that is only read.
+    """A model whose embeddings a student learns from.
 
     Args:
-        path: a folder of sentence-transformers, or a model folder of `linker train`.
+        path: a folder of sentence-transformers, or a model folder of linker.
+
+    Attributes:
+        name: identifies the teacher in a cache.
 
     Raises:
-        ModelError: it is neither, is damaged, or gives no vectors.
+        ModelError: if it is neither, is damaged, or has no embeddings.
     """
 
     def __init__(self, path: str) -> None:
@@ -37,80 +45,80 @@ class Teacher:
             model = load_model(folder)
         else:
             raise ModelError(
-                f"{path}: neither the folder of a sentence-transformers model nor a model folder; download one, "
-                "and give its folder"
+                f"{path}: neither the folder of a sentence-transformers model nor a model folder; "
+                "download a model and name its folder"
             )
         part = part_with_vectors(model)
         if part is None:
-            raise ModelError(f"{path}: this model gives no vectors to learn from; give one that does")
+            raise ModelError(f"{path}: this model has no embeddings to learn from; use one that has")
         self._part = part
         self.name = str(folder.resolve())
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """float32, texts × dim."""
+        """Return the embeddings of texts: float32, texts × dim, unit length for cosines."""
         vectors = self._part.post_vectors([Post(str(i), text) for i, text in enumerate(texts)])
         assert vectors is not None
         return vectors
 
 
-Encode = Callable[[Sequence[str]], np.ndarray]
-
-# A long text is read in pieces of so many words: less than what a sentence transformer cuts off.
-LONGEST_PIECE = 100
-# What an interruption costs at most.
-TEXTS_AT_ONCE = 2_048
-
-
-def pieces_of(texts: Iterable[str]) -> list[str]:
-    """What a teacher reads of texts: their pieces, in order, each once."""
-    return list(dict.fromkeys(chain.from_iterable(map(_pieces, texts))))
-
-
-class Said:
-    """What a teacher said of texts, kept in a folder: no text is read twice, whatever comes beside it.
+class CachedTeacher:
+    """A teacher whose embeddings are kept in a folder: each distinct text is encoded once.
 
     Args:
-        folder: made where it does not exist.
-        teacher: tells this teacher from others.
-        encode: the teacher: float32, texts × dim, of unit length.
+        folder: the cache; created if it does not exist.
+        teacher: name of the teacher; several teachers can share a folder.
+        encode: returns the teacher's embeddings, float32, texts × dim, unit length.
+        workers: the processes that share the encoding, all of which see the folder.
     """
 
-    def __init__(self, folder: Path, teacher: str, encode: Encode) -> None:
-        self._folder, self.teacher, self._encode = folder, teacher, encode
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(
+        self, folder: Path, teacher: str, encode: Encode, workers: DistributedContext | None = None
+    ) -> None:
+        self._folder, self._name, self._encode = folder, teacher, encode
+        self._workers = workers or DistributedContext()
         self._vectors: dict[bytes, np.ndarray] = {}
-        for path in sorted(folder.glob("*.npz")):
+        folder.mkdir(parents=True, exist_ok=True)
+        self._read()
+
+    def encode(self, texts: Sequence[str], description: str) -> np.ndarray:
+        """Return the embeddings of texts, float32, texts × dim; the teacher encodes those not in the cache.
+
+        Args:
+            texts: at least one.
+            description: of the texts, for the progress bar.
+        """
+        keys = [self._key(text) for text in texts]
+        # Before any process adds to the cache, all of them agree on what is missing.
+        self._workers.all_reduce_max(0)
+        first = {key: i for i, key in reversed(list(enumerate(keys)))}
+        missing = sorted(i for key, i in first.items() if key not in self._vectors)
+        share = missing[self._workers.rank :: self._workers.size]
+        with progress_bar() as progress:
+            bar = progress.add_task(f"the teacher encodes {description}", total=len(share))
+            for start in range(0, len(share), TEXTS_PER_FILE):
+                part = share[start : start + TEXTS_PER_FILE]
+                self._add([texts[i] for i in part], [keys[i] for i in part])
+                progress.advance(bar, len(part))
+        self._workers.all_reduce_max(0)
+        if self._workers.size > 1 and missing:
+            self._read()
+        return np.stack([self._vectors[key] for key in keys]).astype(np.float32)
+
+    def _read(self) -> None:
+        for path in sorted(self._folder.glob("*.npz")):
             try:
                 with np.load(path, allow_pickle=False) as part:
                     self._vectors.update(zip(map(bytes, part["keys"]), part["vectors"]))
             except (ValueError, OSError, KeyError, BadZipFile):
-                stderr.print(f"{path}: damaged; the teacher is asked again", highlight=False)
+                stderr.print(f"{path}: damaged; its texts are encoded again", highlight=False)
 
-    def about(self, texts: Sequence[str], what: str) -> np.ndarray:
-        """float32, texts × dim."""
-        keys = [self._key(text) for text in texts]
-        new = [i for i, key in enumerate(keys) if key not in self._vectors]
-        with progress_bar() as progress:
-            bar = progress.add_task(f"the teacher reads {what}", total=len(new))
-            for start in range(0, len(new), TEXTS_AT_ONCE):
-                part = new[start : start + TEXTS_AT_ONCE]
-                self._ask([texts[i] for i in part], [keys[i] for i in part])
-                progress.advance(bar, len(part))
-        return np.stack([self._vectors[key] for key in keys]).astype(np.float32)
-
-    def _ask(self, texts: Sequence[str], keys: Sequence[bytes]) -> None:
-        # The teacher's own figures are not surer than 16 bits.
+    def _add(self, texts: Sequence[str], keys: Sequence[bytes]) -> None:
+        # float16 is accurate enough: the teacher itself is not more precise.
         vectors = self._encode(texts).astype(np.float16)
         self._vectors.update(zip(keys, vectors))
-        path = self._folder / f"{sha256(b''.join(keys)).hexdigest()[:32]}.npz"
-        with atomic_write(path, "wb") as file:
-            np.savez(file, keys=np.frombuffer(b"".join(keys), np.uint8).reshape(-1, 16), vectors=vectors)
+        joined = b"".join(keys)
+        with atomic_write(self._folder / f"{sha256(joined).hexdigest()[:32]}.npz", "wb") as file:
+            np.savez(file, keys=np.frombuffer(joined, np.uint8).reshape(-1, 16), vectors=vectors)
 
     def _key(self, text: str) -> bytes:
-        named = f"{self.teacher}\n{text}"
-        return sha256(named.encode("utf-8", "surrogatepass")).digest()[:16]
-
-
-def _pieces(text: str) -> list[str]:
-    words = text.split()
-    return [" ".join(words[i : i + LONGEST_PIECE]) for i in range(0, len(words), LONGEST_PIECE)]
+        return sha256(f"{self._name}\n{text}".encode("utf-8", "surrogatepass")).digest()[:16]

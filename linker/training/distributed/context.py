@@ -1,4 +1,4 @@
-"""The processes that share the work of a run, as the trainer sees them; here there is one."""
+"""The processes that share a run, as the trainer sees them: here a single one."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import torch
 from torch import Tensor, nn
 
 
-class LostContact(Exception):  # noqa: N818
-    """Another process did not answer; why is for `Watch` to find out."""
+class ConnectionLost(Exception):  # noqa: N818
+    """Another process did not answer; `Watchdog` finds out why."""
 
 
-class Workers:
-    """This process alone; `linker.training.distributed.process_group` has several of them.
+class DistributedContext:
+    """A single process; `linker.training.distributed.process_group` has several.
 
     Attributes:
-        rank: this process's number, from 0; only number 0 writes.
-        size: how many there are.
+        rank: number of this process, from 0; only rank 0 writes.
+        size: number of processes.
         device: where this process computes.
     """
 
@@ -29,12 +29,12 @@ class Workers:
         self.device = torch.device(device)
 
     @property
-    def first(self) -> bool:
-        """Is this the process that writes?"""
+    def is_main(self) -> bool:
+        """Whether this is the process that writes."""
         return self.rank == 0
 
-    def shares(self, lengths: Sequence[int]) -> list[list[int]]:
-        """Which texts each process encodes: every text once, about as many tokens each.
+    def split_by_tokens(self, lengths: Sequence[int]) -> list[list[int]]:
+        """Return which texts each process encodes: every text once, about as many tokens each.
 
         Args:
             lengths: tokens of each text.
@@ -50,29 +50,29 @@ class Workers:
         return [sorted(share) for share in shares]
 
     def gather(self, own: Tensor, shares: list[list[int]]) -> Tensor:
-        """All processes' rows in order, the same everywhere; no gradient passes.
+        """Return the rows of all processes in order, equal in all of them; no gradient passes.
 
         Args:
-            own: this process's rows, in the order of its share.
-            shares: what `shares` gave.
+            own: the rows of this process, in the order of its share.
+            shares: the result of `split_by_tokens`.
         """
         return own
 
     def sum_gradients(self, parameters: Sequence[nn.Parameter], counted_once: Sequence[nn.Parameter]) -> None:
-        """Add up the gradients of all processes; a parameter has one if any process gave it one.
+        """Sum the gradients of all processes; a parameter gets one if any process has one.
 
         Args:
-            parameters: each process has its part of their gradients.
-            counted_once: every process has the whole of theirs.
+            parameters: each process has a part of their gradients.
+            counted_once: every process has their whole gradients.
         """
 
-    def highest(self, *values: int) -> list[int]:
-        """The highest that any process gives, for each of the values."""
+    def all_reduce_max(self, *values: int) -> list[int]:
+        """Return the maximum over all processes of each value. Also a barrier."""
         return list(values)
 
-    def all_of(self, value: Any) -> list[Any]:
-        """Every process's value, by rank; JSON values."""
+    def all_gather_object(self, value: Any) -> list[Any]:
+        """Return the values of all processes by rank; JSON values."""
         return [value]
 
-    def doing(self, what: str) -> None:
-        """Note what this process is about to do, for whoever has to tell why it ended."""
+    def set_activity(self, what: str) -> None:
+        """Record what this process does next, for error messages."""

@@ -1,4 +1,4 @@
-"""Which of how many processes this is, as torchrun, SLURM or `linker train --devices` say in the environment."""
+"""Rank and size of a distributed run from the environment of torchrun, SLURM or `linker train --devices`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from dataclasses import dataclass
 
 from linker.common.errors import LinkerError
 
-# Set by `--devices` as by torchrun: whoever started the processes keeps the store that they meet at.
+# Set by torchrun and `--devices`: the launcher hosts the rendezvous store.
 STORE_IS_KEPT = "TORCHELASTIC_USE_AGENT_STORE"
 
 
 @dataclass(frozen=True)
-class Place:
-    """This process among those of a run.
+class DistributedEnvironment:
+    """The place of this process in a run.
 
     Attributes:
-        rank: its number, from 0.
-        size: how many there are.
-        local_rank: its number on this machine, and that of its GPU.
-        host, port: where the processes meet.
-        keeps_store: this process keeps the store that they meet at.
+        rank: number of this process, from 0.
+        size: number of processes.
+        local_rank: number of this process, and of its GPU, on this machine.
+        host: host of the rendezvous store.
+        port: port of the rendezvous store.
+        hosts_store: whether this process hosts it.
     """
 
     rank: int
@@ -29,21 +30,21 @@ class Place:
     local_rank: int
     host: str
     port: int
-    keeps_store: bool
+    hosts_store: bool
 
 
-def place_in(environment: Mapping[str, str]) -> Place | None:
-    """What the environment says; None where this process is alone.
+def environment_from(environment: Mapping[str, str]) -> DistributedEnvironment | None:
+    """Return the place of this process; None if it is the only one.
 
     Raises:
-        LinkerError: the environment says only half of it.
+        LinkerError: if the environment is incomplete.
     """
     if "RANK" in environment and "WORLD_SIZE" in environment:
         names = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_PORT")
         rank, size, local, port = _numbers(environment, names, "torchrun")
         host, kept = _host(environment, "torchrun"), environment.get(STORE_IS_KEPT) == "True"
     elif int(environment.get("SLURM_STEP_NUM_TASKS", "1")) > 1:
-        # Of `srun` alone: a batch script that starts linker without it is one process, whatever was reserved.
+        # Set by `srun` only: a batch script that starts linker without it is a single process.
         names = ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_JOB_ID")
         rank, size, local, job = _numbers(environment, names, "srun")
         port = int(environment.get("MASTER_PORT", 20_000 + job % 20_000))
@@ -53,14 +54,14 @@ def place_in(environment: Mapping[str, str]) -> Place | None:
         return None
     if size == 1:
         return None
-    return Place(rank, size, local, host, port, keeps_store=rank == 0 and not kept)
+    return DistributedEnvironment(rank, size, local, host, port, hosts_store=rank == 0 and not kept)
 
 
 def first_host(nodes: str) -> str:
-    """The first host of SLURM's short form, `gpu[07-09,12],big1`.
+    """Return the first host of SLURM's short form, such as `gpu[07-09,12],big1`.
 
     Raises:
-        LinkerError: no host can be read from it.
+        LinkerError: if it contains no host.
     """
     match = re.match(r"([^\[,]+)(?:\[([^\],-]+)[^\]]*\])?([^,]*)", nodes)
     if not match:

@@ -1,4 +1,4 @@
-"""What goes wrong in a step, told so that its cause can be found: which step, which texts."""
+"""Adds the step number and the batch's article ids to errors raised during a training step."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from contextlib import contextmanager
 import torch
 
 from linker.common.errors import LinkerError
-from linker.training.distributed.context import LostContact, Workers
+from linker.training.distributed.context import ConnectionLost, DistributedContext
 
 
 class StepError(Exception):
-    """A step ended in an error that is not the input's fault; the error is its cause."""
+    """A step failed with an error that is not the input's fault; the error is its cause."""
 
 
 @contextmanager
-def told(workers: Workers, step: int, article_ids: Iterable[str]) -> Iterator[None]:
-    """Name process, step (from 1) and the batch's articles with whatever is raised in the block.
+def add_step_context(workers: DistributedContext, step: int, article_ids: Iterable[str]) -> Iterator[None]:
+    """Add process, step (from 1) and the batch's articles to errors raised in the block.
 
     Raises:
-        LinkerError: the input, or the memory, is at fault.
-        StepError: anything else is.
+        LinkerError: if the input or memory is at fault.
+        StepError: if anything else is.
     """
     who = f"process {workers.rank} of {workers.size}: " if workers.size > 1 else ""
     where = f"{who}step {step}: "
     articles = f"articles of the batch: {', '.join(article_ids)}"
-    workers.doing(f"step {step}; {articles}")
+    workers.set_activity(f"step {step}; {articles}")
     try:
         yield
-    except LostContact:
+    except ConnectionLost:
         raise
     except LinkerError as error:
         raise LinkerError(f"{where}{error}; {articles}") from error
@@ -41,10 +41,10 @@ def told(workers: Workers, step: int, article_ids: Iterable[str]) -> Iterator[No
 
 
 def out_of_memory(error: BaseException) -> bool:
-    """Is this torch's or Python's way to say that there is no memory left?"""
+    """Return whether this is an out-of-memory error of torch or Python."""
     if isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)):
         return True
-    # On a CPU torch has no class for it.
+    # torch has no class for it on CPUs.
     return isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
 
 

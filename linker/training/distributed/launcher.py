@@ -1,4 +1,4 @@
-"""`linker train --devices N`: N processes of the same command on this machine, and an eye on them."""
+"""`linker train --devices N`: starts N processes of a command on this machine and supervises them."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ from torch.distributed import TCPStore
 from linker.training.distributed.environment import STORE_IS_KEPT
 from linker.training.distributed.watchdog import FAILURE, ended_key
 
-# How long processes have to end by themselves after one of them has failed.
+# Time for the other processes to exit after one has failed.
 GRACE_SECONDS = 10.0
 
 
 def launch(arguments: Sequence[str], size: int) -> int:
-    """Run `linker ARGUMENTS` in `size` processes that know of each other.
+    """Run `linker ARGUMENTS` in `size` connected processes.
+
+    Args:
+        arguments: the command line.
+        size: number of processes.
 
     Returns:
-        The exit code: that of the processes, or 1 where one of them was killed.
+        The exit code: that of the processes, or 1 if one of them was killed.
     """
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     environment = {
         **os.environ,
-        # Together they use the cores that one process would.
+        # Together they use as many cores as a single process would.
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // size))),
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(store.port),
@@ -68,7 +72,7 @@ def _wait(processes: list[subprocess.Popen], store: TCPStore) -> int:
             ended[rank] = code
             if code and not failed_at:
                 failed_at = time.monotonic()
-                # Those that end by themselves have told why.
+                # Processes that exit by themselves have reported why.
                 if not store.check([FAILURE]) and code < 0:
                     store.set(ended_key(rank), _how(code))
                 elif not store.check([FAILURE]) and code not in (128 + signal.SIGTERM, 128 + signal.SIGINT):
@@ -81,7 +85,7 @@ def _wait(processes: list[subprocess.Popen], store: TCPStore) -> int:
     if codes and all(code < 0 for code in codes) and not store.check([FAILURE]):
         rank, code = next((rank, code) for rank, code in ended.items() if code)
         print(f"error: process {rank} {_how(code)}", file=sys.stderr)
-    # The process that failed for a reason of its own says more than those that followed it.
+    # The exit code of the process that failed first says more than those of the others.
     own = [code for code in codes if code > 1]
     return own[0] if own else int(bool(codes))
 

@@ -1,4 +1,4 @@
-"""Several processes that share a run: NCCL between GPUs, gloo between CPUs."""
+"""Processes that share a run: NCCL between GPUs, gloo between CPUs."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from torch import Tensor, distributed, nn
 
 from linker.common.console import stderr
 from linker.common.errors import LinkerError
-from linker.training.distributed.context import LostContact, Workers
-from linker.training.distributed.environment import Place, place_in
-from linker.training.distributed.watchdog import Watch, connect
+from linker.training.distributed.context import ConnectionLost, DistributedContext
+from linker.training.distributed.environment import DistributedEnvironment, environment_from
+from linker.training.distributed.watchdog import Watchdog, connect
 
 T = TypeVar("T")
 
-# Dead processes are noticed by `Watch`. This is for those that live and never come.
+# `Watchdog` notices dead processes. This is for live ones that never reach the collective.
 PATIENCE = timedelta(hours=2)
 
 
 def device_for(local_rank: int) -> torch.device:
-    """Where the process of that number on this machine computes: its GPU, or the CPU where there is none.
+    """Return the device of a process: its GPU, or the CPU if the machine has none.
 
     Raises:
-        LinkerError: there are GPUs, but too few.
+        LinkerError: if there are fewer GPUs than processes.
     """
     if not torch.cuda.is_available():
         return torch.device("cpu")
@@ -50,22 +50,22 @@ def _collective(method: Callable[..., T]) -> Callable[..., T]:
         try:
             return method(*arguments)
         except RuntimeError as error:
-            raise LostContact(str(error)) from error
+            raise ConnectionLost(str(error)) from error
 
     return guarded
 
 
-class Group(Workers):
-    """One of several processes; every method but `shares` and `doing` waits for all of them."""
+class ProcessGroup(DistributedContext):
+    """One of several processes. All but `split_by_tokens` and `set_activity` wait for all of them."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: DistributedEnvironment) -> None:
         super().__init__(device_for(place.local_rank))
         self.rank, self.size = place.rank, place.size
         self._doing = ""
 
     @_collective
     def gather(self, own: Tensor, shares: list[list[int]]) -> Tensor:
-        """See `Workers.gather`."""
+        """See `DistributedContext.gather`."""
         longest = max(map(len, shares))
         padded = own.new_zeros(longest, *own.shape[1:])
         padded[: len(own)] = own
@@ -78,9 +78,9 @@ class Group(Workers):
 
     @_collective
     def sum_gradients(self, parameters: Sequence[nn.Parameter], counted_once: Sequence[nn.Parameter]) -> None:
-        """See `Workers.sum_gradients`."""
+        """See `DistributedContext.sum_gradients`."""
         everything = [*parameters, *counted_once]
-        # A parameter that no process used must stay without a gradient: optimisers leave it alone then.
+        # A parameter that no process used must have no gradient, so that the optimizer skips it.
         used = torch.tensor([p.grad is not None for p in everything], dtype=torch.int32, device=self.device)
         distributed.all_reduce(used, distributed.ReduceOp.MAX)
         if self.rank:
@@ -98,15 +98,15 @@ class Group(Workers):
             work.wait()
 
     @_collective
-    def highest(self, *values: int) -> list[int]:
-        """See `Workers.highest`."""
+    def all_reduce_max(self, *values: int) -> list[int]:
+        """See `DistributedContext.all_reduce_max`."""
         found = torch.tensor(values, dtype=torch.int64)
         distributed.all_reduce(found, distributed.ReduceOp.MAX)
         return found.tolist()
 
     @_collective
-    def all_of(self, value: Any) -> list[Any]:
-        """See `Workers.all_of`."""
+    def all_gather_object(self, value: Any) -> list[Any]:
+        """See `DistributedContext.all_gather_object`."""
         data = torch.frombuffer(bytearray(json.dumps(value).encode()), dtype=torch.uint8)
         lengths = [torch.zeros(1, dtype=torch.int64) for _ in range(self.size)]
         distributed.all_gather(lengths, torch.tensor([len(data)]))
@@ -116,30 +116,30 @@ class Group(Workers):
         distributed.all_gather(parts, padded)
         return [json.loads(part[: int(length)].numpy().tobytes()) for part, length in zip(parts, lengths)]
 
-    def doing(self, what: str) -> None:
-        """See `Workers.doing`."""
+    def set_activity(self, what: str) -> None:
+        """See `DistributedContext.set_activity`."""
         self._doing = what
 
 
 @contextmanager
-def joined() -> Iterator[Workers]:
-    """The processes of this run, as the environment says; this one alone where it says nothing.
+def process_group() -> Iterator[DistributedContext]:
+    """Join the processes of the run that the environment describes; a single process if it describes none.
 
-    Whatever ends one process ends all, and one of them tells why.
+    If one process fails, all exit, and one of them reports why.
 
     Raises:
-        LinkerError: the environment is not whole, a GPU is missing, or what the block raises.
+        LinkerError: if the environment is incomplete or a GPU is missing.
     """
-    place = place_in(os.environ)
+    place = environment_from(os.environ)
     if place is None:
-        yield Workers(device_for(0))
+        yield DistributedContext(device_for(0))
         return
-    group = Group(place)
+    group = ProcessGroup(place)
     if place.rank:
         stderr.quiet = True
     try:
-        store = connect(place, place.keeps_store)
-        watch = Watch(place, connect(place, False), lambda: group._doing)
+        store = connect(place, place.hosts_store)
+        watch = Watchdog(place, connect(place, False), lambda: group._doing)
     except RuntimeError as error:
         reason = str(error).splitlines()[0]
         raise LinkerError(
@@ -152,15 +152,15 @@ def joined() -> Iterator[Workers]:
             backend, store=store, rank=place.rank, world_size=place.size, timeout=PATIENCE
         )
         yield group
-        # The store goes with the process that keeps it: leave together, when none is watched any more.
-        group.highest(0)
+        # The store ends with its host: exit together, when none is watched any more.
+        group.all_reduce_max(0)
         watch.stop()
-        group.highest(0)
+        group.all_reduce_max(0)
         # Before torch 2.4, destroying the group joins gloo's threads with the interpreter lock held, while such a
         # thread may wait for that lock to release a tensor of the last operation. Let them finish first.
         time.sleep(0.2)
         distributed.destroy_process_group()
-    except LostContact as error:
+    except ConnectionLost as error:
         watch.wait_for_the_end(error)
         sys.exit(1)
     except Exception as error:

@@ -137,6 +137,7 @@ def test_every_config_needs_nothing_from_the_command_line(
     assert check(EXPERIMENT, config) == []
     reader = config["data"]["reader"]
     inputs = [reader[key] for key in ("articles", "posts", "labels", "texts") if key in reader]
+    inputs += reader["files"] if isinstance(reader.get("files"), list) else []
     assert all(Path(path).is_file() for path in inputs)
     assert inputs or name == "configs/papers/twitter4sse.jsonnet"
     head = (ROOT / name).read_text(encoding="utf-8").split("local ")[0].split("(import")[0]

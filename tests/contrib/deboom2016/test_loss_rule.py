@@ -10,6 +10,7 @@ from linker.config import build
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import AllPairsMiner
 from linker.training.trainer import Trainer
+from linker.training.training_state import TrainingTask
 from tests.conftest import toy_posts
 from tests.helpers.process_groups import Setting, same, train_alone, train_together
 from tests.helpers.training_runs import outcome, run, train, write_workplace
@@ -45,7 +46,7 @@ def rates(tmp_path, values, schedule="constant", **rule):
     )
     model, data = siamese("mean"), toy_posts()
     steps = trainer.batches.count(data)
-    trainer.train(model, AllPairsMiner(), ScriptedLoss(values, steps), data, None, 5, tmp_path)
+    trainer.train(TrainingTask(model, AllPairsMiner(), ScriptedLoss(values, steps), data, seed=5), tmp_path)
     log = [json.loads(line) for line in (tmp_path / "train.jsonl").read_text().splitlines()]
     return [line["lr"] for line in log if line.get("step", 0) % steps == 1]
 

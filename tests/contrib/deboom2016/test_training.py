@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from linker.config import build, load_config, resolve
+from linker.config import build, load_config
 from linker.contrib.deboom2016.loss_rule import DropThenStop
 from linker.models.archive import load_model
 from linker.training.experiment import Experiment
@@ -73,7 +73,7 @@ def test_the_recipe_learns_that_rare_words_tell_more(tmp_path, loss, rate):
             f"model.vectors.source={tmp_path / 'vectors.txt'}",
         ],
     )
-    result = build(Experiment, config).run(tmp_path / "run", resolve(Experiment, config))
+    result = build(Experiment, config).run(tmp_path / "run")
     model = load_model(tmp_path / "run")
     weights = model.encoder.weights.detach()
     assert weights[:8].mean() > weights[-8:].mean() + 0.05

@@ -9,9 +9,8 @@ from linker.config import build, load_config, resolve
 from linker.evaluation.benchmarks.reranking import Candidate, Reranking, rerank
 from linker.models.archive import load_model
 from linker.training.data_options import use_data
-from linker.training.distributed.context import Workers
 from linker.training.experiment import Experiment
-from linker.training.training_state import Run
+from linker.training.training_state import TrainingTask
 from tests.conftest import TOPICS
 from tests.helpers.tiny_transformers import tiny
 
@@ -47,7 +46,7 @@ def test_the_config_trains_on_mined_pairs_and_the_model_ranks_better(config, tmp
     config["trainer"]["batches"]["articles"] = 6
     config["trainer"]["epochs"] = 8
     resolved = resolve(Experiment, config)
-    result = build(Experiment, resolved).run(tmp_path / "out", resolved)
+    result = build(Experiment, resolved).run(tmp_path / "out")
     assert result.epochs == [{}] * 8, "all pairs are trained on, none are kept for choosing"
     candidates = [Candidate(str(topic), words(topic, 1, 2), topic == 0) for topic in range(6)]
     sets = [
@@ -68,8 +67,8 @@ def test_posts_of_one_article_are_never_its_negatives_even_in_one_batch(config):
     data.posts[7:8] = [type(data.posts[7])("again", data.posts[7].text, ("p3",))]
     model = experiment.model.construct()
     model.prepare(data)
-    run = Run(experiment.trainer, model, experiment.miner, experiment.loss, data, 1, Workers())
+    state = experiment.trainer.start(TrainingTask(model, experiment.miner, experiment.loss, data))
     batches = list(experiment.trainer.batches.epoch(data, 5))
     assert sum(len(batch.posts) for batch in batches) == 60
-    relevance = run._relevance([3, 4], [3, 7, 4])
+    relevance = state._relevance([3, 4], [3, 7, 4])
     assert torch.equal(relevance, torch.tensor([[True, True, False], [False, False, True]]))

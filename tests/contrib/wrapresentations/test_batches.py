@@ -1,4 +1,4 @@
-"""Batches of pairs of labelled texts, and training on them."""
+"""BatchSampler of pairs of labelled texts, and training on them."""
 
 import random
 from collections import Counter
@@ -8,16 +8,15 @@ import torch
 
 from linker.common.errors import DataError
 from linker.config import build
-from linker.contrib.wrapresentations.batches import ClassPairBatches
+from linker.contrib.wrapresentations.batches import ClassPairSampler
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 from linker.modules.losses.contrastive import ContrastiveMarginLoss
 from linker.modules.miners import AlignedMiner
-from linker.training.batch_sampler import Batches
-from linker.training.distributed.context import Workers
+from linker.training.batch_sampler import BatchSampler
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
-from linker.training.training_state import Run
+from linker.training.training_state import TrainingTask
 from tests.conftest import toy_posts
 
 CLASSES = ("hope", "fear", "news")
@@ -49,7 +48,7 @@ def pairs_of(data, batches, seed):
 
 
 def test_an_epoch_has_every_pair_of_a_class_once_and_as_many_others():
-    data, batches = labelled(), ClassPairBatches(pairs=8)
+    data, batches = labelled(), ClassPairSampler(pairs=8)
     found = list(batches.epoch(data, 1))
     assert len(found) == batches.count(data) == 2 * (42 + 20 + 12) // 8 + 1
     assert {len(batch.articles) for batch in found[:-1]} == {8}
@@ -62,11 +61,11 @@ def test_an_epoch_has_every_pair_of_a_class_once_and_as_many_others():
     # The same pairs in another order in the next epoch; other ones with another seed of the list.
     assert pairs_of(data, batches, 2) == pairs
     assert list(batches.epoch(data, 2)) != found
-    assert pairs_of(data, ClassPairBatches(pairs=8, seed=1), 1) != pairs
+    assert pairs_of(data, ClassPairSampler(pairs=8, seed=1), 1) != pairs
 
 
 def test_shorter_epochs_are_drawn_anew():
-    data, batches = labelled(), ClassPairBatches(pairs=8, most=20)
+    data, batches = labelled(), ClassPairSampler(pairs=8, most=20)
     first, second = pairs_of(data, batches, 1), pairs_of(data, batches, 2)
     assert len(first) == len(second) == 20
     assert first != second
@@ -82,8 +81,8 @@ def test_a_batch_teaches_its_pairs_and_nothing_else():
     model = build(Model, {"type": "siamese", "encoder": "mean", "embedder": embedder, "min_count": 1})
     model.prepare(data)
     settings = {"optimizer": "adam", "schedule": "constant", "batches": {"type": "class_pairs", "pairs": 12}}
-    run = Run(build(Trainer, settings), model, AlignedMiner(), ContrastiveMarginLoss(), data, 1, Workers())
-    batch = next(iter(run.trainer.batches.epoch(data, 3)))
+    run = build(Trainer, settings).start(TrainingTask(model, AlignedMiner(), ContrastiveMarginLoss(), data))
+    batch = next(iter(run.sampler.epoch(data, 3)))
     assert len(set(batch.articles)) < len(batch.articles)
     value, _ = run._gradients(batch)
     terms = []
@@ -108,7 +107,7 @@ def test_training_brings_texts_of_a_class_together(tmp_path):
         "epochs": 3,
     }
     result = build(Trainer, settings).train(
-        model, AlignedMiner(), ContrastiveMarginLoss(), data, dev, 5, tmp_path
+        TrainingTask(model, AlignedMiner(), ContrastiveMarginLoss(), data, dev, 5), tmp_path
     )
     assert result.epochs[-1]["AUC"] > 0.9
     assert result.losses[-1] < result.losses[0] / 2
@@ -116,4 +115,4 @@ def test_training_brings_texts_of_a_class_together(tmp_path):
 
 def test_data_without_classes_are_refused():
     with pytest.raises(DataError, match="reader labelled_texts"):
-        list(build(Batches, {"type": "class_pairs"}).epoch(toy_posts(), 1))
+        list(build(BatchSampler, {"type": "class_pairs"}).epoch(toy_posts(), 1))

@@ -111,16 +111,16 @@ class DieAtStep:
         self.step = step
 
     def __call__(self) -> None:
-        from linker.training.checkpointing.saver import Saver
+        from linker.training.trainer import Trainer
 
-        before = Saver.after_step
+        before = Trainer._after_step
 
-        def after_step(saver):
-            before(saver)
-            if saver.run.step == self.step:
+        def after_step(trainer, run, figures):
+            before(trainer, run, figures)
+            if run.state.step == self.step:
                 die()
 
-        Saver.after_step = after_step
+        Trainer._after_step = after_step
 
 
 def killed_at(workplace, out, step=5):
@@ -164,7 +164,7 @@ def test_where_the_newest_checkpoint_is_damaged_the_one_before_it_is_used(workpl
     code, told = run(workplace, *train(out, "--resume"))
     assert code == 0
     assert f"{newest.name}: " in told
-    assert "damaged" in told or "not a whole checkpoint" in told
+    assert "damaged" in told or "not a complete checkpoint" in told
     assert "epoch 2, batch 2 of 6" in told
     assert outcome(workplace, out) == outcome(workplace, "whole")
 
@@ -177,7 +177,7 @@ def test_where_no_checkpoint_is_whole_nothing_is_touched(workplace, out):
     for more in ([], ["--resume"]):
         code, told = run(workplace, *train(out, *more))
         assert code == 2
-        assert "not a whole checkpoint" in told
+        assert "not a complete checkpoint" in told
         assert "--overwrite" in told
     assert [path.read_bytes() for path in step_files(workplace, out)] == [b"rubbish"] * 2
 
@@ -258,16 +258,16 @@ class FullDisk:
         self.first, self.last = first, last
 
     def __call__(self) -> None:
-        from linker.training.checkpointing import checkpointer
+        from linker.training.checkpointing import checkpoint
 
-        save = checkpointer.save
+        save = checkpoint.save
 
         def full(tensors, metadata):
             if self.first <= json.loads(metadata["facts"])["step"] <= self.last:
                 raise OSError(errno.ENOSPC, "No space left on device")
             return save(tensors, metadata=metadata)
 
-        checkpointer.save = full
+        checkpoint.save = full
 
 
 def test_a_full_disk_is_told_and_the_checkpoint_before_is_kept(workplace, out):
@@ -298,13 +298,12 @@ def test_two_runs_do_not_write_to_one_folder(workplace, out, monkeypatch):
     killed_at(workplace, out)
     from linker.common.errors import LinkerError
     from linker.training.checkpointing import checkpointer
-    from linker.training.checkpointing.resume import checkpoints_of
 
     monkeypatch.setattr(checkpointer, "LOCK_SECONDS", 0.3)
-    first, second = checkpoints_of(workplace / out), checkpoints_of(workplace / out)
-    first.lock()
+    first, second = (checkpointer.Checkpointer(workplace / out) for _ in range(2))
+    first._acquire_lock()
     with pytest.raises(LinkerError, match="another process"):
-        second.lock()
-    first.unlock()
-    second.lock()
-    second.unlock()
+        second._acquire_lock()
+    first.close()
+    second._acquire_lock()
+    second.close()

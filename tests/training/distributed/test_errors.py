@@ -75,7 +75,7 @@ def last_lines(told):
         pytest.param("memory", 2, "not enough memory (", marks=pytest.mark.slow),
         pytest.param("nan", 2, " is nan", marks=pytest.mark.slow),
         ("die", 1, "process 1 was ended by SIGKILL"),
-        pytest.param("stop", 1, "process 1 shows no sign of life", marks=pytest.mark.slow),
+        pytest.param("stop", 1, "process 1 has shown no sign of life", marks=pytest.mark.slow),
     ],
 )
 def test_a_failing_process_ends_all_with_one_message(workplace, how, code, cause):

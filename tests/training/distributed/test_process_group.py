@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from linker.training.distributed.context import Workers
+from linker.training.distributed.context import DistributedContext
 from tests.helpers.process_groups import ENCODERS, Setting, same, train_alone, train_together, with_trainer
 
 
@@ -95,14 +95,14 @@ def test_a_batch_of_fewer_texts_than_processes_leaves_some_with_nothing_to_do(tm
         same(alone, record, 1e-9)
 
 
-class Several(Workers):
+class Several(DistributedContext):
     size = 4
 
 
 def test_shares_hold_every_text_once_and_about_as_many_tokens_each():
     lengths = [1000, 3, 950, 20, 10, 8, 990, 900, 5, 5, 1010, 30, 880, 7]
-    shares = Several().shares(lengths)
+    shares = Several().split_by_tokens(lengths)
     assert sorted(i for share in shares for i in share) == list(range(len(lengths)))
     tokens = [sum(lengths[i] for i in share) for share in shares]
     assert max(tokens) - min(tokens) <= max(lengths)
-    assert Several().shares([5, 5]) == [[0], [1], [], []]
+    assert Several().split_by_tokens([5, 5]) == [[0], [1], [], []]

@@ -25,17 +25,17 @@ def _work(folder: str) -> None:
     """Exchange numbers, as a run does after each step, until told to end."""
     from linker.common.console import stderr
     from linker.training.distributed import watchdog
-    from linker.training.distributed.process_group import joined
+    from linker.training.distributed.process_group import process_group
 
     watchdog.SILENCE_SECONDS, watchdog.HALTED_SECONDS, watchdog.LOOK_SECONDS = SILENCE_SECONDS, 1.0, 0.1
     place = Path(folder)
-    with joined() as workers:
+    with process_group() as workers:
         descriptor = os.open(place / f"stderr{workers.rank}", os.O_WRONLY | os.O_CREAT)
         os.dup2(descriptor, 2)
         stderr.quiet = True
         rounds, ended = 0, 0
         while not ended:
-            (ended,) = workers.highest(int((place / "end").exists()))
+            (ended,) = workers.all_reduce_max(int((place / "end").exists()))
             rounds += 1
             (place / f"round{workers.rank}").write_text(str(rounds))
             time.sleep(0.01)
@@ -85,4 +85,4 @@ def test_a_process_that_is_halted_alone_ends_the_run(group, tmp_path):
     for process in group:
         process.join(30)
     assert [process.exitcode for process in group] == [1, 1]
-    assert told(tmp_path) == ["error: process 1 shows no sign of life since 3 s\n", ""]
+    assert told(tmp_path) == ["error: process 1 has shown no sign of life for 3 s\n", ""]

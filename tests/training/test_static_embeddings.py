@@ -16,8 +16,8 @@ from linker.data.tokenizers.simple import WhitespaceTokenizer
 from linker.data.word_vectors.file import VectorFile
 from linker.models.archive import save_model
 from linker.models.model import Model
-from linker.training.distillation.distill_word_vectors import distil_vectors
-from linker.training.distillation.teacher import Teacher
+from linker.training.distillation.teacher import CachedTeacher, Teacher
+from linker.training.static_embeddings import distill_vectors
 from tests.conftest import toy_posts
 
 WORDS = [f"w{i}" for i in range(80)]
@@ -45,9 +45,8 @@ def random_texts(count: int, seed: int) -> list[str]:
 
 def distil(tmp_path: Path, teacher, texts, name="v.txt.gz", **settings):
     settings = {"epochs": 30} | settings
-    result = distil_vectors(
-        texts, teacher, "sum", WhitespaceTokenizer(), tmp_path / name, tmp_path / "said", **settings
-    )
+    cached = CachedTeacher(tmp_path / "said", "sum", teacher)
+    result = distill_vectors(texts, cached, WhitespaceTokenizer(), tmp_path / name, **settings)
     return result, VectorFile(str(tmp_path / name)).read(None)
 
 
@@ -70,7 +69,7 @@ def test_sums_of_the_vectors_say_what_the_teacher_says_of_new_texts(tmp_path: Pa
 
 
 def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("linker.training.distillation.teacher.TEXTS_AT_ONCE", 100)
+    monkeypatch.setattr("linker.training.distillation.teacher.TEXTS_PER_FILE", 100)
     teacher, texts = SumOfWords(), random_texts(500, 4)
 
     def interrupted(part):
@@ -98,7 +97,7 @@ def test_long_texts_are_read_in_pieces_and_rare_words_left_out(tmp_path: Path) -
     (words, read, _), _ = distil(tmp_path, teacher, [long, "w79 w1 w2"], epochs=1)
     assert max(len(text.split()) for text in teacher.asked) == 100
     assert (words, read) == (79, 4)
-    with pytest.raises(DataError, match="no word comes 9 times"):
+    with pytest.raises(DataError, match="no word occurs 9 times"):
         distil(tmp_path, teacher, ["w1 w2"], min_count=9)
 
 
@@ -130,5 +129,5 @@ def test_what_is_no_teacher_is_told(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="neither the folder of a sentence-transformers model nor"):
         Teacher(str(tmp_path))
     save_model(build(Model, "tfidf"), tmp_path / "lexical", {"model": "tfidf"}, {}, "")
-    with pytest.raises(ModelError, match="gives no vectors to learn from"):
+    with pytest.raises(ModelError, match="has no embeddings to learn from"):
         Teacher(str(tmp_path / "lexical"))

@@ -1,8 +1,11 @@
-"""`linker distil` and training from its folder: a student learns from a teacher, then from links."""
+"""Distillation with `linker train`: a student learns from a teacher, then from links."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +14,15 @@ from safetensors.numpy import load_file
 
 from linker.cli.main import app
 from linker.common.errors import ConfigError, LinkerError, ModelError
-from linker.config import build
+from linker.config import EXPERIMENT, build, check, load_config
 from linker.models.archive import load_model, save_model
 from linker.models.model import Model
+from linker.training.callbacks import Callback
+from linker.training.experiment import Experiment
 from tests.conftest import toy_posts
 from tests.helpers.cli import invoke
 
+ROOT = Path(__file__).parents[3]
 DIM = 12
 CONFIG = """{
   data: { reader: { type: 'articles_and_posts', articles: 'articles.jsonl', posts: 'posts.jsonl' } },
@@ -34,6 +40,19 @@ CONFIG = """{
   loss: 'info_nce',
   trainer: { optimizer: { type: 'adam', lr: 0.01 }, epochs: 0 },
   seed: 4,
+}"""
+STUDENT = """(import 'c.jsonnet') + {
+  data: { reader: { type: 'texts', files: 'texts.jsonl' }, splitter: 'by_text' },
+  loss: { type: 'distillation', teacher: 'teacher' },
+  trainer: {
+    optimizer: { type: 'adam', lr: 5e-4 },
+    schedule: { type: 'linear_decay', warmup_steps: 30, final: 0.02 },
+    batches: 'texts',
+    epochs: 3,
+    patience: null,
+    metric: 'teacher_cosine',
+    callbacks: ['json_lines'],
+  },
 }"""
 
 
@@ -65,6 +84,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             link = {"article_id": post.article_ids[0]} if post.article_ids else {"split": "train"}
             file.write(json.dumps({"id": post.id, "text": post.text} | link) + "\n")
     (tmp_path / "c.jsonnet").write_text(CONFIG)
+    (tmp_path / "student.jsonnet").write_text(STUDENT)
     return tmp_path
 
 
@@ -73,21 +93,27 @@ def run(*arguments: str) -> str:
 
 
 def distil(*arguments: str) -> str:
-    return run("distil", "c.jsonnet", "texts.jsonl", "--teacher", "teacher", *arguments)
+    """Run `linker train`; `--epochs` and `--lr` stand for the config keys."""
+    keys = {"--epochs": "trainer.epochs", "--lr": "trainer.optimizer.lr", "--cache": "loss.cache"}
+    options = list(arguments)
+    for at, word in enumerate(options[:-1]):
+        if word in keys:
+            options[at : at + 2] = ["-o", f"{keys[word]}={options[at + 1]}"]
+    return run("train", "student.jsonnet", *options)
 
 
-def told(folder: Path) -> float:
-    return json.loads((folder / "metrics.json").read_text())["cosine_to_teacher"]
+def cosine(folder: Path) -> float:
+    return json.loads((folder / "metrics.json").read_text())["dev"]["teacher_cosine"]
 
 
 def test_a_student_learns_in_the_precision_of_the_trainer(place: Path) -> None:
     cnn = f"{{ type: 'cnn', num_filters: 4, hidden_dim: {DIM}, dropout: 0 }}"  # a mean multiplies nothing
     (place / "c.jsonnet").write_text(CONFIG.replace("encoder: 'mean'", f"encoder: {cnn}"))
     for out, precision in (("exact", "float32"), ("again", "float32"), ("lower", "bfloat16")):
-        distil("--out", out, "--epochs", "3", "--rate", "0.01", "-o", f"trainer.precision={precision}")
-    assert told(place / "exact") == pytest.approx(told(place / "again"), abs=1e-6)
-    assert abs(told(place / "exact") - told(place / "lower")) > 1e-6
-    assert told(place / "exact") == pytest.approx(told(place / "lower"), abs=0.02)
+        distil("--out", out, "--epochs", "3", "--lr", "0.01", "-o", f"trainer.precision={precision}")
+    assert cosine(place / "exact") == pytest.approx(cosine(place / "again"), abs=1e-6)
+    assert abs(cosine(place / "exact") - cosine(place / "lower")) > 1e-6
+    assert cosine(place / "exact") == pytest.approx(cosine(place / "lower"), abs=0.02)
 
 
 def test_float16_without_a_gpu_is_refused_before_anything_is_written(place: Path) -> None:
@@ -97,11 +123,11 @@ def test_float16_without_a_gpu_is_refused_before_anything_is_written(place: Path
 
 
 def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(place: Path) -> None:
-    assert "on those kept out" in distil("--out", "once", "--epochs", "1", "--said", "said")
+    assert "cosine to the teacher" in distil("--out", "once", "--epochs", "1", "--cache", "said")
     kept = {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()}
-    distil("--out", "often", "--epochs", "120", "--rate", "0.1", "--said", "said")
+    distil("--out", "often", "--epochs", "120", "--lr", "0.1", "--cache", "said")
     assert {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()} == kept
-    assert told(place / "often") > max(0.85, told(place / "once"))
+    assert cosine(place / "often") > max(0.85, cosine(place / "once"))
     student = load_model(place / "often").parts()[0].parts()[0]
     new = ["unseen words", *(post.text for post in toy_posts(seed=9).posts)]
     vectors = student.post_vectors([build_post(text) for text in new])
@@ -110,7 +136,7 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
 
 
 def test_a_student_of_fewer_numbers_learns_from_a_teacher_of_more(place: Path) -> None:
-    distil("--out", "small", "--epochs", "60", "--rate", "0.1", "-o", "model.model.parts.0.embedder.dim=10")
+    distil("--out", "small", "--epochs", "60", "--lr", "0.1", "-o", "model.model.parts.0.embedder.dim=10")
     teacher, student = load_model(place / "teacher"), load_model(place / "small").parts()[0].parts()[0]
     new = [build_post(post.text) for post in toy_posts(seed=9).posts]
     theirs, own = teacher.post_vectors(new), student.post_vectors(new)
@@ -140,15 +166,15 @@ def test_training_begins_with_the_weights_of_the_start_and_goes_on_from_them(pla
     ).read_bytes()
     run("train", "c.jsonnet", "--out", "more", "-o", "start=student", "-o", "trainer.epochs=1")
     assert any((first[name] != value).any() for name, value in load_file(place / "more" / weights).items())
-    assert "began with the weights of student" in (place / "more" / "README.md").read_text()
+    assert "started from the weights of student" in (place / "more" / "README.md").read_text()
 
 
 def test_a_student_goes_on_where_another_ended(place: Path) -> None:
-    distil("--out", "first", "--epochs", "60", "--rate", "0.1")
-    distil("--out", "again", "--epochs", "1", "--rate", "1e-6", "-o", "start=first")
-    distil("--out", "anew", "--epochs", "1", "--rate", "1e-6")
-    assert told(place / "again") == pytest.approx(told(place / "first"), abs=0.01)
-    assert told(place / "again") > told(place / "anew") + 0.3
+    distil("--out", "first", "--epochs", "60", "--lr", "0.1")
+    distil("--out", "again", "--epochs", "1", "--lr", "1e-6", "-o", "start=first")
+    distil("--out", "anew", "--epochs", "1", "--lr", "1e-6")
+    assert cosine(place / "again") == pytest.approx(cosine(place / "first"), abs=0.01)
+    assert cosine(place / "again") > cosine(place / "anew") + 0.3
 
 
 def test_a_start_that_is_none_or_another_model_is_one_message(place: Path) -> None:
@@ -169,12 +195,14 @@ def test_what_makes_scores_of_vectors_may_differ_from_the_start(place: Path) -> 
     assert json.loads((place / "a" / "config.json").read_text())["model"]["none"] == 0.5
 
 
-def test_a_teacher_of_too_few_numbers_and_too_few_texts_are_told(place: Path) -> None:
+def test_a_teacher_of_too_few_numbers_and_too_few_texts_are_reported(place: Path) -> None:
     part = "-o", "model.model.parts.0.embedder.dim=13"
-    with pytest.raises(ConfigError, match="the teacher's vectors have 12 numbers, the model's 13"):
+    with pytest.raises(
+        ConfigError, match=r"loss\.teacher: its embeddings have 12 dimensions, the model's 13"
+    ):
         distil("--out", "a", *part)
     (place / "texts.jsonl").write_text('{"text": "one"}\n')
-    with pytest.raises(LinkerError, match="1 texts to learn from"):
+    with pytest.raises(LinkerError, match="give at least 2"):
         distil("--out", "a")
     assert not (place / "a").exists()
 
@@ -184,3 +212,54 @@ def test_a_folder_is_replaced_only_when_told_to(place: Path) -> None:
     with pytest.raises(LinkerError, match="already exists"):
         distil("--out", "student", "--epochs", "1")
     distil("--out", "student", "--epochs", "1", "--overwrite")
+
+
+class StopAfter(Callback):
+    """Ends the run after a step, as a crash would."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def step(self, number: int, values: dict[str, float]) -> None:
+        if number == self.steps:
+            raise LinkerError("crash")
+
+
+def test_a_distillation_resumes_as_if_nothing_had_happened(place: Path) -> None:
+    def experiment() -> Experiment:
+        more = ["trainer.checkpoint_seconds=0", "trainer.batches.size=600"]
+        return build(EXPERIMENT, load_config("student.jsonnet", [*more, "loss.cache=cache"]))
+
+    experiment().run(place / "whole")
+    broken = experiment()
+    broken.trainer.callbacks.append(StopAfter(6))
+    with pytest.raises(LinkerError, match="crash"):
+        broken.run(place / "broken")
+    experiment().run(place / "broken", resume=True)
+    for name in ("part-0/model.safetensors", "last.safetensors", "metrics.json"):
+        assert (place / "broken" / name).read_bytes() == (place / "whole" / name).read_bytes(), name
+    log = [json.loads(line) for line in (place / "broken-log" / "train.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in log if "step" in line] == list(range(1, 13))
+
+
+def test_the_fine_tuned_config_and_the_student_have_one_model(place: Path) -> None:
+    """The recipes in configs/students differ from the configs they prepare in data, loss and training only."""
+    for file in sorted((ROOT / "configs/students").glob("*.jsonnet")):
+        name = file.name if file.stem in ("best", "two_layers") else f"distilled/{file.name}"
+        student, model = load_config(file), load_config(ROOT / "configs" / name)
+        assert student["model"] == model["model"]
+        assert student["loss"]["type"] == "distillation"
+        assert not check(EXPERIMENT, dict(student))
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_encoding_and_distill_what_one_does(place: Path) -> None:
+    command = [sys.executable, "-m", "linker.cli.main", "train", "student.jsonnet", "-o", "loss.cache=null"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    for out, more in (("alone", []), ("together", ["--devices", "2"])):
+        subprocess.run([*command, "--out", out, *more], env=environment, check=True)
+    alone, together = (load_file(place / out / "last.safetensors") for out in ("alone", "together"))
+    for name, value in alone.items():
+        np.testing.assert_allclose(together[name], value, atol=1e-5)
+    assert cosine(place / "together") == pytest.approx(cosine(place / "alone"), abs=1e-5)
+    assert len(list((place / "together-log/teacher-cache").iterdir())) == 2

@@ -1,0 +1,168 @@
+"""The distillation loss: a student's embeddings of texts are drawn to those of a teacher.
+
+As in model2vec (Tulkens and van Dongen 2024) and in the small transformers of Reimers and Gurevych 2020 (EMNLP, section
+3), the student learns the teacher's embeddings of whole texts; no links are needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from linker.common.checks import above
+from linker.common.errors import ConfigError
+from linker.data.types import LinkedPosts
+from linker.models.siamese.siamese import SiameseModel
+from linker.modules.losses.loss import Loss
+from linker.modules.miners import MinedPairs
+from linker.training.distillation.teacher import CachedTeacher, Teacher
+from linker.training.distributed.context import DistributedContext
+
+#: The dev metric of distillation: the mean cosine to the teacher's embeddings.
+TEACHER_COSINE = "teacher_cosine"
+#: Texts whose student embeddings decide the rotation of a larger teacher's.
+ROTATION_SAMPLE = 4096
+
+
+@Loss.register("distillation")
+class DistillationLoss(Loss):
+    """Twice one minus the mean cosine to the teacher, plus a KL divergence between in-batch similarities.
+
+    For the reader and the batch sampler `texts`. If the teacher's embeddings have more dimensions than the student's,
+    they are projected (see `pca_procrustes`); they cannot have fewer.
+
+    Args:
+        teacher: a folder of sentence-transformers, or a model folder of linker.
+        cache: folder of the teacher's embeddings, which several runs can share; null: `teacher-cache` in the folder of
+            the run's logs.
+        temperature: inverse temperature of the softmax over in-batch cosines.
+
+    Attributes:
+        targets: the teacher's embeddings of the training posts, float32, posts × dim, unit length; see `prepare`.
+        dev_targets: the same of the dev posts.
+    """
+
+    counts = "texts"
+
+    def __init__(self, teacher: str, cache: str | None = None, temperature: float = 20.0) -> None:
+        above(0, temperature=temperature)
+        super().__init__()
+        self.teacher, self.cache, self.temperature = teacher, cache, temperature
+        self.targets = torch.zeros(0)  # (training posts, dim)
+        self.dev_targets = torch.zeros(0)  # (dev posts, dim)
+
+    def cached_teacher(self, folder: Path, workers: DistributedContext) -> CachedTeacher:
+        """Load the teacher and its cache.
+
+        Args:
+            folder: of the cache, if the config names none.
+            workers: the processes of the run, which share the encoding.
+
+        Raises:
+            ModelError: if there is no such teacher.
+        """
+        model = Teacher(self.teacher)
+        return CachedTeacher(Path(self.cache) if self.cache else folder, model.name, model.encode, workers)
+
+    def prepare(
+        self,
+        teacher: CachedTeacher,
+        train: LinkedPosts,
+        dev: LinkedPosts | None,
+        student: SiameseModel,
+        device: torch.device,
+    ) -> None:
+        """Get the teacher's embeddings of all texts; needed before training.
+
+        Args:
+            teacher: the teacher.
+            train: the training set.
+            dev: the dev set, for `evaluate`.
+            student: a prepared model.
+            device: where the loss is computed.
+
+        Raises:
+            ConfigError: if the teacher's embeddings have fewer dimensions than the student's.
+        """
+        posts = train.posts + (dev.posts if dev else [])
+        embeddings = teacher.encode([post.text for post in posts], "texts")
+        if embeddings.shape[1] < student.output_dim:
+            raise ConfigError(
+                f"loss.teacher: its embeddings have {embeddings.shape[1]} dimensions, the model's "
+                f"{student.output_dim}; configure an encoder with at most as many as the teacher"
+            )
+        if embeddings.shape[1] > student.output_dim:
+            rows = np.random.default_rng(0).permutation(len(train.posts))[:ROTATION_SAMPLE]
+            with torch.autocast(device.type, enabled=False):
+                anchors = student.post_vectors([train.posts[i] for i in rows])
+            embeddings = pca_procrustes(embeddings, rows, anchors)
+        unit = F.normalize(torch.from_numpy(embeddings), dim=1)
+        self.targets = unit[: len(train.posts)].to(device)
+        self.dev_targets = unit[len(train.posts) :]
+
+    def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
+        """Raise: the loss of a batch depends on which texts are in it."""
+        raise NotImplementedError
+
+    def batch_loss(
+        self, articles: Tensor, posts: Tensor, pairs: MinedPairs, post_rows: Sequence[int]
+    ) -> tuple[Tensor, dict[str, float]]:
+        """Return the loss of the posts' embeddings, and their number and mean cosine; see `Loss.batch_loss`."""
+        targets = self.targets[torch.as_tensor(post_rows, device=self.targets.device)]
+        loss, cosine = distillation_loss(posts, targets.to(posts), self.temperature)
+        return loss, {"texts": float(len(posts)), TEACHER_COSINE: cosine}
+
+    def evaluate(self, posts: np.ndarray) -> dict[str, float]:
+        """Return the mean cosine of the dev posts' embeddings to the teacher's.
+
+        Args:
+            posts: float32, dev posts × dim.
+        """
+        unit = F.normalize(torch.from_numpy(posts), dim=1)
+        return {TEACHER_COSINE: float((unit * self.dev_targets).sum(1).mean())}
+
+
+def distillation_loss(student: Tensor, teacher: Tensor, temperature: float = 20.0) -> tuple[Tensor, float]:
+    """Return `2 · (1 − mean cosine) + KL` between the in-batch similarity distributions of teacher and student.
+
+    Args:
+        student: float, texts × dim, unit length.
+        teacher: float, texts × dim, unit length.
+        temperature: inverse temperature of the distributions.
+
+    Returns:
+        The loss, a scalar, and the mean cosine.
+    """
+    cosine = (student * teacher).sum(1).mean()
+    itself = torch.eye(len(student), dtype=torch.bool, device=student.device)
+    # A text's distribution is over the other texts of the batch: (texts, texts).
+    ours = torch.log_softmax((temperature * student @ student.T).masked_fill(itself, -1e4), dim=1)
+    theirs = torch.softmax((temperature * teacher @ teacher.T).masked_fill(itself, -1e4), dim=1)
+    divergence = F.kl_div(ours, theirs, reduction="batchmean")
+    return 2 * (1 - cosine) + divergence, float(cosine.detach())
+
+
+def pca_procrustes(vectors: np.ndarray, rows: np.ndarray, anchors: np.ndarray) -> np.ndarray:
+    """Reduce the teacher's vectors by PCA, then rotate them onto the student's (orthogonal Procrustes).
+
+    No other projection to as many dimensions preserves the dot products as well (Eckart and Young 1936). The rotation
+    changes no dot product, and spares the student from learning other axes (Schönemann 1966).
+
+    Args:
+        vectors: the teacher's vectors, float, texts × teacher dim.
+        rows: int, texts whose student vectors are known.
+        anchors: the student's vectors of these, float, rows × dim.
+
+    Returns:
+        float32, texts × dim, no longer than before.
+    """
+    _, directions = np.linalg.eigh(vectors.T @ vectors)
+    kept = vectors @ directions[:, ::-1][:, : anchors.shape[1]]
+    left, _, right = np.linalg.svd(kept[rows].T @ anchors)
+    projected: np.ndarray = (kept @ (left @ right)).astype(np.float32)
+    return projected
