@@ -15,11 +15,11 @@ class ResolvedConfig(dict[str, Any]):
 
     Attributes:
         target: what the config describes.
-        node: the checked config.
+        node: the checked config; None in a copy, such as those of `dataclasses.asdict`, which is checked again.
     """
 
-    def __init__(self, target: Any, node: Node) -> None:
-        super().__init__(node.config())
+    def __init__(self, values: Any = (), target: Any = None, node: Node | None = None) -> None:
+        super().__init__(values)
         self.target, self.node = target, node
 
 
@@ -53,7 +53,7 @@ def resolve(target: Any, params: Any) -> Any:
         ConfigError: if anything is wrong with the config; lists all problems.
     """
     node = _checked(target, params)
-    return ResolvedConfig(target, node) if isinstance(node, ObjectNode) else node.config()
+    return ResolvedConfig(node.config(), target, node) if isinstance(node, ObjectNode) else node.config()
 
 
 def build(target: Any, params: Any, **supplied: Any) -> Any:
@@ -71,10 +71,9 @@ def build(target: Any, params: Any, **supplied: Any) -> Any:
     Raises:
         ConfigError: if anything is wrong with the config; lists all problems, before anything is imported or built.
     """
-    unchanged = (
-        isinstance(params, ResolvedConfig) and params.target == target and params.node.config() == params
-    )
-    node = params.node if unchanged else _checked(target, params)
+    node = params.node if isinstance(params, ResolvedConfig) and params.target == target else None
+    if node is None or node.config() != params:
+        node = _checked(target, params)
     return node.construct("", {"config": node.config(), **supplied})
 
 
