@@ -16,7 +16,7 @@ from safetensors.torch import load_file
 
 from linker.models.archive import load_model, read_config, save_model
 from linker.models.pretrained import BEST, FOLDERS
-from linker.models.siamese.quantization import FILE, write_eight_bits
+from linker.models.siamese.quantization import FILE, save_int8
 
 WEIGHTS = "part-0/transformer/model.safetensors"
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
@@ -48,7 +48,7 @@ def main() -> None:
     config["model"]["parts"][0]["path"] = HUB
     save_model(load_model(options.trained), options.out, {"model": config}, {}, CARD)
     whole = options.out / WEIGHTS
-    write_eight_bits(load_file(whole), whole.with_name(FILE))
+    save_int8(load_file(whole), whole.with_name(FILE))
     whole.unlink()
     size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
     print(f"{options.out}: {size / 1e6:.1f} MB")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from linker.data.readers.reader import PairReader
 from linker.data.splitters.by_article import ByArticleSplitter
-from linker.data.splitters.by_column import GivenSplitter
+from linker.data.splitters.by_column import ByColumnSplitter
 from linker.data.splitters.splitter import Splits, Splitter, tell
 from linker.data.types import LinkedPosts
 
@@ -34,7 +34,7 @@ class DataSource:
 
 def _fitting(data: LinkedPosts) -> Splitter:
     if any(row.split for rows in (data.articles, data.posts) for row in rows):
-        return GivenSplitter()
+        return ByColumnSplitter()
     splitter = ByArticleSplitter()
     tell(
         "no row has a `split`, so the articles are divided at random: "

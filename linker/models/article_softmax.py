@@ -13,7 +13,7 @@ from linker.models.model import Model
 
 
 @Model.register("competing")
-class CompetingModel(Model):
+class ArticleSoftmaxModel(Model):
     """Log-odds of p(article | post), a softmax over the articles that are scored together and over "none of them".
 
     Some posts lie near to every article and some articles near to every post, so that one threshold for all pairs finds
@@ -40,7 +40,7 @@ class CompetingModel(Model):
         at_least(0, kinship=kinship)
         self.model, self.temperature, self.none, self.kinship = model, temperature, none, kinship
 
-    def parts(self) -> Sequence[Model]:
+    def submodels(self) -> Sequence[Model]:
         """The model whose scores compete."""
         return [self.model]
 
@@ -64,15 +64,15 @@ class CompetingModel(Model):
         if self.kinship and len(odds) > 1:
             with np.errstate(divide="ignore"):  # no chance at all: ln 0 adds nothing
                 chances = np.exp(-np.logaddexp(0, -odds))
-                odds = np.logaddexp(odds, np.log(self.kinship * _chances_of_kin(chances)))
+                odds = np.logaddexp(odds, np.log(self.kinship * _neighbor_probabilities(chances)))
         return odds.astype(np.float32)
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """The same against "none of them" only: float32, articles × posts."""
-        return self.against_none(self.model.score_alone(articles, posts))
+        return self.against_none(self.model.score_independently(articles, posts))
 
     def against_none(self, scores: np.ndarray) -> np.ndarray:
-        """`score_alone` from the scores of the model whose scores compete: float32, of the same shape."""
+        """`score_independently` from the scores of the model whose scores compete: float32, of the same shape."""
         return (self._scaled(scores) - self.none / self.temperature).astype(np.float32)
 
     def _against(self, scores: np.ndarray) -> np.ndarray:
@@ -94,7 +94,7 @@ class CompetingModel(Model):
         self.model.load_state(folder)
 
 
-def _chances_of_kin(chances: np.ndarray) -> np.ndarray:
+def _neighbor_probabilities(chances: np.ndarray) -> np.ndarray:
     """For each article and post Σ_j p(j | post) · Σ_m p(article | m) p(j | m) / Σ_m p(article | m), j another article.
 
     The divisor is at least 1: an article without posts of its own has no kin.

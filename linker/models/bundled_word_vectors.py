@@ -11,12 +11,12 @@ from linker.common.errors import ModelError
 from linker.common.files import atomic_write
 from linker.data.types import Article, Post
 from linker.models.archive import load_model
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import DISTILLED, FOLDERS
 
 
 @Model.register("shipped_vectors")
-class ShippedVectorsModel(Model):
+class BundledWordVectorsModel(Model):
     """The cosine of mean word vectors: those of `distilled`, the model that linker brings along.
 
     Whole words beside the word pieces of a transformer, names above all, at the cost of a lookup (decision 135).
@@ -51,7 +51,7 @@ class ShippedVectorsModel(Model):
         self._read(folder / DISTILLED)
 
     def _read(self, folder: Path) -> None:
-        part = part_with_vectors(load_model(folder, for_scoring=True))
+        part = embedding_submodel(load_model(folder, for_scoring=True))
         if part is None:
             raise ModelError(f"{folder}: gives no vectors; copy the model folder anew")
         self._folder, self.vectors = folder, part

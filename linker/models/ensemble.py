@@ -17,7 +17,7 @@ _RRF_CONSTANT = 60
 
 
 @Model.register("hybrid")
-class HybridModel(Model):
+class EnsembleModel(Model):
     """Weighted sum of the comparable scores of its parts, a lexical and a learned model say.
 
     Args:
@@ -46,7 +46,7 @@ class HybridModel(Model):
         self.weights = weights or [1.0] * len(parts)
         self.fusion: Literal["zscore", "zscore_all", "rrf", "sum"] = fusion
 
-    def parts(self) -> Sequence[Model]:
+    def submodels(self) -> Sequence[Model]:
         """The models heard."""
         return self._parts
 
@@ -59,11 +59,11 @@ class HybridModel(Model):
         """Fused scores, float32, articles × posts. They depend on which posts stand in the pool."""
         return self._fused([part.score(articles, posts) for part in self._parts], _FUSIONS[self.fusion])
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """As `score`, every article scored by itself by all parts: float32, articles × posts."""
-        return self.fused_alone([part.score_alone(articles, posts) for part in self._parts])
+        return self.fuse_independently([part.score_independently(articles, posts) for part in self._parts])
 
-    def fused_alone(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+    def fuse_independently(self, scores: Sequence[np.ndarray]) -> np.ndarray:
         """Fuse the scores of all parts, each articles × posts, every article by itself: float32, articles × posts."""
         # Over the posts of one article `zscore_all` is `zscore`.
         return self._fused(scores, _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion])

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from linker.common.checks import at_least, between
 from linker.data.types import Article, Post
-from linker.models.lexical_independent import scores_alone
+from linker.models.independent_tfidf import independent_tfidf
 from linker.models.model import Model
 
 ENGLISH = frozenset(
@@ -120,11 +120,11 @@ class TfidfModel(LexicalModel):
     def __init__(self, stop_words: StopWords = "english") -> None:
         self.stop_words: StopWords = stop_words
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Cosines, each article's fitted on that article and the posts: float32, articles × posts, 0 to 1."""
         if len(articles) == 1:
             return self.score(articles, posts)
-        return scores_alone(
+        return independent_tfidf(
             [lexical_words(article.full_text, self.stop_words) for article in articles],
             [lexical_words(post.text, self.stop_words) for post in posts],
         )
@@ -132,7 +132,7 @@ class TfidfModel(LexicalModel):
     def shared_terms(
         self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
     ) -> list[dict[str, float]]:
-        """For each chosen post (by index): shared word → its part of the mean of `score_alone` over the articles."""
+        """For each chosen post (by index): shared word → its share of the mean of `score_independently`."""
         of_each = [super(TfidfModel, self).shared_terms([article], posts, chosen) for article in articles]
         return [mean_terms(terms) for terms in zip(*of_each)]
 

@@ -24,7 +24,7 @@ class Model(Registrable):
         """float32, articles × posts."""
         raise NotImplementedError
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Score every article by itself, as `linker rank` does: float32, articles × posts.
 
         Row i equals `score([articles[i]], posts)[0]`. A model whose scores depend on the other articles of a call has a
@@ -32,7 +32,7 @@ class Model(Registrable):
         """
         return self.score(articles, posts)
 
-    def parts(self) -> Sequence[Model]:
+    def submodels(self) -> Sequence[Model]:
         """The models that this one is made of. None by default."""
         return ()
 
@@ -61,18 +61,18 @@ class Model(Registrable):
         """Read what `save_state` wrote. Nothing by default."""
 
 
-def all_parts(model: Model) -> Iterator[Model]:
+def all_submodels(model: Model) -> Iterator[Model]:
     """The model and all that it is made of, from the outside in."""
     yield model
-    for part in model.parts():
-        yield from all_parts(part)
+    for part in model.submodels():
+        yield from all_submodels(part)
 
 
-def part_with_vectors(model: Model) -> Model | None:
+def embedding_submodel(model: Model) -> Model | None:
     """The outermost part of a model whose texts have vectors: the model itself, if its have."""
     # Without asking it to encode anything: a model that gives vectors has a method of its own for them.
     return next(
-        (part for part in all_parts(model) if type(part).post_vectors is not Model.post_vectors), None
+        (part for part in all_submodels(model) if type(part).post_vectors is not Model.post_vectors), None
     )
 
 

@@ -15,7 +15,7 @@ _DAY = 24 * 60 * 60
 
 
 @Model.register("near_in_time")
-class NearInTimeModel(Model):
+class RecencyModel(Model):
     """−ln(1 + distance in time / days): falls fast at first, and never so far that words could not make up for it.
 
     For a part of `hybrid` with `fusion: sum`, under `competing`. A pair without both times has the mean of the post's
@@ -36,7 +36,7 @@ class NearInTimeModel(Model):
         means = np.where(known, scores, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         return np.where(known, scores, means).astype(np.float32)
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """The same, but 0 for a pair without both times: float32, articles × posts, at most 0."""
         return np.nan_to_num(self._scores(articles, posts), nan=0.0).astype(np.float32)
 

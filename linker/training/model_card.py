@@ -24,7 +24,7 @@ def model_card(
     begun = [f"It began with the weights of {config['start']}."] if config.get("start") else []
     learned = [
         f"{len(train.articles):,} articles and {len(train.posts):,} posts; the readers and files are in `config.json`",
-        f"under `data`. Vocabulary: {model.reading}.",
+        f"under `data`. Vocabulary: {model.description}.",
         *begun,
     ]
     return _card(config, learned, _figures(metrics, dev))
@@ -32,7 +32,7 @@ def model_card(
 
 def student_card(config: dict[str, Any], teacher: str, cosine: float, model: SiameseModel) -> str:
     """The same for a model that learned from a teacher alone; `cosine` to it, on texts kept out."""
-    learned = [f"What the model {teacher} says of texts; no links. Vocabulary: {model.reading}."]
+    learned = [f"What the model {teacher} says of texts; no links. Vocabulary: {model.description}."]
     return _card(config, learned, [f"Mean cosine to the teacher on texts kept out: {cosine:.3f}."])
 
 

@@ -45,9 +45,9 @@ def read_articles(
         DataError: bad lines in strict mode (up to 20 are shown, all counted), an unreadable file, no article.
     """
     with BadLines(on_error, errors_dir) as bad_lines:
-        articles = list(article_records(paths, columns or ArticleColumns(), bad_lines))
+        articles = list(iter_articles(paths, columns or ArticleColumns(), bad_lines))
     if not articles:
-        raise nothing_in(paths, "article")
+        raise empty_input_error(paths, "article")
     return articles
 
 
@@ -63,51 +63,53 @@ def read_posts(
     numbers (with several files: `<file>:<line>`).
     """
     with BadLines(on_error, errors_dir) as bad_lines:
-        posts = list(post_records(paths, columns or PostColumns(), bad_lines))
+        posts = list(iter_posts(paths, columns or PostColumns(), bad_lines))
     if not posts:
-        raise nothing_in(paths, "post")
+        raise empty_input_error(paths, "post")
     return posts
 
 
-def article_records(
+def iter_articles(
     paths: str | Sequence[str], columns: ArticleColumns, bad_lines: BadLines
 ) -> Iterator[Article]:
     """The good articles of some files; the bad lines are reported when the iterator moves past them."""
-    return unique_records(
-        paths, columns, bad_lines, lambda row, columns, number: article_of(row.values, columns)
+    return iter_records(
+        paths, columns, bad_lines, lambda row, columns, number: article_from_row(row.values, columns)
     )
 
 
-def post_records(
+def iter_posts(
     paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines, known: set[str] | None = None
 ) -> Iterator[Post]:
     """The good posts of some files; a link to an article that is not `known`, if given, makes a line bad."""
 
     def take(row: Row, columns: Columns, number: str) -> Post:
-        post = post_of(row.values, columns, number)
+        post = post_from_row(row.values, columns, number)
         unknown = [] if known is None else [i for i in post.article_ids if i not in known]
         if unknown:
             raise LineError("unknown article id", ", ".join(unknown))
         return post
 
-    return unique_records(paths, columns, bad_lines, take)
+    return iter_records(paths, columns, bad_lines, take)
 
 
-def post_stream(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
+def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
     """The good posts of some files in memory that does not grow with them, so an id may come more than once."""
     files, several = _files_of(paths)
     for path in files:
         shown = shown_name(path)
-        for file, known_columns, row in rows_of(path, columns, bad_lines):
+        for file, known_columns, row in iter_rows(path, columns, bad_lines):
             try:
-                post = post_of(row.values, known_columns, f"{shown}:{row.line}" if several else str(row.line))
+                post = post_from_row(
+                    row.values, known_columns, f"{shown}:{row.line}" if several else str(row.line)
+                )
             except LineError as error:
                 file.bad(row.line, error, row.raw)
             else:
                 yield post
 
 
-def article_of(values: Values, columns: Columns) -> Article:
+def article_from_row(values: Values, columns: Columns) -> Article:
     """The article in a row.
 
     Raises:
@@ -123,7 +125,7 @@ def article_of(values: Values, columns: Columns) -> Article:
     )
 
 
-def post_of(values: Values, columns: Columns, number: str) -> Post:
+def post_from_row(values: Values, columns: Columns, number: str) -> Post:
     """The post in a row; `number` is its id where the file has none.
 
     Raises:
@@ -154,7 +156,7 @@ def post_of(values: Values, columns: Columns, number: str) -> Post:
     )
 
 
-def rows_of(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tuple[InputFile, Columns, Row]]:
+def iter_rows(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tuple[InputFile, Columns, Row]]:
     """The rows of one file and the columns to read them by, after a check that these are there.
 
     Raises:
@@ -192,12 +194,12 @@ def _files_of(paths: str | Sequence[str]) -> tuple[list[str], bool]:
     return files, len(files) > 1 or files != given
 
 
-def nothing_in(paths: str | Sequence[str], what: str) -> DataError:
+def empty_input_error(paths: str | Sequence[str], what: str) -> DataError:
     """The error to raise where files hold nothing usable."""
     return DataError(f"{', '.join(map(shown_name, as_list(paths)))}: not one {what} could be read")
 
 
-def unique_records(
+def iter_records(
     paths: str | Sequence[str],
     columns: Columns,
     bad_lines: BadLines,
@@ -208,7 +210,7 @@ def unique_records(
     files, several = _files_of(paths)
     for path in files:
         shown = shown_name(path)
-        for file, known_columns, row in rows_of(path, columns, bad_lines):
+        for file, known_columns, row in iter_rows(path, columns, bad_lines):
             try:
                 record = take(row, known_columns, f"{shown}:{row.line}" if several else str(row.line))
                 if record.id in first:

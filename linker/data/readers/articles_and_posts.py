@@ -5,7 +5,7 @@ from __future__ import annotations
 from linker.common.errors import DataError
 from linker.data.io.columns import PairColumns
 from linker.data.io.line_errors import BadLines, OnError
-from linker.data.io.records import article_records, nothing_in, post_records
+from linker.data.io.records import empty_input_error, iter_articles, iter_posts
 from linker.data.readers.reader import PairReader
 from linker.data.types import LinkedPosts
 
@@ -41,14 +41,14 @@ class ArticlesAndPosts(PairReader):
             DataError: bad lines in strict mode, an unreadable file, no articles, or no post with an article.
         """
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
-            articles = list(article_records(self.articles, self.columns.articles, bad_lines))
+            articles = list(iter_articles(self.articles, self.columns.articles, bad_lines))
             known = {article.id for article in articles}
-            posts = list(post_records(self.posts, self.columns.posts, bad_lines, known))
+            posts = list(iter_posts(self.posts, self.columns.posts, bad_lines, known))
         if not articles:
-            raise nothing_in(self.articles, "article")
+            raise empty_input_error(self.articles, "article")
         if not any(post.article_ids for post in posts):
             raise DataError(
-                f"{nothing_in(self.posts, 'post with an article id')}; "
+                f"{empty_input_error(self.posts, 'post with an article id')}; "
                 'if its column is called otherwise, name it: {"columns": {"posts": {"article_id": "…"}}}'
             )
         return LinkedPosts(articles, posts)

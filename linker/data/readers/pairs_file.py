@@ -9,7 +9,7 @@ from linker.common.errors import DataError
 from linker.data.io.columns import Columns, SingleFileColumns
 from linker.data.io.fields import Values, date_of, id_of, label_of, required_text, text_of
 from linker.data.io.line_errors import BadLines, LineError, OnError
-from linker.data.io.records import nothing_in, unique_records
+from linker.data.io.records import empty_input_error, iter_records
 from linker.data.io.rows import Row
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
@@ -59,12 +59,12 @@ class SingleFile(PairReader):
             return _Pair(post.id, _article(row.values, columns, articles) if post.article_ids else None, post)
 
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
-            for pair in unique_records(self.files, self.columns, bad_lines, take):
+            for pair in iter_records(self.files, self.columns, bad_lines, take):
                 if pair.article is not None:
                     articles[pair.article.id] = pair.article
                 posts.append(pair.post)
         if not articles:
-            raise DataError(f"{nothing_in(self.files, 'post with an article')}")
+            raise DataError(f"{empty_input_error(self.files, 'post with an article')}")
         return LinkedPosts(list(articles.values()), posts)
 
 

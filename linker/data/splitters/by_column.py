@@ -10,7 +10,7 @@ from linker.data.types import LinkedPosts, Post
 
 
 @Splitter.register("given")
-class GivenSplitter(Splitter):
+class ByColumnSplitter(Splitter):
     """Divides by the `split` of posts and articles.
 
     A post without a split takes that of its first article that has one. An article without a split is a

@@ -15,7 +15,7 @@ from torch import nn
 
 from linker.common.errors import ConfigError, ModelError
 from linker.models.siamese.quantization import FILE as EIGHT_BITS
-from linker.models.siamese.quantization import read_eight_bits
+from linker.models.siamese.quantization import load_int8
 
 Pooling = Literal["mean", "cls", "max"]
 
@@ -50,7 +50,7 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
         tokenizer = transformers.AutoTokenizer.from_pretrained(place, **here)
         if head == "none" and (small := Path(place) / EIGHT_BITS).is_file():
             network = auto.from_config(transformers.AutoConfig.from_pretrained(place, **here))
-            missing_keys = network.load_state_dict(read_eight_bits(small), strict=False).missing_keys
+            missing_keys = network.load_state_dict(load_int8(small), strict=False).missing_keys
         else:
             network, report = auto.from_pretrained(
                 place, **here, dtype=torch.float32, output_loading_info=True

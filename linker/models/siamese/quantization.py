@@ -21,7 +21,7 @@ _SCALE = ".scale"
 _MOST = 127
 
 
-def write_eight_bits(state: Mapping[str, Tensor], file: Path) -> None:
+def save_int8(state: Mapping[str, Tensor], file: Path) -> None:
     """Write weights: matrices in 8 bits and a scale a row, all else as float32."""
     told: dict[str, Tensor] = {}
     for name, weight in state.items():
@@ -35,8 +35,8 @@ def write_eight_bits(state: Mapping[str, Tensor], file: Path) -> None:
         opened.write(save(told))
 
 
-def read_eight_bits(file: Path) -> dict[str, Tensor]:
-    """Weights that `write_eight_bits` wrote, float32.
+def load_int8(file: Path) -> dict[str, Tensor]:
+    """Weights that `save_int8` wrote, float32.
 
     Raises:
         SafetensorError: the file is damaged.

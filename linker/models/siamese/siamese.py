@@ -15,7 +15,7 @@ from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.files import atomic_write
 from linker.data.vocabulary import EncodedText
-from linker.models.text_vectors import TextVectorModel
+from linker.models.embedding_model import EmbeddingModel
 
 # Few enough for the caches, enough for the matrix products to be fast.
 TOKENS_TOGETHER = 8_192
@@ -23,7 +23,7 @@ TOKENS_TOGETHER = 8_192
 TOKENS_PER_CHUNK = 200_000
 
 
-class SiameseModel(nn.Module, TextVectorModel):
+class SiameseModel(nn.Module, EmbeddingModel):
     """What `linker train` trains: texts become token ids, token ids vectors, the same way for articles and posts.
 
     Attributes:
@@ -58,7 +58,7 @@ class SiameseModel(nn.Module, TextVectorModel):
         raise NotImplementedError
 
     @property
-    def reading(self) -> str:
+    def description(self) -> str:
         """How it reads texts, in some words for people: how many words it knows, say."""
         raise NotImplementedError
 
@@ -66,7 +66,7 @@ class SiameseModel(nn.Module, TextVectorModel):
         """Vectors, of unit length for cosines: float, texts × output_dim."""
         raise NotImplementedError
 
-    def _laid_out(self, texts: Sequence[EncodedText]) -> Any:
+    def _collate(self, texts: Sequence[EncodedText]) -> Any:
         """The part of the encoding that needs no weights; a thread does it ahead."""
         raise NotImplementedError
 
@@ -74,7 +74,7 @@ class SiameseModel(nn.Module, TextVectorModel):
         """Vectors as of `forward`, in the texts' own order.
 
         Args:
-            laid_out: what `_laid_out` gave.
+            laid_out: what `_collate` gave.
             budget: bounds the tokens that are encoded together; None: all of them at once, where that is possible.
         """
         raise NotImplementedError
@@ -103,7 +103,7 @@ class SiameseModel(nn.Module, TextVectorModel):
         vectors = [np.zeros((0, self.output_dim), dtype=np.float32)]
         with progress_bar() as progress:
             bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
-            for laid_out in ahead(map(self._laid_out, _chunks(texts, self.tokens_per_chunk))):
+            for laid_out in ahead(map(self._collate, _chunks(texts, self.tokens_per_chunk))):
                 vectors.append(self._vectors(laid_out, TOKENS_TOGETHER).float().cpu().numpy())
                 progress.advance(bar, len(vectors[-1]))
         self.train(training)
@@ -115,7 +115,7 @@ class SiameseModel(nn.Module, TextVectorModel):
             return super().similarities(articles, posts)
         return -torch.cdist(torch.from_numpy(articles), torch.from_numpy(posts)).numpy()
 
-    def _scaled(self, vectors: Tensor) -> Tensor:
+    def _normalize(self, vectors: Tensor) -> Tensor:
         """Of unit length for cosines."""
         return nn.functional.normalize(vectors, dim=-1) if self.similarity == "cosine" else vectors
 

@@ -127,7 +127,7 @@ class TransformerModel(SiameseModel):
         return sorted(pieces, key=pieces.__getitem__)
 
     @property
-    def reading(self) -> str:
+    def description(self) -> str:
         """The number of word pieces."""
         self._ready()
         return f"{len(self.tokenizer):,} word pieces of {self.path}"
@@ -158,7 +158,7 @@ class TransformerModel(SiameseModel):
         """Vectors, of unit length for cosines: float, texts × output_dim."""
         return self._vectors(texts, TOKENS_TOGETHER)
 
-    def _laid_out(self, texts: Sequence[EncodedText]) -> Sequence[EncodedText]:
+    def _collate(self, texts: Sequence[EncodedText]) -> Sequence[EncodedText]:
         return texts
 
     def _vectors(self, laid_out: Sequence[EncodedText], budget: int | None) -> Tensor:
@@ -167,7 +167,7 @@ class TransformerModel(SiameseModel):
         vectors = torch.cat(pieces)
         back = torch.empty(len(laid_out), dtype=torch.int64)
         back[torch.tensor([i for part in parts for i in part])] = torch.arange(len(laid_out))
-        return self._scaled(vectors)[back.to(vectors.device)]
+        return self._normalize(vectors)[back.to(vectors.device)]
 
     def _pooled(self, texts: Sequence[np.ndarray]) -> Tensor:
         """Vectors of texts of similar length: float, texts × output_dim."""

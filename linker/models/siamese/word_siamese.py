@@ -21,9 +21,9 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import EncodedText, Vocabulary, idf_of
 from linker.data.word_vectors.file import Coverage, align, coverage
 from linker.data.word_vectors.word_vectors import WordVectors
+from linker.models.averaged_word_vectors import VOCABULARY, WEIGHTS, read_weights
 from linker.models.model import Model
 from linker.models.siamese.siamese import TOKENS_TOGETHER, SiameseModel, length_buckets, save_weights
-from linker.models.word_means import VOCABULARY, WEIGHTS, read_weights
 from linker.modules.embedders.embedder import Embedder
 from linker.modules.encoders.encoder import Encoder
 from linker.modules.kernels.dropout import drawing, masks_in_force
@@ -120,7 +120,7 @@ class WordSiamese(SiameseModel):
         return self.vocabulary.words
 
     @property
-    def reading(self) -> str:
+    def description(self) -> str:
         """The size of the vocabulary, and how much of the texts it was made from has a vector, if that is known."""
         known = f"{len(self.vocabulary):,} words"
         return f"{known}; {self.coverage}" if self.coverage else known
@@ -135,9 +135,9 @@ class WordSiamese(SiameseModel):
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
         """Vectors, of unit length for cosines: float, texts × output_dim."""
-        return self._vectors(self._laid_out(texts), None if self.encoder.any_lengths() else TOKENS_TOGETHER)
+        return self._vectors(self._collate(texts), None if self.encoder.any_lengths() else TOKENS_TOGETHER)
 
-    def _laid_out(self, texts: Sequence[EncodedText]) -> _Ordered:
+    def _collate(self, texts: Sequence[EncodedText]) -> _Ordered:
         return _Ordered(texts, len(self.vocabulary))
 
     def _vectors(self, laid_out: _Ordered, budget: int | None) -> Tensor:
@@ -156,7 +156,7 @@ class WordSiamese(SiameseModel):
             with drawing(own, ENCODING):
                 pieces.append(self.encoder.encode(words, rows, lengths))
         vectors = torch.cat(pieces)
-        return self._scaled(vectors)[laid_out.back.to(self.device)]
+        return self._normalize(vectors)[laid_out.back.to(self.device)]
 
     @torch.no_grad()
     def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[list[tuple[str, float]]] | None:

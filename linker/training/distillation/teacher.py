@@ -16,7 +16,7 @@ from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import Post
 from linker.models.archive import CONFIG, load_model
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model, embedding_submodel
 
 
 class Teacher:
@@ -40,7 +40,7 @@ class Teacher:
                 f"{path}: neither the folder of a sentence-transformers model nor a model folder; download one, "
                 "and give its folder"
             )
-        part = part_with_vectors(model)
+        part = embedding_submodel(model)
         if part is None:
             raise ModelError(f"{path}: this model gives no vectors to learn from; give one that does")
         self._part = part

@@ -102,7 +102,7 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
     distil("--out", "often", "--epochs", "120", "--rate", "0.1", "--said", "said")
     assert {path: path.stat().st_mtime_ns for path in (place / "said").iterdir()} == kept
     assert told(place / "often") > max(0.85, told(place / "once"))
-    student = load_model(place / "often").parts()[0].parts()[0]
+    student = load_model(place / "often").submodels()[0].submodels()[0]
     new = ["unseen words", *(post.text for post in toy_posts(seed=9).posts)]
     vectors = student.post_vectors([build_post(text) for text in new])
     assert vectors.shape == (len(new), DIM)
@@ -111,7 +111,10 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
 
 def test_a_student_of_fewer_numbers_learns_from_a_teacher_of_more(place: Path) -> None:
     distil("--out", "small", "--epochs", "60", "--rate", "0.1", "-o", "model.model.parts.0.embedder.dim=10")
-    teacher, student = load_model(place / "teacher"), load_model(place / "small").parts()[0].parts()[0]
+    teacher, student = (
+        load_model(place / "teacher"),
+        load_model(place / "small").submodels()[0].submodels()[0],
+    )
     new = [build_post(post.text) for post in toy_posts(seed=9).posts]
     theirs, own = teacher.post_vectors(new), student.post_vectors(new)
     assert own.shape == (len(new), 10)

@@ -81,7 +81,7 @@ def split_articles(articles: Sequence[Article], words: int = WORDS) -> tuple[lis
     return [passage for passages in of_each for passage in passages], starts
 
 
-def by_article(scores: np.ndarray, starts: np.ndarray, passages: Passages) -> np.ndarray:
+def pool_passages(scores: np.ndarray, starts: np.ndarray, passages: Passages) -> np.ndarray:
     """The maximum or the mean over the passages of each article.
 
     Args:
@@ -98,7 +98,7 @@ def by_article(scores: np.ndarray, starts: np.ndarray, passages: Passages) -> np
     return (np.add.reduceat(scores, starts, axis=0, dtype=np.float64) / counts[:, None]).astype(scores.dtype)
 
 
-class ByPassages(Model):
+class PassagePooling(Model):
     """Another model that reads articles passage by passage.
 
     Args:
@@ -113,9 +113,9 @@ class ByPassages(Model):
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """float32, articles × posts; passages never compete with each other, so every article is scored by itself."""
         pieces, starts = split_articles(articles, self.words)
-        return by_article(self.model.score_alone(pieces, posts), starts, self.passages)
+        return pool_passages(self.model.score_independently(pieces, posts), starts, self.passages)
 
 
-def reading(model: Model, passages: Passages) -> Model:
+def with_passages(model: Model, passages: Passages) -> Model:
     """A model that reads articles so."""
-    return model if passages == "whole" else ByPassages(model, passages)
+    return model if passages == "whole" else PassagePooling(model, passages)

@@ -14,7 +14,7 @@ from linker.data.vocabulary import EncodedText
 from linker.models.model import Model, places
 
 
-class TextVectorModel(Model):
+class EmbeddingModel(Model):
     """Texts become token ids, token ids vectors, the same way for articles and posts.
 
     Attributes:

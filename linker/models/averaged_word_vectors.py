@@ -18,8 +18,8 @@ from linker.data.token_axis import TokenAxis, token_axis
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText, Vocabulary
+from linker.models.embedding_model import EmbeddingModel, unit_length
 from linker.models.model import Model
-from linker.models.text_vectors import TextVectorModel, unit_length
 
 WEIGHTS, VOCABULARY = "model.safetensors", "vocabulary.txt"
 Weights = TypeVar("Weights")
@@ -30,7 +30,7 @@ _TOKENS_TOGETHER = 50_000
 
 
 @Model.register("word_means")
-class WordMeansModel(TextVectorModel):
+class AveragedWordVectorsModel(EmbeddingModel):
     """A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
 
     Nothing that configs need to name: `load_model(folder, for_scoring=True)` puts it in the place of such a
@@ -77,7 +77,7 @@ class WordMeansModel(TextVectorModel):
     def encode(
         self, texts: Iterable[EncodedText], description: str = "encoding", count: int | None = None
     ) -> np.ndarray:
-        """Vectors, of unit length for cosines: float32, texts × output_dim; see `TextVectorModel.encode`."""
+        """Vectors, of unit length for cosines: float32, texts × output_dim; see `EmbeddingModel.encode`."""
         vectors = [np.zeros((0, self.output_dim), dtype=np.float32)]
         with progress_bar() as progress:
             bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)

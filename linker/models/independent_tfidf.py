@@ -11,7 +11,7 @@ from scipy import sparse
 _ROWS_AT_ONCE = 256
 
 
-def scores_alone(articles: Sequence[Sequence[str]], posts: Sequence[Sequence[str]]) -> np.ndarray:
+def independent_tfidf(articles: Sequence[Sequence[str]], posts: Sequence[Sequence[str]]) -> np.ndarray:
     """Cosines of sublinear TF-IDF vectors, each article's fitted on that article and the posts only.
 
     A word's document frequency is its frequency among the posts, plus one if the article has it. So between two
