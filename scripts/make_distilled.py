@@ -67,11 +67,11 @@ def main() -> None:
         "title_share": 0.5,
     }
     config = {
-        "type": "competing",
+        "type": "article_softmax",
         "temperature": 0.05,
-        "none": 0.3,
-        "kinship": 0.3,
-        "model": {"type": "hybrid", "fusion": "sum", "parts": [part, "tfidf"], "weights": [1, 2]},
+        "null_score": 0.3,
+        "neighbor_weight": 0.3,
+        "model": {"type": "ensemble", "fusion": "sum", "parts": [part, "tfidf"], "weights": [1, 2]},
     }
     model = build(Model, config)
     model.prepare(LinkedPosts([], []))

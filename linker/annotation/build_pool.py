@@ -12,7 +12,7 @@ from linker.common.errors import DataError
 from linker.data.near_duplicates import duplicate_groups
 from linker.data.types import Article, Post
 from linker.models.lexical import BM25Model, tfidf_vectors
-from linker.models.model import Model, embedding_submodel, places
+from linker.models.model import Model, embedding_submodel, index_of
 
 
 def by_id(posts: Sequence[Post]) -> list[Post]:
@@ -30,7 +30,7 @@ def encoded_once(model: Model, posts: Sequence[Post]) -> Iterator[None]:
         model: the model whose part with embeddings encodes them; nothing is encoded if it has no such part.
         posts: the posts, in any order, repeated or not.
     """
-    part, rows = embedding_submodel(model), places(by_id(posts))
+    part, rows = embedding_submodel(model), index_of(by_id(posts))
     vectors = None if part is None or not rows else part.post_vectors(list(rows))
     if part is None or vectors is None:
         yield

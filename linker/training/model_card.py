@@ -7,10 +7,9 @@ from typing import Any
 from linker.data.types import LinkedPosts
 from linker.models.siamese.siamese import SiameseModel
 
-_SCORE = {
-    "competing": "the log-odds that a post is the article's, not that of another asked with it or of none",
-    "hybrid": "the scores of several models, put together",
-}
+_LOG_ODDS = "the log-odds that a post is about the article rather than another one of the call or none"
+_SUM = "a weighted sum of the scores of several models"
+_SCORE = {"article_softmax": _LOG_ODDS, "competing": _LOG_ODDS, "ensemble": _SUM, "hybrid": _SUM}
 
 
 def model_card(

@@ -17,7 +17,9 @@ _ORIGINS = {"vectors", "path"}
 _SCORING = {
     "temperature",
     "none",
+    "null_score",
     "kinship",
+    "neighbor_weight",
     "weights",
     "fusion",
     "title_share",
