@@ -44,7 +44,9 @@ def posts(count: int) -> list[Post]:
 
 def test_by_hand() -> None:
     inner = np.log([[1.0, 3.0], [1.0, 1.0]])
-    scores = ArticleSoftmaxModel(Fixed(inner), temperature=1.0, null_score=np.log(2)).score(articles(2), posts(2))
+    scores = ArticleSoftmaxModel(Fixed(inner), temperature=1.0, null_score=np.log(2)).score(
+        articles(2), posts(2)
+    )
     # Shares of 1, 1 and 2 (none of them); of 3, 1 and 2.
     np.testing.assert_allclose(np.exp(scores), [[1 / 3, 1], [1 / 3, 1 / 5]], rtol=1e-6)
 
@@ -142,10 +144,10 @@ SIAMESE = {
 
 def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path) -> None:
     model = {
-        "type": "competing",
+        "type": "article_softmax",
         "temperature": 0.5,
-        "none": 0.3,
-        "model": {"type": "hybrid", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2], "fusion": "sum"},
+        "null_score": 0.3,
+        "model": {"type": "ensemble", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2], "fusion": "sum"},
     }
     given = config(tmp_path, model)
     result = build(Experiment, given).run(tmp_path / "out", given)
@@ -210,7 +212,9 @@ def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[in
     scores = ArticleSoftmaxModel(Fixed(inner), 0.5, null_score=0, neighbor_weight=2.0).score(
         articles(shape[0]), posts(shape[1])
     )
-    chances = expit(ArticleSoftmaxModel(Fixed(inner), 0.5, null_score=0).score(articles(shape[0]), posts(shape[1])))
+    chances = expit(
+        ArticleSoftmaxModel(Fixed(inner), 0.5, null_score=0).score(articles(shape[0]), posts(shape[1]))
+    )
     together = chances @ chances.T * (1 - np.eye(shape[0]))
     kin = together / np.maximum(chances.sum(axis=1, keepdims=True), 1) @ chances
     np.testing.assert_allclose(np.exp(scores), chances / (1 - chances) + 2.0 * kin, rtol=1e-4)
@@ -220,7 +224,9 @@ def test_a_post_of_one_article_is_no_stranger_to_another_of_the_same_story() -> 
     # Posts waver between the first two articles; the fourth is clearly of the first one.
     inner = np.array([[1.0, 1.0, 1.0, 1.0], [0.9, 1.0, 1.1, 0.0], [0.0, 0.0, 0.0, 0.0]])
     told_apart = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.5).score(articles(3), posts(4))
-    kin = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.5, neighbor_weight=0.3).score(articles(3), posts(4))
+    kin = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.5, neighbor_weight=0.3).score(
+        articles(3), posts(4)
+    )
     assert told_apart[1, 3] == pytest.approx(told_apart[2, 3])
     assert kin[1, 3] > kin[2, 3] + 3
     assert kin[0, 3] == pytest.approx(told_apart[0, 3], abs=1e-3)
@@ -240,3 +246,15 @@ def test_an_article_asked_alone_has_no_kin() -> None:
 def test_kinship_is_not_negative() -> None:
     with pytest.raises((ConfigError, ValueError), match="kinship"):
         build(Model, {"type": "competing", "temperature": 1, "none": 0, "kinship": -0.1, "model": "tfidf"})
+
+
+def test_configs_of_older_model_folders_load_with_their_names() -> None:
+    new = {"type": "article_softmax", "temperature": 0.5, "null_score": 0.3, "neighbor_weight": 0.2}
+    old = {"type": "competing", "temperature": 0.5, "none": 0.3, "kinship": 0.2}
+    expected = build(Model, {**new, "model": {"type": "ensemble", "parts": ["tfidf", "recency"]}})
+    older = build(Model, {**old, "model": {"type": "hybrid", "parts": ["tfidf", "near_in_time"]}})
+    pair = articles(3), posts(5)
+    assert np.array_equal(older.score(*pair), expected.score(*pair))
+    assert [part.__module__ for part in all_submodels(older)] == [
+        part.__module__ for part in all_submodels(expected)
+    ]

@@ -105,7 +105,7 @@ def test_the_mean_is_the_mean(tmp_path: Path) -> None:
 def test_many_texts_are_encoded_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     light = load_model(saved(tmp_path / "model"), for_scoring=True)
     together = light.post_vectors(POSTS)
-    monkeypatch.setattr("linker.models.averaged_word_vectors._TOKENS_TOGETHER", 3)
+    monkeypatch.setattr("linker.models.averaged_word_vectors._TOKENS_PER_BATCH", 3)
     np.testing.assert_array_equal(light.post_vectors(POSTS), together)
 
 
@@ -140,13 +140,13 @@ def test_damaged_folders_are_refused(tmp_path: Path) -> None:
     weights = folder / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ModelError, match="cannot be read as model weights"):
+    with pytest.raises(ModelError, match="model weights cannot be read"):
         load_model(folder, for_scoring=True)
     weights.unlink()
-    with pytest.raises(ModelError, match="cannot be read as model weights"):
+    with pytest.raises(ModelError, match="model weights cannot be read"):
         load_model(folder, for_scoring=True)
     shutil.copy(saved(tmp_path / "other", {"dim": 5}) / "model.safetensors", weights)
-    with pytest.raises(ModelError, match="does not fit the config beside it"):
+    with pytest.raises(ModelError, match="weights do not match the config"):
         load_model(folder, for_scoring=True)
 
 

@@ -56,5 +56,5 @@ def test_a_copy_of_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(FOLDERS, "distilled", moved)
     model = build(Model, "shipped_vectors")
     shutil.rmtree(moved)
-    with pytest.raises(ModelError, match="gone since it was read"):
+    with pytest.raises(ModelError, match="was removed since it was read"):
         model.save_state(tmp_path / "model")

@@ -109,7 +109,7 @@ def test_parts_are_prepared_saved_and_loaded(tmp_path: Path) -> None:
 
 
 def test_wrong_numbers_of_parts_or_weights_are_refused() -> None:
-    with pytest.raises(ConfigError, match="parts is empty"):
+    with pytest.raises(ConfigError, match="`parts` is empty"):
         EnsembleModel([])
     with pytest.raises(ConfigError, match="3 weights for 1 parts"):
         EnsembleModel([Fixed(random_scores(1))], weights=[1.0, 2.0, 3.0])

@@ -65,7 +65,7 @@ def test_damage_is_told(tmp_path: Path) -> None:
     weights = load_int8(folder / FILE)
     gone = next(iter(weights))
     save_int8({name: weight for name, weight in weights.items() if name != gone}, folder / FILE)
-    with pytest.raises(ModelError, match=f"not whole .weights missing: {gone}"):
+    with pytest.raises(ModelError, match=f"incomplete .missing weights: {gone}"):
         model(folder)
     (folder / FILE).write_bytes((folder / FILE).read_bytes()[:1000])
     with pytest.raises(ModelError, match="cannot be loaded"):

@@ -155,7 +155,7 @@ def test_a_student_goes_on_where_another_ended(place: Path) -> None:
 
 
 def test_a_start_that_is_none_or_another_model_is_one_message(place: Path) -> None:
-    with pytest.raises(ModelError, match="there is no such model folder"):
+    with pytest.raises(ModelError, match="model folder not found"):
         run("train", "c.jsonnet", "--out", "a", "-o", "start=nowhere")
     distil("--out", "student", "--epochs", "1")
     wider = ["-o", "start=student", "-o", "model.model.parts.0.embedder.dim=13"]
