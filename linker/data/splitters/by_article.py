@@ -33,7 +33,7 @@ class ByArticleSplitter(Splitter):
     ) -> None:
         if min(train, dev, test) < 0 or abs(train + dev + test - 1) > 1e-6 or train == 0:
             raise ConfigError(
-                f"splitter by_article: the shares {train}, {dev}, {test} of train, dev, test do not sum to 1; change them"
+                f"splitter by_article: the shares {train}, {dev}, {test} do not sum to 1; change train, dev or test"
             )
         self.train, self.dev, self.test = train, dev, test
         self.seed, self.keep_stories = seed, keep_stories
