@@ -185,7 +185,7 @@ def test_missing_columns_come_at_once_with_what_is_meant(tmp_path: Path) -> None
     with pytest.raises(MissingColumnsError) as caught:
         read_posts(path, PostColumns(id="key", split="fold"))
     assert caught.value.remedy == {"id": None, "split": None, "text": "words of mouth"}
-    assert 'no column "key"; no column "fold"; no column "text", the likeliest is "words of mouth"' in str(
+    assert 'column "key" is missing; column "fold" is missing; column "text" is missing, the likeliest is "words of mouth"' in str(
         caught.value
     )
     other = write_csv(tmp_path / "q.csv", ["no", "body"], ["3", "the dam broke"])
@@ -207,7 +207,7 @@ def test_dotted_paths(tmp_path: Path) -> None:
     )
     assert [post.text for post in posts] == ["the dam\n\nx\n\nt", "the dam\n\nt"]
     assert posts[0].extra == {"commit": row["commit"], "a": row["a"], "lang": "en"}
-    with pytest.raises(DataError, match=r'no column "text", the likeliest is "commit\.record\.text"'):
+    with pytest.raises(DataError, match=r'column "text" is missing; did you mean "commit\.record\.text"\?'):
         read_posts(path)
     with pytest.raises(DataError, match=r'no column "commit\.text"'):
         read_posts(path, PostColumns(text="commit.text"))

@@ -96,7 +96,7 @@ def test_stories_may_be_divided() -> None:
     articles = [Article(f"a{i}", "x", story="one") for i in range(100)]
     data = LinkedPosts(articles, [Post(f"p{i}", "x", (f"a{i}",)) for i in range(100)])
     assert_no_leak(ByArticleSplitter(keep_stories=False).split(data), data)
-    with pytest.raises(DataError, match="would have no post"):
+    with pytest.raises(DataError, match="would have no link"):
         ByArticleSplitter().split(data)
 
 
@@ -180,15 +180,15 @@ def test_given_cuts_links_across_but_refuses_a_post_without_its_articles() -> No
     posts = [Post("1", "x", ("a", "b"), split="train"), Post("2", "x", ("b", "a"), split="dev")]
     splits = ByColumnSplitter().split(LinkedPosts(articles, posts))
     assert [post.article_ids for post in splits.train.posts] == [("a",)]
-    with pytest.raises(DataError, match=r"post 3 .* is in another part than its article a"):
+    with pytest.raises(DataError, match=r"post 3 .* and its article a are in different parts"):
         ByColumnSplitter().split(LinkedPosts(articles, [*posts, Post("3", "x", ("a",), split="dev")]))
 
 
 def test_given_without_any_split_or_with_an_empty_part() -> None:
-    with pytest.raises(DataError, match="no post and no article has a `split`"):
+    with pytest.raises(DataError, match="the column `split` is missing or empty"):
         ByColumnSplitter().split(many(3))
     train_only = LinkedPosts([Article("a", "x")], [Post("1", "x", ("a",), split="train")])
-    with pytest.raises(DataError, match=r"the part dev \(split dev\) would have no post"):
+    with pytest.raises(DataError, match=r"the part dev \(split dev\) would have no link"):
         ByColumnSplitter().split(train_only)
     assert len(ByColumnSplitter(dev=None).split(train_only).train.posts) == 1
 
@@ -203,7 +203,7 @@ def test_data_without_any_split_are_divided_by_article_and_that_is_said(
     splits = DataSource(Unsplit()).load()
     assert splits == ByArticleSplitter().split(many(200))
     told = capsys.readouterr().err.replace("\n", " ")
-    assert "no row has a `split`" in told
+    assert "no column `split`" in told
     assert "80% train, 10% dev, 10% test" in told
 
 

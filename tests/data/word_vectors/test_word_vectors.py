@@ -182,8 +182,8 @@ def test_equals_a_line_by_line_reading(tmp_path_factory, words, dim, chunk, head
         (b"1 3\nodd 1 2\n", r"line 2: "),
         (binary()[:-9], r"vector 6 of 6: cut short"),
         (binary().replace(struct.pack("<f", -1.0), struct.pack("<f", float("nan"))), "infinite or undefined"),
-        (gzip.compress(glove(), mtime=0)[:-9], "damaged or cut short"),
-        (b"PK\x03\x04 and so on", "damaged or cut short"),
+        (gzip.compress(glove(), mtime=0)[:-9], "damaged or truncated"),
+        (b"PK\x03\x04 and so on", "damaged or truncated"),
     ],
 )
 def test_a_broken_file_is_named_with_its_line(tmp_path: Path, data: bytes, message: str) -> None:
