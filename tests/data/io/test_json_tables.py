@@ -58,7 +58,7 @@ def test_bad_items_are_told_by_their_number(tmp_path: Path) -> None:
         read_posts(str(path))
     assert [line.split(", ", 1)[1] for line in str(caught.value).splitlines()[1:]] == [
         "line 2: not a JSON object: but 3",
-        'line 3: broken JSON: key "id" is there twice',
+        'line 3: broken JSON: repeated key "id"',
         "line 4: invalid UTF-8",
         "line 5: broken JSON: NaN is not a JSON value",
     ]

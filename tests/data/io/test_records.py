@@ -36,7 +36,7 @@ def errors_of(path: str, folder: Path) -> list[dict]:
 BAD_LINES = [
     (b'{"id": "x", "text": ', "broken JSON"),
     (b'{"id": "x", "text": NaN}', "broken JSON: NaN is not a JSON value"),
-    (b'{"id": "x", "id": "y", "text": "a"}', 'broken JSON: key "id" is there twice'),
+    (b'{"id": "x", "id": "y", "text": "a"}', 'broken JSON: repeated key "id"'),
     (b"[" * 100_000, "broken JSON: nested too deeply"),
     (b'{"id": "x", "text": ' + b"9" * 5000 + b"}", "broken JSON: a number too long"),
     (b'["x", "y"]', "not a JSON object: but a list"),
@@ -53,7 +53,7 @@ BAD_LINES = [
     (b'{"id": "x", "text": null}', "empty text"),
     (b'{"id": "", "text": "a"}', "empty id"),
     (b'{"id": "a\\u0000b", "text": "a"}', "unusable id"),
-    (b'{"id": "x", "txt": "a"}', 'missing column: column "text" is missing; did you mean "txt"\?'),
+    (b'{"id": "x", "txt": "a"}', 'missing column: column "text" is missing; did you mean "txt"?'),
     (b'{"ID": "x", "text": "a"}', 'missing column: column "id" is missing'),
     (b'{"id": "ok", "text": "a"}', "duplicate id: ok (first in line 1)"),
     (b'{"id": "x", "text": "a", "created_at": "yesterday"}', "unreadable date"),
@@ -69,7 +69,7 @@ def test_bad_line(tmp_path: Path, line: bytes, reason: str, capsys: pytest.Captu
     with pytest.raises(DataError) as caught:
         read_posts(path)
     assert f"{path}, line 2: {reason}" in str(caught.value)
-    assert "one bad line" in str(caught.value)
+    assert "1 bad line" in str(caught.value)
 
     posts = read_posts(path, on_error="skip", errors_dir=str(tmp_path / "bad"))
     assert [post.id for post in posts] == ["ok", "ok2"]

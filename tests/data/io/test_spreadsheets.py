@@ -36,7 +36,7 @@ def test_cells_of_all_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("18", "the dam\nheld", datetime(2024, 5, 2, tzinfo=timezone.utc), None, 1),
     ]
     assert capsys.readouterr().err == (
-        f'{path}: sheet "Posts" (also there: "Notes"), text from "Message", id from "Post ID", time from "Date"\n'
+        f'{path}: sheet "Posts" (ignored: "Notes"), text from "Message", id from "Post ID", time from "Date"\n'
     )
 
 
