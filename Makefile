@@ -5,13 +5,17 @@ PYTHON ?= python3
 VENV ?= .venv
 PIP_FLAGS ?=
 RUN ?= runs/quickstart
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
 BIN := $(VENV)/bin
+endif
 PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) -c constraints.txt
 
 # The native CPU kernels, compiled again when their sources change. Without a C++ compiler a line says so, and all else works.
 LIBRARY := linker/modules/kernels/liblinker.so
 
-.PHONY: demo test test-slow test-torchtext lint format notebook wheels clean
+.PHONY: demo test test-slow test-torchtext test-minimum test-newest coverage lint format docs notebook wheels clean
 
 # With what the commands in the README need: serve (web), corpus.
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
@@ -21,6 +25,10 @@ $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
 
 $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP) -e '.[dev]'
+	touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(PIP) -e '.[docs]'
 	touch $@
 
 $(LIBRARY): setup.py $(wildcard linker/modules/kernels/cpp/*) | $(VENV)/.installed
@@ -41,14 +49,35 @@ test-slow: $(VENV)/.installed-dev $(LIBRARY)
 test-torchtext:
 	PYTHON="$(PYTHON)" PIP_FLAGS="$(PIP_FLAGS)" scripts/test_torchtext.sh $(TESTS)
 
+# The oldest versions that setup.cfg allows, and the newest that exist; without the corpus, which needs numpy 2.
+test-minimum:
+	$(PYTHON) -m venv .venv-minimum
+	$(PYTHON) scripts/minimum_versions.py setup.cfg > .venv-minimum/constraints.txt
+	.venv-minimum/bin/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) -c .venv-minimum/constraints.txt -e '.[test-tools]'
+	.venv-minimum/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+
+test-newest:
+	$(PYTHON) -m venv .venv-newest
+	.venv-newest/bin/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) --upgrade --upgrade-strategy eager -e '.[test]'
+	.venv-newest/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+
+# Fails below the floor in pyproject.toml; htmlcov/index.html shows which lines no test runs.
+coverage: $(VENV)/.installed-dev $(LIBRARY)
+	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The documentation site, in build/site; warnings are errors. Needs Python 3.11 or newer, and no network.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -E -q -W --keep-going -b html -c docs . build/site
 
 # The case study on the sample; LINKER_ARTICLES and others in the environment: on data of your own, then give OUT=FILE.
 notebook: $(VENV)/.installed-dev $(LIBRARY)
@@ -59,4 +88,4 @@ wheels:
 	$(PYTHON) scripts/build_wheels.py
 
 clean:
-	rm -rf $(VENV) .venv-torchtext $(LIBRARY) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-torchtext .venv-minimum .venv-newest htmlcov .coverage $(LIBRARY) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

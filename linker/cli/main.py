@@ -19,6 +19,7 @@ from linker.cli.commands import (
     distil,
     doctor,
     evaluate,
+    new,
     plot,
     rank,
     serve,
@@ -49,6 +50,7 @@ app.command("calibrate")(calibrate.calibrate)
 app.command("serve")(serve.serve)
 app.command("simulate")(simulate.simulate)
 app.command("doctor")(doctor.doctor)
+app.command("new")(new.new)
 app.add_typer(annotate.app, name="annotate")
 app.add_typer(plot.app, name="plot")
 app.add_typer(config.app, name="config")

@@ -1,4 +1,4 @@
-"""Every snippet of docs/python.md, in order; a block of text after one is what it prints."""
+"""Every snippet of docs/guides/python.md, in order; a block of text after one is what it prints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs/python.md"
+PAGE = ROOT / "docs/guides/python.md"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 

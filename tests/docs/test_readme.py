@@ -22,8 +22,8 @@ PAGES = sorted(
 )
 COMPONENT_PAGES = [
     *ROOT.glob("docs/components/*.md"),
-    ROOT / "docs/data.md",
-    ROOT / "docs/annotation-formats.md",
+    ROOT / "docs/guides/data.md",
+    ROOT / "docs/guides/annotation-formats.md",
 ]
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -65,7 +65,7 @@ def complaint(words: list[str]) -> str | None:
     names = [word for word in words[:2] if re.fullmatch(r"[a-z]+", word)]
     path = next((p for n in (2, 1) if (p := " ".join(names[:n])) in COMMANDS), None)
     if names and path is None:
-        return f"there is no command {names[0]!r}"
+        return f"unknown command {names[0]!r}"
     options = [word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)]
     known = options_of(path) if path else {"--help", "--version"}
     unknown = [option for option in options if option not in known]
@@ -127,18 +127,32 @@ def test_every_command_has_a_page() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(COMMANDS))
-def test_every_option_is_told_on_the_page_of_its_command(path: str) -> None:
+def test_every_option_is_on_the_page_of_its_command(path: str) -> None:
     text = (ROOT / f"docs/commands/{path.split(' ')[0]}.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", text))
+    documented = set(re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", text))
     forms = [set(one.opts) for one in COMMANDS[path].params if one.param_type_name == "option"]
-    assert [sorted(each) for each in forms if not each & told] == []
+    assert [sorted(each) for each in forms if not each & documented] == []
 
 
-def test_the_configs_in_the_readme_are_right(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_configs_in_getting_started_are_right(tmp_path: Path) -> None:
+    pages = [
+        page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs/getting-started").glob("*.md"))
+    ]
     shutil.copytree(ROOT / "configs", tmp_path / "configs")
-    found = re.findall(r"<!-- file: (\S+) -->\n```jsonnet\n(.*?)```", readme, re.DOTALL)
+    found = re.findall(r"<!-- file: (\S+) -->\n```jsonnet\n(.*?)```", "\n".join(pages), re.DOTALL)
     assert found
     for name, body in found:
         (tmp_path / name).write_text(body, encoding="utf-8")
         assert check(EXPERIMENT, load_config(tmp_path / name)) == []
+
+
+# Files of the repository that a page names in code; patterns, placeholders and files of the reader's own are not.
+REPOSITORY_FILE = re.compile(r"`((?:tests|benchmarks|scripts|linker)/[\w./-]+\.(?:py|md|json|csv))`")
+# Decisions and changes name files as they were.
+CURRENT_PAGES = [page for page in PAGES if page.name != "CHANGELOG.md" and page.parent.name != "decisions"]
+
+
+@pytest.mark.parametrize("page", CURRENT_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_of_the_repository_exist(page: Path) -> None:
+    named = REPOSITORY_FILE.findall(page.read_text(encoding="utf-8"))
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs/tutorials/add-your-own-encoder.md"
+PAGE = ROOT / "docs/guides/add-your-own-encoder.md"
 BLOCK = re.compile(r"(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<kind>\w+)\n(?P<body>.*?)```", re.DOTALL)
 STORIES = ("s01", "s16")
 

@@ -9,7 +9,9 @@ import typer
 
 from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, include_packages, read_config
 
-app = typer.Typer(help="Show a training config in full, check it, or print its JSON Schema.")
+app = typer.Typer(
+    help="Show a training config in full, check it, or print what editors need to complete one."
+)
 
 
 @app.command()
@@ -51,6 +53,18 @@ def schema(
 
     include_packages(include_package)
     _print(schema_of(catalogue.named(name) if name else EXPERIMENT))
+
+
+@app.command()
+def library(include_package: Packages = None) -> None:
+    """Print a Jsonnet library with one function per component, for completion in editors.
+
+    `linker config library > configs/lib/linker.libsonnet`
+    """
+    from linker.config.jsonnet_library import jsonnet_library
+
+    include_packages(include_package)
+    print(jsonnet_library(), end="")
 
 
 def _components(config: Any) -> int:

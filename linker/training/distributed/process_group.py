@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -155,6 +156,9 @@ def joined() -> Iterator[Workers]:
         group.highest(0)
         watch.stop()
         group.highest(0)
+        # Before torch 2.4, destroying the group joins gloo's threads with the interpreter lock held, while such a
+        # thread may wait for that lock to release a tensor of the last operation. Let them finish first.
+        time.sleep(0.2)
         distributed.destroy_process_group()
     except LostContact as error:
         watch.wait_for_the_end(error)
