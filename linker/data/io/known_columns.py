@@ -45,7 +45,7 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
     ),
 }
 
-#: Titles that are read together with a text, as on Reddit, if there is no column `text`.
+#: Titles that are read together with a text in another column than `text`, as on Reddit.
 TITLES = frozenset(_names("title subject posttitle titel titre titulo título titolo tytuł заголовок 标题"))
 #: Columns with the full text if the column `text` may be truncated.
 FULLER = frozenset(_names("fulltext rawcontent textoriginal notetweettext"))

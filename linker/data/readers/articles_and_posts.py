@@ -38,7 +38,7 @@ class ArticlesAndPosts(PairReader):
         """Read all articles and posts, in file order.
 
         Raises:
-            DataError: if a file is unreadable or has bad lines (in strict mode), or there is no article or no link.
+            DataError: if a file is unreadable or has bad lines (in strict mode), or articles or links are missing.
         """
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
             articles = list(iter_articles(self.articles, self.columns.articles, bad_lines))
