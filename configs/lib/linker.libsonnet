@@ -288,9 +288,9 @@
     //   on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
     //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
     articles_and_posts(articles, posts, columns=null, on_error='strict', errors_dir='.'):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
-    // Reads one set after the other.
-    //   readers: the sets.
-    //   prefixes: one text a reader that is put before all its ids, for sets that use the same ids.
+    // Reads one data set after the other.
+    //   readers: one reader per data set.
+    //   prefixes: one text per reader, put before all its ids; for data sets that use the same ids.
     concatenated(readers, prefixes=null):: { type: 'concatenated', readers: readers, [if prefixes != null then 'prefixes']: prefixes },
     // Pairs of posts: the earlier is read as an article, the later as the post about it.
     //   posts: file or files of posts with times.

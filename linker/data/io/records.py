@@ -42,7 +42,7 @@ def read_articles(
         errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
 
     Raises:
-        DataError: if a file cannot be read, has bad lines (in strict mode; up to 20 are listed), or there is no
+        DataError: if a file cannot be read, has bad lines (in strict mode; up to 20 are listed), or contains no
             article.
     """
     with BadLines(on_error, errors_dir) as bad_lines:
