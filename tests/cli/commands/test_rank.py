@@ -319,10 +319,10 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
         (("--article", "none.html", "--posts", "posts.jsonl"), "none.html: there is no such file"),
         (("--article", "article.txt", "--posts", "none.csv"), "none.csv: file not found"),
         (("--article", "article.txt", "--posts", "runs"), "runs: the folder has no data file"),
-        (("--article", "-", "--posts", "-"), "standard input is named more than once"),
+        (("--article", "-", "--posts", "-"), "standard input can be read once only"),
         (
             ("--article", "-", "--article", "-", "--posts", "posts.jsonl"),
-            "standard input is named more than once",
+            "standard input can be read once only",
         ),
         ((*BASIC, "--model", "runs/none"), "runs/none: no such model folder"),
         ((*BASIC, "--out", "."), "is a folder"),
