@@ -206,7 +206,7 @@ def test_posts_that_cannot_be_read_are_refused_with_what_to_give(posts: Any, wor
         (None, "the article is None"),
         ([["an otter"]], "article 1 is a list; give a web address"),
         ({"body": "an otter"}, 'article 1: missing column: column "text" is missing'),
-        (pd.DataFrame({"body": ["an otter"]}), "the pandas.DataFrame of articles: column "text" is missing"),
+        (pd.DataFrame({"body": ["an otter"]}), 'the pandas.DataFrame of articles: column "text" is missing'),
         (Path("no/such/article"), "no/such/article: there is no such file"),
     ],
 )

@@ -156,8 +156,7 @@ def test_a_name_alone_does_not_make_a_column(tmp_path: Path, capsys: pytest.Capt
         ("2", "the dam held", None),
     ]
     assert capsys.readouterr().err == (
-        f'{path}: text from "caption", ids are the line numbers '
-        '("post_id" has empty or repeated values)\n'
+        f'{path}: text from "caption", ids are the line numbers ("post_id" has empty or repeated values)\n'
     )
 
 
@@ -185,9 +184,8 @@ def test_missing_columns_come_at_once_with_what_is_meant(tmp_path: Path) -> None
     with pytest.raises(MissingColumnsError) as caught:
         read_posts(path, PostColumns(id="key", split="fold"))
     assert caught.value.remedy == {"id": None, "split": None, "text": "words of mouth"}
-    assert 'column "key" is missing; column "fold" is missing; column "text" is missing; did you mean "words of mouth"?' in str(
-        caught.value
-    )
+    missing = 'column "key" is missing; column "fold" is missing; column "text" is missing'
+    assert f'{missing}; did you mean "words of mouth"?' in str(caught.value)
     other = write_csv(tmp_path / "q.csv", ["no", "body"], ["3", "the dam broke"])
     with pytest.raises(MissingColumnsError) as caught:
         read_posts(other, PostColumns(text="tekst"))

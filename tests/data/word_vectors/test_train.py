@@ -118,7 +118,9 @@ def test_texts_of_all_named_columns(tmp_path: Path) -> None:
     )
     posts.write_text("id,text\n1,hello there\n")
     assert list(texts_of([str(articles), str(posts)], ["title", "text"])) == ["T", "B", "hello there"]
-    with pytest.raises(DataError, match=r"posts\.csv: column body is missing .columns: id, text.; .*--column"):
+    with pytest.raises(
+        DataError, match=r"posts\.csv: column body is missing .columns: id, text.; .*--column"
+    ):
         list(texts_of([str(posts)], ["body"]))
     articles.write_text('{"text": "a"}\n{broken\n')
     with pytest.raises(DataError, match=r"articles\.jsonl, line 2"):

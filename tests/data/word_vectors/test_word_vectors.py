@@ -78,7 +78,9 @@ def test_zip_with_one_file_and_with_a_file_chosen(tmp_path: Path) -> None:
     assert VectorFile(zipped(tmp_path, one=glove())).read()[0] == WORDS
     path = zipped(tmp_path, one=glove(), two=glove(["other"]))
     assert VectorFile(f"{path}/two.txt").read()[0] == ["other"]
-    with pytest.raises(DataError, match=r"vectors\.zip: contains one\.txt, two\.txt; name the file.*zip/one\.txt"):
+    with pytest.raises(
+        DataError, match=r"vectors\.zip: contains one\.txt, two\.txt; name the file.*zip/one\.txt"
+    ):
         VectorFile(path).read()
     with pytest.raises(DataError, match=r"contains one\.txt, two\.txt"):
         VectorFile(f"{path}/three.txt").read()
