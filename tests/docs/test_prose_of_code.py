@@ -93,7 +93,9 @@ def test_everything_that_is_not_exempt_is_found() -> None:
     assert len(CPP) >= 7
     names = {path.relative_to(ROOT / "linker").as_posix() for path in (ROOT / "linker").rglob("*.py")}
     for item in EXEMPT:
-        assert any(name == item or name.startswith(f"{item}/") for name in names), f"{item} is gone: remove it"
+        assert any(name == item or name.startswith(f"{item}/") for name in names), (
+            f"{item} is gone: remove it"
+        )
 
 
 @pytest.mark.parametrize(

@@ -306,8 +306,8 @@ def test_renamed_and_joined_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (PostColumns(text="tekst"), 'column "tekst" is missing; did you mean "text"\?'),
-        (PostColumns(text=["text", "image"]), 'column "image" is missing; did you mean "image_text"\?'),
+        (PostColumns(text="tekst"), r'column "tekst" is missing; did you mean "text"\?'),
+        (PostColumns(text=["text", "image"]), r'column "image" is missing; did you mean "image_text"\?'),
         (PostColumns(split="fold"), 'column "fold" is missing'),
     ],
 )

@@ -145,7 +145,7 @@ def test_bom_and_crlf(tmp_path: Path) -> None:
         ("a.dat", b"just some words\n", "neither JSON nor a known header"),
         ("a.csv", b"id,reach\n1,x\n", 'column "text" is missing .columns: id, reach.'),
         ("a.json", b'{"a": {"b": 1}}', 'column "text" is missing'),
-        ("a.json", b'{\n"a": 1}', "\(keys: a\)"),
+        ("a.json", b'{\n"a": 1}', r"\(keys: a\)"),
         ("a.json", b'{\n"a": [{"text": "x"}], "b": [{"text": "y"}]}', r"several lists of objects \(a, b\)"),
         ("a.json", b'[{"text": "x"}, {"text": "y"]', "line 1: broken JSON"),
         ("a.json", b'[{"text": "x"}] 3', "not a list of objects or an object with one such list"),
