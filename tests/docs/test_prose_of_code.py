@@ -61,10 +61,8 @@ def prose(source: str, data: tuple[str, ...] = ()) -> Iterator[tuple[int, str]]:
             parts = [part.value if isinstance(part, ast.Constant) else "…" for part in node.values]
             yield node.lineno, "".join(map(str, parts))
             skipped.update(map(id, node.values))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
-            # Without a space it is a name or a key.
-            if " " in node.value:
-                yield node.lineno, node.value
+        elif isinstance(node, ast.Constant) and id(node) not in skipped and " " in str(node.value):
+            yield node.lineno, str(node.value)  # without a space it would be a name or a key
 
 
 def _targets(statement: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
