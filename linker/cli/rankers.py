@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from linker.corpus.search.fusion import Fusion
     from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
-    from linker.models.passages import Passages
+    from linker.models.passage_pooling import Passages
     from linker.ranking.ranked_post import RankedPost
     from linker.ranking.ranker import Linker
     from linker.ranking.scores import ScoredPosts

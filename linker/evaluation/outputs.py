@@ -18,7 +18,7 @@ from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison
 from linker.evaluation.trec import check_ids, write_qrels, write_run
 from linker.models.archive import write_json
-from linker.models.passages import Passages, reading
+from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import Contender
 
 
@@ -44,7 +44,7 @@ def evaluate_models(
     """
     comparison = Comparison(linked, one_at_a_time=one_at_a_time)
     outputs.check_ids(comparison.article_ids, comparison.post_ids)
-    models = [reading(contender.load(), passages) for contender in contenders]
+    models = [with_passages(contender.load(), passages) for contender in contenders]
     for number, (contender, model) in enumerate(zip(contenders, models)):
         stderr.print(
             f"{contender.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} articles",
@@ -53,7 +53,7 @@ def evaluate_models(
             markup=False,
             soft_wrap=True,
         )
-        score = model.score_alone if one_at_a_time else model.score
+        score = model.score_independently if one_at_a_time else model.score
         scores = score(linked.articles, linked.posts)
         comparison.add(contender.name, scores)
         outputs.write_model(contender, number == 0, scores, comparison)

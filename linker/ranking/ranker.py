@@ -15,8 +15,8 @@ from linker.calibration.thresholds import Thresholds
 from linker.common.errors import LinkerError, ModelError
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
-from linker.models.model import Model, part_with_vectors
-from linker.models.passages import Passages, reading
+from linker.models.model import Model, embedding_submodel
+from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import Contender, contenders
 from linker.ranking.data_frames import frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
@@ -130,7 +130,7 @@ class Linker:
             LinkerError: as `rank`.
         """
         return self._finite(
-            reading(self.model, passages).score(as_articles(articles), as_posts(posts, columns))
+            with_passages(self.model, passages).score(as_articles(articles), as_posts(posts, columns))
         )
 
     def encode(
@@ -161,7 +161,7 @@ class Linker:
             raise LinkerError(f'kind is {kind!r}; choose "post" or "article"')
         if isinstance(texts, str):
             raise LinkerError("texts is a single text; give a list: [text]")
-        part = part_with_vectors(self.model)
+        part = embedding_submodel(self.model)
         if part is None:
             raise ModelError(
                 f"{self.name}: compares words and has no embeddings; encode with best, distilled or a trained model"
@@ -181,7 +181,7 @@ class Linker:
         Raises:
             ModelError: the model gave scores that are no numbers.
         """
-        of_each = self._finite(reading(self.model, passages).score_alone(articles, posts))
+        of_each = self._finite(with_passages(self.model, passages).score_independently(articles, posts))
         scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
         return ScoredPosts(self.model, articles, posts, scores)
 

@@ -22,7 +22,7 @@ from linker.models.order import rank_posts
 from linker.ranking.ranked_post import RankedPost, ReadInParts
 
 if TYPE_CHECKING:
-    from linker.models.passages import Passages
+    from linker.models.passage_pooling import Passages
     from linker.ranking.explanation import Explanation
 
 
