@@ -29,7 +29,7 @@ from linker.data.word_vectors.file import VectorFile
 from linker.models.archive import load_model, read_config, save_model
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
-from linker.models.siamese.quantization import FILE, write_eight_bits
+from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.word_siamese import WEIGHTS
 
 NETWORK = "part-0/transformer/model.safetensors"
@@ -68,7 +68,7 @@ def make_best(trained: Path, out: Path) -> None:
     config["model"]["parts"][0]["path"] = HUB
     save_model(load_model(trained), out, {"model": config}, {}, BEST_CARD)
     network = out / NETWORK
-    write_eight_bits(load_file(network), network.with_name(FILE))
+    save_int8(load_file(network), network.with_name(FILE))
     network.unlink()
 
 
@@ -94,11 +94,11 @@ def make_distilled(vectors: str, out: Path, dim: int) -> None:
         "title_share": 0.5,
     }
     config = {
-        "type": "competing",
+        "type": "article_softmax",
         "temperature": 0.05,
-        "none": 0.3,
-        "kinship": 0.3,
-        "model": {"type": "hybrid", "fusion": "sum", "parts": [part, "tfidf"], "weights": [1, 2]},
+        "null_score": 0.3,
+        "neighbor_weight": 0.3,
+        "model": {"type": "ensemble", "fusion": "sum", "parts": [part, "tfidf"], "weights": [1, 2]},
     }
     model = build(Model, config)
     model.prepare(LinkedPosts([], []))

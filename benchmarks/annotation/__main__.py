@@ -32,7 +32,7 @@ from linker.annotation.simulation.study import Outcome
 from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import Article, Post
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model, embedding_submodel
 from linker.models.resolve import resolve_model
 
 HERE = Path(__file__).resolve().parent
@@ -48,7 +48,7 @@ Source = tuple[str, list[Article], list[Post], set[str]]
 
 def keep_vectors(model: Model, folder: Path) -> None:
     """Let a model keep the embeddings of posts in files, so that an interrupted run does not encode them again."""
-    part = part_with_vectors(model)
+    part = embedding_submodel(model)
     if part is None:
         return
     encode = part.post_vectors

@@ -29,7 +29,7 @@ from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model, embedding_submodel
 from linker.ranking.ranked_post import RankedPost
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ def encoding(data: Sequence[Path], model: Path, work: Path, amounts: Amounts) ->
     maker = iter(PostMaker.read(data, seed=99))
     for file in files:
         write_some(islice(maker, amounts.encoded), file)
-    loaded = part_with_vectors(load_model(model))
+    loaded = embedding_submodel(load_model(model))
     assert loaded is not None
     posts = [read_posts(str(file)) for file in files]
     tasks: dict[str, Callable[[int], object]] = {
@@ -173,7 +173,7 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
     _timed(once, "first question", lambda: opened.rank(asked[0], TOP, fusion="none"))
     _timed(once, "first question with words", lambda: opened.rank(asked[0], TOP, fusion="zscore"))
     _timed(once, "making the index", lambda: opened.make_index(known))
-    encoder = part_with_vectors(opened.model)
+    encoder = embedding_submodel(opened.model)
     assert encoder is not None
     vectors = encoder.article_vectors(asked)
     assert vectors is not None

@@ -26,7 +26,7 @@ from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.storage.store import CorpusMetadata, Store
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines
-from linker.data.io.records import post_stream
+from linker.data.io.records import stream_posts
 from linker.data.near_duplicates import signatures
 from linker.data.types import Post
 from linker.ranking.ranker import load
@@ -72,7 +72,7 @@ def main() -> None:
     dim = model.post_vectors([]).shape[1]
     store = Store.create(folder, CorpusMetadata(options.model, "", "cosine", dim))
     added, known = Added(), _Known(store)
-    chunks: Iterator[list[Post]] = _chunks(post_stream(options.posts, PostColumns(), BadLines()))
+    chunks: Iterator[list[Post]] = _chunks(stream_posts(options.posts, PostColumns(), BadLines()))
     kept = []
     with store.writing(), _Appender(store, added) as appender:
         while chunk := cost("read", lambda: next(chunks, None)):

@@ -25,8 +25,8 @@ from linker.config import build
 from linker.evaluation.comparison import Comparison, Difference
 from linker.evaluation.significance import percentile_interval
 from linker.models.archive import load_model
-from linker.models.ensemble import HybridModel
-from linker.models.model import Model, all_parts
+from linker.models.ensemble import EnsembleModel
+from linker.models.model import Model, all_submodels
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 from linker.models.siamese.siamese import SiameseModel
 
@@ -78,13 +78,13 @@ def rivals(scores: Scores) -> Iterator[Rival]:
 
 def _z_scores(*parts: np.ndarray) -> np.ndarray:
     """Scores of each article's posts brought to mean 0 and standard deviation 1, and added."""
-    return HybridModel([Given(part) for part in parts]).score([], [])
+    return EnsembleModel([Given(part) for part in parts]).score([], [])
 
 
 def _bundled(scores: Scores, name: str) -> Model:
     """Load a bundled model whose network encodes the texts of a source only once."""
     model = load_model(FOLDERS[name])
-    for part in all_parts(model):
+    for part in all_submodels(model):
         if isinstance(part, SiameseModel):
             known = part.score(scores.linked.articles, scores.linked.posts)
             part.score = lambda articles, posts, known=known: known  # type: ignore[method-assign]

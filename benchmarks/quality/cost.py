@@ -19,7 +19,7 @@ from benchmarks.quality.sets import SOURCES, dev_set
 from benchmarks.quality.tables import Cells, Kept
 from linker.data.types import Post
 from linker.models.archive import load_model
-from linker.models.model import all_parts, part_with_vectors
+from linker.models.model import all_submodels, embedding_submodel
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 from linker.models.siamese.siamese import SiameseModel
 
@@ -84,14 +84,14 @@ def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
 
 def _encoders(place: Workplace) -> dict[str, Encode]:
     """What turns posts into vectors, of the models that exist."""
-    shipped = part_with_vectors(load_model(FOLDERS[DISTILLED]))
+    shipped = embedding_submodel(load_model(FOLDERS[DISTILLED]))
     assert shipped is not None
     mini = sentence_transformer().post_vectors
 
     def with_shipped(encode: Encode) -> Encode:
         return lambda posts: (encode(posts), shipped.post_vectors(posts))
 
-    best = next(part for part in all_parts(load_model(FOLDERS[BEST])) if isinstance(part, SiameseModel))
+    best = next(part for part in all_submodels(load_model(FOLDERS[BEST])) if isinstance(part, SiameseModel))
     encoders: dict[str, Encode] = {
         "`distilled`": shipped.post_vectors,
         "`best`": with_shipped(best.post_vectors),

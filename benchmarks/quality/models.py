@@ -17,8 +17,8 @@ from benchmarks.quality.sets import Source, dev_set
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model
-from linker.models.article_softmax import CompetingModel
-from linker.models.model import Model, all_parts
+from linker.models.article_softmax import ArticleSoftmaxModel
+from linker.models.model import Model, all_submodels
 from linker.models.sentence_transformer import SentenceTransformerModel
 from linker.models.siamese.siamese import SiameseModel
 
@@ -127,7 +127,9 @@ class Scores:
         if not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
             ready = model()
-            scores = (ready.score_alone if alone else ready.score)(self.linked.articles, self.linked.posts)
+            scores = (ready.score_independently if alone else ready.score)(
+                self.linked.articles, self.linked.posts
+            )
             new = file.with_name(f"{name}.new.npy")
             np.save(new, scores)
             os.replace(new, file)
@@ -137,7 +139,7 @@ class Scores:
 
 def siamese(place: Workplace, name: str, **settings: object) -> SiameseModel:
     """Load the part of a model folder that has weights, and change some of its settings."""
-    part = next(one for one in all_parts(load_model(place.model(name))) if isinstance(one, SiameseModel))
+    part = next(one for one in all_submodels(load_model(place.model(name))) if isinstance(one, SiameseModel))
     for setting, value in settings.items():
         assert hasattr(part, setting)
         setattr(part, setting, value)
@@ -153,7 +155,7 @@ def competing(
     scores: np.ndarray, temperature: float = TEMPERATURE, none: float = NONE, kinship: float = KINSHIP
 ) -> np.ndarray:
     """Log-odds of a softmax over the articles: float32, articles × posts."""
-    return CompetingModel(Given(scores), temperature, none, kinship).score([None] * len(scores), [])  # type: ignore[list-item]
+    return ArticleSoftmaxModel(Given(scores), temperature, none, kinship).score([None] * len(scores), [])  # type: ignore[list-item]
 
 
 def right_at_1(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:

@@ -70,7 +70,7 @@ class Sample:
         file = self.folder / f"{name}.npy" if self.folder else None
         if file and file.exists():
             return np.load(file)
-        scores = model().score_alone(self.linked.articles, self.linked.posts)
+        scores = model().score_independently(self.linked.articles, self.linked.posts)
         if file:
             file.parent.mkdir(parents=True, exist_ok=True)
             np.save(file, scores)

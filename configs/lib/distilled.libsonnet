@@ -10,10 +10,10 @@ local defaults = import 'defaults.libsonnet';
 defaults.training {
   data: defaults.data,
   model: {
-    type: 'competing',
+    type: 'article_softmax',
     temperature: 0.05,
-    none: 0.3,
-    kinship: 0.3,
+    null_score: 0.3,
+    neighbor_weight: 0.3,
     model: {
       type: 'siamese',
       tokenizer: 'social',

@@ -26,46 +26,44 @@
     tensorboard():: { type: 'tensorboard' },
   },
   embedders:: {
-    // One vector per word: pretrained and frozen, pretrained and trained further, or trained from nothing.
-    //   dim: length of the vectors; null: that of the pretrained ones, or 300 where there are none.
-    //   trainable: train the table of words (needed where nothing is pretrained).
-    //   unknown: what words outside the vocabulary become.
-    //   buckets: rows of the n-gram table, for `unknown = "subwords"`.
-    //   dropout: share of the vectors' components zeroed in training, the same for all tokens of a word in a
-    //   batch.
+    // One vector per word: pretrained and frozen, fine-tuned, or trained from scratch.
+    //   dim: length of the vectors; null: that of the pretrained vectors, or 300 without any.
+    //   trainable: train the table of words; required without pretrained vectors.
+    //   unknown: vectors of out-of-vocabulary words: `subwords` (sum of n-gram vectors), `learned` (one vector for
+    //   all) or `zero`.
+    //   buckets: number of rows of the n-gram table, for `unknown = "subwords"`.
+    //   dropout: probability that a component is zeroed in training, the same for all tokens of a word in a batch.
     word_vectors(dim=null, trainable=false, unknown='subwords', buckets=20000, dropout=0.0):: { type: 'word_vectors', [if dim != null then 'dim']: dim, trainable: trainable, unknown: unknown, buckets: buckets, dropout: dropout },
     // Frozen word vectors, each with its word's idf appended as the last number.
     //   dim: length of the vectors in the file; null: any.
     word_vectors_idf(dim=null):: { type: 'word_vectors_idf', [if dim != null then 'dim']: dim },
   },
   encoders:: {
-    // The last states of two GRUs, one reading forwards and one backwards, half the size each.
-    //   hidden_dim: size of the text vector, an even number; null: that of the token vectors, or one more where
-    //   that is odd.
-    //   dropout: on the text vector, while training.
+    // The last states of a forward and a backward GRU, each of half the size.
+    //   hidden_dim: length of the embedding, an even number; null: that of the token vectors, rounded up to even.
+    //   dropout: dropout on the embedding.
     bigru(hidden_dim=null, dropout=0.05):: { type: 'bigru', [if hidden_dim != null then 'hidden_dim']: hidden_dim, dropout: dropout },
-    // The strongest answer of each filter anywhere in the text, projected to the output size.
-    //   num_filters: filters per n-gram size.
-    //   ngram_sizes: window sizes in tokens; the paper uses 1 to 4.
-    //   hidden_dim: size of the text vector; null: that of the token vectors.
-    //   dropout: on the pooled answers, while training.
+    // Max-pooled activations of n-gram filters, projected to the output size.
+    //   num_filters: number of filters per n-gram size.
+    //   ngram_sizes: window sizes in tokens; 1 to 4 in the paper.
+    //   hidden_dim: length of the embedding; null: that of the token vectors.
+    //   dropout: dropout on the pooled activations.
     cnn(num_filters=100, ngram_sizes=[1, 2, 3, 4], hidden_dim=null, dropout=0.05):: { type: 'cnn', num_filters: num_filters, ngram_sizes: ngram_sizes, [if hidden_dim != null then 'hidden_dim']: hidden_dim, dropout: dropout },
     // The state of a GRU after the last token.
-    //   hidden_dim: size of the state and of the text vector; null: that of the token vectors.
-    //   dropout: on the text vector, while training.
+    //   hidden_dim: length of the state and of the embedding; null: that of the token vectors.
+    //   dropout: dropout on the embedding.
     gru(hidden_dim=null, dropout=0.05):: { type: 'gru', [if hidden_dim != null then 'hidden_dim']: hidden_dim, dropout: dropout },
-    // The mean of a text's token vectors; learns nothing of its own.
+    // Mean of a text's token vectors, without parameters.
     mean():: { type: 'mean' },
-    // Satellites that attend to their neighbours, and a relay that attends to all satellites.
-    //   num_heads: attention heads, each with an α of its own in ring and star.
-    //   head_dim: size of each head; null: the size of the token vectors divided by `num_heads`, rounded up.
-    //   cycles: how many times ring and star take turns; 1 is nearly as good as more.
-    //   window: neighbours on each side that a token attends to (c).
-    //   score: `cosine` of query and key, which the paper names, or `dot` product / √head_dim, as in its author's
-    //   code.
-    //   alpha: one fixed α in [1, 2] for all heads (1 softmax, 2 sparsemax) instead of a learned one per head.
-    //   dropout: on what attention puts out, while training.
-    //   positions: add sinusoidal positions to the token vectors.
+    // Satellite nodes that attend to their neighbors, and a relay node that attends to all satellites.
+    //   num_heads: number of attention heads; each has its own α in ring and star.
+    //   head_dim: size of each head; null: the length of the token vectors divided by `num_heads`, rounded up.
+    //   cycles: number of alternations of ring and star; 1 is nearly as good as more.
+    //   window: number of neighbors on each side that a token attends to (c).
+    //   score: `cosine` of query and key, as in the paper, or `dot` product / √head_dim, as in its author's code.
+    //   alpha: one fixed α in [1, 2] for all heads (1 softmax, 2 sparsemax); null: one learned α per head.
+    //   dropout: dropout on the output of attention.
+    //   positions: add sinusoidal position embeddings to the token vectors.
     star_transformer(num_heads=10, head_dim=null, cycles=1, window=1, score='dot', alpha=null, dropout=0.05, positions=false):: { type: 'star_transformer', num_heads: num_heads, [if head_dim != null then 'head_dim']: head_dim, cycles: cycles, window: window, score: score, [if alpha != null then 'alpha']: alpha, dropout: dropout, positions: positions },
     // Mean, max or min of the word vectors, of all words or of those with the highest idf; the paper's baselines.
     //   pool: `min_max` concatenates minimum and maximum.
@@ -102,8 +100,8 @@
   losses:: {
     // Mean over pairs of the Euclidean distance, with a minus for negative pairs.
     contrastive_based():: { type: 'contrastive_based' },
-    // ½ d² for positives and ½ max(0, margin − d)² for negatives, the mean over pairs; d = 1 − cosine.
-    //   margin: negatives farther apart than this teach nothing.
+    // ½ d² for positives and ½ max(0, margin − d)² for negatives, averaged over pairs; d = 1 − cosine.
+    //   margin: distance from which negatives have no loss, 0 to 2.
     contrastive_margin(margin=0.5):: { type: 'contrastive_margin', margin: margin },
     // Twice one minus the mean cosine to the teacher, plus a KL divergence between in-batch similarities.
     //   teacher: a folder of sentence-transformers, or a model folder of linker.
@@ -111,108 +109,144 @@
     //   folder of the run's logs.
     //   temperature: inverse temperature of the softmax over in-batch cosines.
     distillation(teacher, cache=null, temperature=20.0):: { type: 'distillation', teacher: teacher, [if cache != null then 'cache']: cache, temperature: temperature },
-    // Every positive against the negatives of its article, and against the negatives of its post.
-    //   temperature: cosines are divided by it; smaller is sharper.
+    // InfoNCE of every positive against the negatives of its article, plus against the negatives of its post.
+    //   temperature: divisor of the cosines, > 0; smaller is sharper.
     info_nce(temperature=0.05):: { type: 'info_nce', temperature: temperature },
     // Mean over pairs of ln(1 + exp(−κ p (μ − d))), where μ is the batch's median distance d, and p is ±1.
     //   kappa: κ, the steepness at the median; it must match the scale of the distances.
     median_based(kappa=160.0):: { type: 'median_based', kappa: kappa },
-    // Weighs each pair by how its similarity stands to the others (Wang et al. 2019, eq. 9).
-    //   alpha: how sharply positives are weighed.
-    //   beta: how sharply negatives are weighed.
-    //   base: the similarity around which weights turn.
+    // Multi-similarity loss: weights each pair by its similarity relative to the others (Wang et al. 2019, eq. 9).
+    //   alpha: sharpness of the weights of positives, > 0.
+    //   beta: sharpness of the weights of negatives, > 0.
+    //   base: similarity at which a pair has medium weight (λ in the paper).
     multi_similarity(alpha=2.0, beta=50.0, base=0.5):: { type: 'multi_similarity', alpha: alpha, beta: beta, base: base },
-    // The positive's softmax against all negatives of its article (InfoNCE; van den Oord et al. 2018).
-    //   temperature: cosines are divided by it; smaller is sharper.
+    // Softmax of each positive against all negatives of its article (InfoNCE; van den Oord et al. 2018).
+    //   temperature: divisor of the cosines, > 0; smaller is sharper.
     nt_xent(temperature=0.07):: { type: 'nt_xent', temperature: temperature },
-    // max(0, ‖a − p‖² − ‖a − n‖² + margin), the mean over the triplets where it is above 0.
-    //   margin: in squared distance between unit vectors, which is 2 − 2 cos.
+    // max(0, ‖a − p‖² − ‖a − n‖² + margin), averaged over the triplets where it is above 0.
+    //   margin: margin in squared distance between unit vectors (2 − 2 cos), ≥ 0.
     triplet_margin(margin=0.15):: { type: 'triplet_margin', margin: margin },
   },
   miners:: {
-    // Takes the first article with the first post, the second with the second, and so on; for batches of pairs.
+    // Selects the i-th article with the i-th post, for batches of pairs.
     aligned():: { type: 'aligned' },
-    // Keeps every positive and every negative, for losses that weigh pairs themselves.
+    // Selects every pair, for losses that weight pairs themselves.
     all_pairs():: { type: 'all_pairs' },
-    // Keeps every article's positives and as many negatives: the posts that come next in the batch.
+    // Selects equal numbers of positives and negatives per article: the posts that follow in the batch.
     balanced():: { type: 'balanced' },
-    // Keeps positives less similar than the hardest negative, and negatives more similar than the hardest
+    // Selects positives less similar than the hardest negative, and negatives more similar than the hardest
     // positive.
-    //   epsilon: how far from the hardest pair (in cosine) a pair may lie and still be kept.
+    //   epsilon: margin, in cosine, by which a pair may be easier than the hardest one and still be selected.
     multi_similarity(epsilon=0.1):: { type: 'multi_similarity', epsilon: epsilon },
   },
   models:: {
-    // BM25 (Lucene's variant) with the article as query and the posts as documents.
-    //   k1: how soon further occurrences of a word in a post stop to count.
-    //   b: how strongly long posts are held back, from 0 to 1.
-    //   stop_words: `english` leaves out English function words, `none` keeps all words.
+    // Log-odds of p(article | post), a softmax over the articles scored together and "none of them".
+    //   model: the model whose scores enter the softmax.
+    //   temperature: divisor of the scores, > 0: a difference of `temperature` is a factor of e in probability.
+    //   null_score: score of the class "none of them", on the scale of `model`.
+    //   neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
+    article_softmax(model, temperature, null_score, neighbor_weight=0.0):: { type: 'article_softmax', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight },
+    // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
+    //   tokenizer: splits texts into tokens.
+    //   dim: length of the vectors.
+    //   unknown: vectors of words outside the vocabulary, see the embedder `word_vectors`.
+    //   buckets: rows of the n-gram table, for `unknown = "subwords"`.
+    //   max_article_tokens: articles are truncated to this many tokens.
+    //   max_post_tokens: posts are truncated to this many tokens.
+    //   similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
+    //   title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the
+    //   whole article.
+    averaged_word_vectors(dim, tokenizer=null, unknown='subwords', buckets=20000, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_share=0.0):: { type: 'averaged_word_vectors', [if tokenizer != null then 'tokenizer']: tokenizer, dim: dim, unknown: unknown, buckets: buckets, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_share: title_share },
+    // BM25 (Lucene's variant) with the article as the query and the posts as documents; scores ≥ 0.
+    //   k1: saturation of a word's frequency in a post, ≥ 0; at 0 only presence counts.
+    //   b: length normalization, 0 (none) to 1 (full).
+    //   stop_words: `english` removes English function words, `none` keeps all words.
     bm25(k1=1.5, b=0.75, stop_words='english'):: { type: 'bm25', k1: k1, b: b, stop_words: stop_words },
-    // Log-odds of p(article | post), a softmax over the articles that are scored together and over "none of them".
-    //   model: whose scores compete.
-    //   temperature: how far apart two of its scores are when one article has e times the other's share.
-    //   none: the score at which "none of them" is as likely as the article.
-    //   kinship: how much a post's chances with kindred articles count; 0: not at all.
+    // Cosine of averaged word vectors, those of the bundled model `distilled`.
+    bundled_word_vectors():: { type: 'bundled_word_vectors' },
+    // `article_softmax` under the names that older model folders use.
+    //   model: see `article_softmax`.
+    //   temperature: see `article_softmax`.
+    //   none: `null_score`.
+    //   kinship: `neighbor_weight`.
     competing(model, temperature, none, kinship=0.0):: { type: 'competing', model: model, temperature: temperature, none: none, kinship: kinship },
-    // Weighted sum of the comparable scores of its parts, a lexical and a learned model say.
-    //   parts: the models.
-    //   weights: one for each part; all 1 by default.
-    //   fusion: how scores are made comparable before they are added. `zscore`: every article's scores get mean 0
-    //   and standard deviation 1 over the posts. `zscore_all`: the same over all articles at once, which keeps the
-    //   difference between articles that have good posts and articles that have none. `rrf`: 1 / (60 + rank of the
-    //   post for the article), tied posts at their mean rank. `sum`: scores as they are, for parts that already
-    //   speak of the same range (cosines, say); then no score depends on the other posts.
+    // Weighted sum of the comparable scores of several models, for example a lexical and a trained one.
+    //   parts: the models, at least one.
+    //   weights: one number per model; by default all 1.
+    //   fusion: how scores are made comparable. `zscore`: mean 0 and standard deviation 1 over the posts, per
+    //   article. `zscore_all`: the same over all articles at once, which keeps the difference between articles
+    //   with and without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean
+    //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
+    //   depend on the other posts.
+    ensemble(parts, weights=null, fusion='zscore'):: { type: 'ensemble', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion },
+    // Weighted sum of the comparable scores of several models, for example a lexical and a trained one.
+    //   parts: the models, at least one.
+    //   weights: one number per model; by default all 1.
+    //   fusion: how scores are made comparable. `zscore`: mean 0 and standard deviation 1 over the posts, per
+    //   article. `zscore_all`: the same over all articles at once, which keeps the difference between articles
+    //   with and without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean
+    //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
+    //   depend on the other posts.
     hybrid(parts, weights=null, fusion='zscore'):: { type: 'hybrid', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion },
-    // −ln(1 + distance in time / days): falls fast at first, and never so far that words could not make up for it.
-    //   days: how far apart they are where the score is −ln 2.
+    // −ln(1 + |time between article and post| / days): falls fast at first, and slowly enough for words to
+    // outweigh it.
+    //   days: the distance, in days, at which the score is −ln 2; > 0.
     near_in_time(days=1.0):: { type: 'near_in_time', days: days },
-    // Cosine of the embeddings of a sentence-transformers model, without any training by linker.
-    //   path: the folder of the downloaded model. Nothing is fetched: a folder gives the same scores tomorrow.
-    //   batch_size: texts encoded at once.
+    // −ln(1 + |time between article and post| / days): falls fast at first, and slowly enough for words to
+    // outweigh it.
+    //   days: the distance, in days, at which the score is −ln 2; > 0.
+    recency(days=1.0):: { type: 'recency', days: days },
+    // Cosine of the embeddings of a pretrained sentence-transformers model.
+    //   path: folder of the downloaded model. Nothing is downloaded, so that scores are reproducible.
+    //   batch_size: number of texts encoded at once.
     sentence_transformer(path, batch_size=32):: { type: 'sentence_transformer', path: path, batch_size: batch_size },
-    // The cosine of mean word vectors: those of `distilled`, the model that linker brings along.
+    // Cosine of averaged word vectors, those of the bundled model `distilled`.
     shipped_vectors():: { type: 'shipped_vectors' },
     // Tokenizer, embedder and encoder, the same for articles and posts.
-    //   encoder: from token vectors to a text vector.
-    //   embedder: from tokens to token vectors.
-    //   tokenizer: from text to tokens.
-    //   vectors: pretrained word vectors; without them the embedder's table is learned from the training texts.
-    //   min_count: without `vectors`, a training word has a row of its own from this many occurrences on.
-    //   max_article_tokens: articles are cut here; the paper cuts at 1,000.
-    //   max_post_tokens: posts are cut here.
-    //   similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative
-    //   distance of the vectors as they are.
-    //   title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
+    //   encoder: turns token vectors into a text embedding.
+    //   embedder: turns tokens into token vectors.
+    //   tokenizer: splits texts into tokens.
+    //   vectors: pretrained word vectors; null: the embedder's table is learned from the training texts.
+    //   min_count: minimum number of occurrences for a training word to enter the vocabulary, without `vectors`.
+    //   max_article_tokens: articles are truncated to this many tokens; 1,000 in the paper.
+    //   max_post_tokens: posts are truncated to this many tokens.
+    //   similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative
+    //   distance.
+    //   title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the
+    //   whole article.
     siamese(encoder=null, embedder=null, tokenizer=null, vectors=null, min_count=2, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_share=0.0):: { type: 'siamese', [if encoder != null then 'encoder']: encoder, [if embedder != null then 'embedder']: embedder, [if tokenizer != null then 'tokenizer']: tokenizer, [if vectors != null then 'vectors']: vectors, min_count: min_count, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_share: title_share },
-    // Cosine of sublinear TF-IDF vectors (0 to 1), fitted on the very articles and posts that are scored.
-    //   stop_words: `english` leaves out English function words, `none` keeps all words.
+    // Cosine of sublinear TF-IDF vectors (0 to 1), fitted on the articles and posts that are scored.
+    //   stop_words: `english` removes English function words, `none` keeps all words.
     tfidf(stop_words='english'):: { type: 'tfidf', stop_words: stop_words },
-    // A network of Hugging Face with pooling over its last layer, the same for articles and posts.
-    //   path: the folder of a Hugging Face or sentence-transformers model, or its name on the Hugging Face hub. A
-    //   folder is used as it is; nothing is fetched for it, nor where HF_HUB_OFFLINE=1 is set.
-    //   pooling: `mean` of all tokens' vectors, special ones too; the vector of the first token (`cls`); or each
-    //   dimension's `max`. Null: as the sentence-transformers folder says; `mean` where none says anything.
-    //   max_article_tokens: articles are cut here, special tokens counted.
-    //   max_post_tokens: posts are cut here; 128 in the paper.
-    //   normalization: `bertweet`: mentions become `@USER` and links `HTTPURL`, as in the tweets that BERTweet has
-    //   seen; emojis stay. `hashtags`: hashtags become the words in them (`#BostonMarathon`: Boston Marathon),
-    //   which word pieces cannot find where words run together.
-    //   similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative
-    //   distance of the vectors as they are.
-    //   layers: which of the network's layers are kept, counted from 0; null: all. Two of six are three times as
-    //   fast, and learn from the whole again by distillation (`configs/students`).
-    //   title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
-    //   precision: of what the network computes when texts are encoded; `trainer.precision` tells of training.
-    //   `auto`: bfloat16 where the processor itself multiplies it, 2.7 times as fast; else float32.
+    // A Hugging Face network with pooling over its last layer, the same for articles and posts.
+    //   path: folder of a Hugging Face or sentence-transformers model, or its name on the Hugging Face hub.
+    //   Nothing is downloaded for a folder, or if HF_HUB_OFFLINE=1 is set.
+    //   pooling: `mean` of all token vectors including special tokens, `cls` (the first token's vector) or `max`
+    //   per dimension; null: the setting of the sentence-transformers folder, else `mean`.
+    //   max_article_tokens: articles are truncated to this many tokens, including special tokens.
+    //   max_post_tokens: posts are truncated to this many tokens; 128 in the paper.
+    //   normalization: `bertweet` replaces mentions by `@USER` and links by `HTTPURL`, as in BERTweet's training
+    //   data, and keeps emojis. `hashtags` replaces hashtags by their words (`#BostonMarathon`: Boston Marathon),
+    //   which word pieces miss.
+    //   similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative
+    //   distance.
+    //   layers: indices of the layers to keep, from 0; null: all. Two of six layers are three times as fast;
+    //   distill the full network into them with the recipes of `configs/students`.
+    //   title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the
+    //   whole article.
+    //   precision: precision of the network during inference (for training see `trainer.precision`). `auto`:
+    //   bfloat16 if the processor multiplies it natively, which is 2.7 times as fast, else float32.
     transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_share=0.0, precision='float32'):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_share: title_share, precision: precision },
     // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
-    //   tokenizer: from text to tokens.
-    //   dim: numbers in a vector.
-    //   unknown: what words outside the vocabulary become.
+    //   tokenizer: splits texts into tokens.
+    //   dim: length of the vectors.
+    //   unknown: vectors of words outside the vocabulary, see the embedder `word_vectors`.
     //   buckets: rows of the n-gram table, for `unknown = "subwords"`.
-    //   max_article_tokens: articles are cut here.
-    //   max_post_tokens: posts are cut here.
-    //   similarity: `cosine` of the vectors; or `euclidean`, the negative distance of the vectors as they are.
-    //   title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
+    //   max_article_tokens: articles are truncated to this many tokens.
+    //   max_post_tokens: posts are truncated to this many tokens.
+    //   similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
+    //   title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the
+    //   whole article.
     word_means(dim, tokenizer=null, unknown='subwords', buckets=20000, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_share=0.0):: { type: 'word_means', [if tokenizer != null then 'tokenizer']: tokenizer, dim: dim, unknown: unknown, buckets: buckets, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_share: title_share },
   },
   optimizers:: {
@@ -239,16 +273,16 @@
     replies():: { type: 'replies' },
   },
   pair_readers:: {
-    // Reads articles and posts from separate files; a post without an article id is about none of them.
+    // Reads articles and posts from separate files; a post without an article id discusses none of them.
     //   articles: file or files of articles.
     //   posts: file or files of posts.
-    //   columns: what the columns are called there.
-    //   on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
-    //   errors_dir: where "skip" writes `<file>.errors.jsonl`.
+    //   columns: names of the columns in the files.
+    //   on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
+    //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
     articles_and_posts(articles, posts, columns=null, on_error='strict', errors_dir='.'):: { type: 'articles_and_posts', articles: articles, posts: posts, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
-    // Reads one set after the other.
-    //   readers: the sets.
-    //   prefixes: one text a reader that is put before all its ids, for sets that use the same ids.
+    // Reads one data set after the other.
+    //   readers: one reader per data set.
+    //   prefixes: one text per reader, put before all its ids; for data sets that use the same ids.
     concatenated(readers, prefixes=null):: { type: 'concatenated', readers: readers, [if prefixes != null then 'prefixes']: prefixes },
     // Reader of pairs of posts: the earlier becomes an article, the later the post about it.
     //   posts: file or files of posts with times.
@@ -279,11 +313,11 @@
     //   on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
     //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
     passages(articles, min_words=10, max_words=30, skip=2, columns=null, seed=0, on_error='strict', errors_dir='.'):: { type: 'passages', articles: articles, min_words: min_words, max_words: max_words, skip: skip, [if columns != null then 'columns']: columns, seed: seed, on_error: on_error, errors_dir: errors_dir },
-    // Reads files with `url, article, text` a line: a post and the article it is about.
+    // Reads files with `url, article, text` on each line: a post and the article that it discusses.
     //   files: file or files.
-    //   columns: what the columns are called there.
-    //   on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
-    //   errors_dir: where "skip" writes `<file>.errors.jsonl`.
+    //   columns: names of the columns in the files.
+    //   on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
+    //   errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
     single_file(files, columns=null, on_error='strict', errors_dir='.'):: { type: 'single_file', files: files, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
     // Reads texts of articles, posts or both as posts without links; each distinct text once.
     //   files: file or files; a folder means all files in it.
@@ -330,30 +364,35 @@
     linear_decay(warmup_steps=0, final=0.0):: { type: 'linear_decay', warmup_steps: warmup_steps, final: final },
   },
   splitters:: {
-    // Divides the articles by a hash of their ids; posts follow their (first) article.
-    //   train: share of the articles, about.
-    //   dev: the same for dev; 0: no dev part.
-    //   test: the same for test.
-    //   seed: another seed, another division.
-    //   keep_stories: keep articles of one story (column `story`) together, as they share much of their words.
+    // Splits articles by a hash of their ids; posts follow their first article.
+    //   train: approximate share of the articles; the three shares sum to 1.
+    //   dev: share of dev; 0: no dev part.
+    //   test: share of test; 0: no test part.
+    //   seed: random seed of the split.
+    //   keep_stories: keep the articles of a story (column `story`) together, because they share many words.
     by_article(train=0.8, dev=0.1, test=0.1, seed=0, keep_stories=true):: { type: 'by_article', train: train, dev: dev, test: test, seed: seed, keep_stories: keep_stories },
+    // Splits by the column `split` of posts and articles.
+    //   train: value or values of `split` for train.
+    //   dev: value or values for dev; null: no dev part.
+    //   test: value or values for test; null: no test part.
+    by_column(train='train', dev='dev', test=null):: { type: 'by_column', train: train, dev: dev, [if test != null then 'test']: test },
     // Splits posts by a hash of their texts, links or not. A text stays in its part when others are added.
     //   dev: share of the texts in the dev set, approximately; 0: no dev set.
     //   seed: another seed gives another split.
     by_text(dev=0.02, seed=0):: { type: 'by_text', dev: dev, seed: seed },
-    // Divides the articles by their dates: the older ones teach, the newer ones test, as in use.
-    //   dev: where dev begins ("2014-07-01"), or its share of the articles (0.1).
-    //   test: where test begins, or its share, the newest articles; null: no test part.
+    // Splits articles by date: older ones for training, newer ones for testing, as in practice.
+    //   dev: date when dev begins ("2014-07-01"), or its share of the articles (0.1).
+    //   test: date when test begins, or its share (the newest articles); null: no test part.
     by_time(dev=0.1, test=null):: { type: 'by_time', dev: dev, [if test != null then 'test']: test },
     // Splitter of labeled texts (reader `labelled_texts`): hold out whole topics, stratify the rest by class.
     //   held_out: topic or topics of the test part; [] for none.
     //   dev: share of each class of the other topics that goes to dev; 0 for no dev part.
     //   seed: random seed of the split.
     by_topic(held_out, dev=0.4, seed=0):: { type: 'by_topic', held_out: held_out, dev: dev, seed: seed },
-    // Divides by the `split` of posts and articles.
-    //   train: value, or values, of `split` that mean train.
-    //   dev: the same for dev; null: no dev part.
-    //   test: the same for test.
+    // Splits by the column `split` of posts and articles.
+    //   train: value or values of `split` for train.
+    //   dev: value or values for dev; null: no dev part.
+    //   test: value or values for test; null: no test part.
     given(train='train', dev='dev', test=null):: { type: 'given', train: train, dev: dev, [if test != null then 'test']: test },
   },
   stopping_rules:: {
@@ -376,22 +415,22 @@
     target(relevant=500):: { type: 'target', relevant: relevant },
   },
   tokenizers:: {
-    // Lower-cases, sets `' . , ( ) ! ?` apart, drops `"`, and makes spaces of `;`, `:` and `<br />`.
+    // Lower-cases, separates `' . , ( ) ! ?`, removes `"`, and replaces `;`, `:` and `<br />` by spaces.
     basic_english():: { type: 'basic_english' },
-    // Prepares posts as the script that goes with GloVe's Twitter vectors (`preprocess-twitter.rb`).
+    // Tokenizes posts like the script of GloVe's Twitter vectors (`preprocess-twitter.rb`).
     glove_twitter():: { type: 'glove_twitter' },
-    // Splits tweets and news alike, whatever the language.
+    // Tokenizes tweets and news of any language.
     //   lowercase: lower-case words, hashtags and mentions.
-    //   hashtags: "split": the words in it (`#BostonMarathon` → `boston marathon`); "keep": `#bostonmarathon`;
-    //   "both": the words, and where they are several the whole as well.
+    //   hashtags: "split": the words of the hashtag (`#BostonMarathon` → `boston marathon`); "keep":
+    //   `#bostonmarathon`; "both": the words and, if there are several, the hashtag.
     //   mentions: "mask": `<user>`; "keep": `@name`.
     //   numbers: "keep": the number, without grouping commas; "mask": `<number>`.
-    //   contractions: "split": `obama's` → `obama 's`, `don't` → `do n't`; "keep": as one token.
-    //   punctuation: whether punctuation marks are tokens. Emoticons and emojis always are.
+    //   contractions: "split": `obama's` → `obama 's`, `don't` → `do n't`; "keep": one token.
+    //   punctuation: whether punctuation marks are tokens; emoticons and emojis always are.
     social(lowercase=true, hashtags='split', mentions='mask', numbers='keep', contractions='split', punctuation=false):: { type: 'social', lowercase: lowercase, hashtags: hashtags, mentions: mentions, numbers: numbers, contractions: contractions, punctuation: punctuation },
-    // Calls torchtext's `get_tokenizer`. Needs the extra `[torchtext]`; `basic_english` alone does not.
-    //   name: what torchtext calls it: `basic_english`, or one of those for which it needs another package:
-    //   `spacy`, `moses`, `toktok`, `revtok`, `subword`.
+    // torchtext's `get_tokenizer`. Needs the extra `[torchtext]`; the tokenizer `basic_english` does not.
+    //   name: torchtext's name: `basic_english`, or one that needs another package: `spacy`, `moses`, `toktok`,
+    //   `revtok`, `subword`.
     torchtext(name='basic_english'):: { type: 'torchtext', name: name },
     // Splits at white space only.
     //   lowercase: lower-case everything.
@@ -399,19 +438,18 @@
   },
   word_vectors:: {
     // A file of word vectors: GloVe or word2vec text, word2vec binary, or one of torchtext's names.
-    //   source: a path, `archive.zip/member`, or a name as torchtext has them, such as `6B.300d`.
-    //   max_words: keep this many of the file's first (most frequent) words besides the wanted ones; null keeps
-    //   all.
-    //   cache: the folder where named vectors lie; default: the environment variable LINKER_VECTOR_CACHE, else
+    //   source: a path, `archive.zip/member`, or a name used by torchtext, such as `6B.300d`.
+    //   max_words: number of the file's first (most frequent) words to keep besides the wanted ones; null: all.
+    //   cache: folder of named vectors; default: the environment variable LINKER_VECTOR_CACHE, else
     //   `.vector_cache`.
-    //   otherwise: a file to use where `source` is a name and its vectors are not in the cache. `linker train`
-    //   says so on standard error and records which of the two it used.
+    //   otherwise: a file to use if `source` is a name whose vectors are not in the cache. `linker train` reports
+    //   and records which of the two it used.
     file(source, max_words=100000, cache=null, otherwise=null):: { type: 'file', source: source, max_words: max_words, [if cache != null then 'cache']: cache, [if otherwise != null then 'otherwise']: otherwise },
-    // Calls torchtext's `Vectors`. Needs the extra `[torchtext]`; `file` reads the same files without it.
-    //   name: a file, or one of torchtext's names: `glove.6B.300d`, `fasttext.en.300d`.
+    // torchtext's `Vectors`. Needs the extra `[torchtext]`; `file` reads the same files without it.
+    //   name: a file, or one of torchtext's names, such as `glove.6B.300d` or `fasttext.en.300d`.
     //   cache: torchtext's cache folder; null: `.vector_cache`.
-    //   max_vectors: read no more than this many of the file's first vectors.
-    //   lower_case_backup: give a word without a vector the one of its lower-case spelling.
+    //   max_vectors: maximum number of vectors to read from the start of the file; null: all.
+    //   lower_case_backup: use the vector of the lower-case spelling for words without a vector.
     torchtext(name, cache=null, max_vectors=null, lower_case_backup=false):: { type: 'torchtext', name: name, [if cache != null then 'cache']: cache, [if max_vectors != null then 'max_vectors']: max_vectors, lower_case_backup: lower_case_backup },
   },
 }

@@ -10,12 +10,12 @@ local defaults = import '../lib/defaults.libsonnet';
 defaults.training {
   data: defaults.data,
   model: {
-    type: 'competing',
+    type: 'article_softmax',
     temperature: 0.06,
-    none: 0.3,
-    kinship: 0.3,
+    null_score: 0.3,
+    neighbor_weight: 0.3,
     model: {
-      type: 'hybrid',
+      type: 'ensemble',
       fusion: 'sum',
       parts: [
         {
@@ -27,7 +27,7 @@ defaults.training {
           precision: 'auto',
         },
         'tfidf',
-        'shipped_vectors',
+        'bundled_word_vectors',
       ],
       weights: [1, 1, 0.2],
     },

@@ -6,7 +6,7 @@ best {
   model+: { model+: { parts: [
     best.model.model.parts[0] { layers: null, max_article_tokens: 96, max_post_tokens: 96 },
     'tfidf',
-    'shipped_vectors',
+    'bundled_word_vectors',
   ] } },
   trainer+: {
     optimizer+: { lr: 3e-5 },

@@ -8,6 +8,6 @@ best {
   model+: { model+: { parts: [
     best.model.model.parts[0] { layers: [0, 5] },
     'tfidf',
-    'shipped_vectors',
+    'bundled_word_vectors',
   ] } },
 }

@@ -12,7 +12,7 @@ from linker.common.errors import DataError
 from linker.data.near_duplicates import duplicate_groups
 from linker.data.types import Article, Post
 from linker.models.lexical import BM25Model, tfidf_vectors
-from linker.models.model import Model, part_with_vectors, places
+from linker.models.model import Model, embedding_submodel, index_of
 
 
 def by_id(posts: Sequence[Post]) -> list[Post]:
@@ -30,7 +30,7 @@ def encoded_once(model: Model, posts: Sequence[Post]) -> Iterator[None]:
         model: the model whose part with embeddings encodes them; nothing is encoded if it has no such part.
         posts: the posts, in any order, repeated or not.
     """
-    part, rows = part_with_vectors(model), places(by_id(posts))
+    part, rows = embedding_submodel(model), index_of(by_id(posts))
     vectors = None if part is None or not rows else part.post_vectors(list(rows))
     if part is None or vectors is None:
         yield
@@ -71,11 +71,11 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
             same.append(posts[place])
     distinct = [posts[place] for place in copies]
     article_words, words, _ = tfidf_vectors(articles, distinct)
-    part = part_with_vectors(model)
+    part = embedding_submodel(model)
     with encoded_once(model, distinct):
         vectors = None if part is None else part.post_vectors(distinct)
         article_vectors = None if part is None else part.article_vectors(articles)
-        scores = model.score_alone(articles, distinct)
+        scores = model.score_independently(articles, distinct)
     return Pool(
         list(articles),
         distinct,

@@ -16,7 +16,7 @@ from linker.common.console import warn
 from linker.common.errors import DataError, Faults
 from linker.data.io.columns import ArticleColumns
 from linker.data.io.line_errors import LineError
-from linker.data.io.records import article_of
+from linker.data.io.records import article_from_row
 from linker.data.io.streams import STANDARD_INPUT, open_bytes, shown_name
 from linker.data.types import Article
 
@@ -187,7 +187,7 @@ def _article(value: Any, where: str, article_id: str) -> Article:
     if not isinstance(value, dict):
         raise DataError(f"{where}: an article is a JSON object with the fields title and text")
     try:
-        return article_of({"id": article_id, **value}, ArticleColumns())
+        return article_from_row({"id": article_id, **value}, ArticleColumns())
     except LineError as error:
         raise DataError(f"{where}: {error}") from error
 

@@ -24,7 +24,7 @@ from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_loca
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import check_inputs
-from linker.data.io.records import post_stream
+from linker.data.io.records import stream_posts
 from linker.data.near_duplicates import signatures
 from linker.data.types import Post
 from linker.models.model import Model
@@ -85,7 +85,7 @@ def add_posts(
         known = _Known(store)
 
         def unknown() -> Iterator[list[Post]]:
-            for chunk in ahead(_chunks(post_stream(paths, columns, bad_lines))):
+            for chunk in ahead(_chunks(stream_posts(paths, columns, bad_lines))):
                 if on_error == "strict" and bad_lines.total:
                     return
                 posts = known.new_among(chunk, added)

@@ -30,7 +30,7 @@ from linker.corpus.search.top_k import Scored, best, best_of_groups, others
 from linker.corpus.storage.store import Store
 from linker.data.types import Article, Post
 from linker.models.model import Model
-from linker.models.passages import Passages
+from linker.models.passage_pooling import Passages
 from linker.models.resolve import resolve_model
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations

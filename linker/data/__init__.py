@@ -1,4 +1,4 @@
-"""Articles, posts, and how they become tokens."""
+"""Articles and posts: reading, splitting, tokenizing, word vectors."""
 
 from linker.data.data_source import DataSource
 from linker.data.io.columns import ArticleColumns, PairColumns, PostColumns

@@ -1,4 +1,4 @@
-"""Texts as tensors of token ids, one behind the other on a single axis, ready for the modules."""
+"""Ragged batches of token ids as tensors, the input of embedders."""
 
 from __future__ import annotations
 
@@ -14,16 +14,7 @@ from linker.data.vocabulary import EncodedText
 
 @dataclass
 class TokenBatch:
-    """A batch of texts on one token axis.
-
-    Attributes:
-        words: int64, the batch's distinct words, ascending. An id below the vocabulary's size is a word of it; the
-            others count on from there through the batch's distinct unknown words.
-        rows: int64, sum of lengths: each token's place in `words`.
-        lengths: int64, one entry ≥ 1 per text.
-        subwords: int64, the subword hashes of all distinct unknown words, one word behind the other.
-        subword_offsets: int64, where each unknown word's hashes start in `subwords`.
-    """
+    """A batch of texts on one token axis: the fields of `TokenAxis` as int64 tensors."""
 
     words: Tensor
     rows: Tensor
@@ -32,7 +23,7 @@ class TokenBatch:
     subword_offsets: Tensor
 
     def to(self, device: torch.device | str) -> TokenBatch:
-        """The same batch on another device."""
+        """Return the batch on another device."""
         return TokenBatch(
             self.words.to(device),
             self.rows.to(device),
@@ -43,5 +34,5 @@ class TokenBatch:
 
 
 def collate(texts: Sequence[EncodedText], vocabulary_size: int) -> TokenBatch:
-    """Lay texts one behind the other, words and unknown words numbered through the batch."""
+    """Concatenate texts that were encoded by a vocabulary of `vocabulary_size` words."""
     return TokenBatch(*map(torch.from_numpy, token_axis(texts, vocabulary_size)))

@@ -1,4 +1,4 @@
-"""Texts that say the same: copies, retweets, and what differs by a word or a link."""
+"""Near-duplicates: copies, retweets, and texts that differ by a word or a link."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _SHINGLE = 5
 BANDS, BAND = 12, 4
 SIGNATURE = BANDS * BAND
 _TEXTS_AT_ONCE = 10_000
+#: Minimum Jaccard index of near-duplicates, as MinHash estimates it (48 hash functions, ± 0.06).
 LIKE = 0.8
-"""The least Jaccard index of near-duplicates, as MinHash estimates it (48 hash functions, ± 0.06)."""
-# So few that all runs of their characters stay in the cache.
+# Few enough for all their shingles to stay in the CPU's cache.
 _BLOCK = 1_000
 
 
 def normal_form(text: str) -> str:
-    """What of a text counts: without links, mentions, `RT`, punctuation and case, single spaces."""
+    """Remove links, mentions, `RT`, punctuation, case and repeated spaces."""
     if "&" in text:
         text = html.unescape(text)
     words = _RETWEET.sub(" ", _MENTION.sub(" ", _URL.sub(" ", text))).lower()
@@ -37,9 +37,12 @@ def normal_form(text: str) -> str:
 
 
 def signatures(texts: Sequence[str]) -> np.ndarray:
-    """MinHash of the normal forms' shingles of five characters: uint32, texts × 48.
+    """Compute MinHash signatures over shingles of five characters of the normal forms.
 
-    The share of equal numbers of two rows estimates the Jaccard index of the two texts, give or take 0.06.
+    The share of equal numbers in two rows estimates the Jaccard index of the two texts within 0.06.
+
+    Returns:
+        uint32, texts × 48.
     """
     blocks = [_signed(texts[i : i + _BLOCK]) for i in range(0, len(texts), _BLOCK)]
     return np.concatenate([np.empty((0, SIGNATURE), dtype=np.uint32), *blocks])
@@ -56,7 +59,7 @@ def _signed(texts: Sequence[str]) -> np.ndarray:
     if len(long):
         runs = _runs("".join(forms[i] for i in long), _SHINGLE)
         ends = lengths[long].cumsum()
-        # Runs that reach into the next text count for neither.
+        # Shingles that reach into the next text belong to neither.
         across = (ends[:-1, None] - np.arange(1, _SHINGLE)).ravel()
         for number, factor in enumerate(_factors()):
             hashed = _hashed(runs, factor)
@@ -66,19 +69,19 @@ def _signed(texts: Sequence[str]) -> np.ndarray:
 
 
 def linked_groups(signed: np.ndarray) -> np.ndarray:
-    """For each text the place of the first one in its group of near-duplicates; from signatures alone.
+    """Group near-duplicates by their signatures, with single linkage.
 
     Unlike `duplicate_groups`, which compares texts, this compares signatures band by band, so that millions of texts
-    need little memory. In each band a text is compared with one of those that share its numbers. Groups are linked:
-    a is in the group of c if it is like b and b like c. Which texts are in one group does not depend on their order.
+    need little memory. In each band a text is compared with one of those that share its numbers. If a is similar to b
+    and b to c, all three are in one group. The groups do not depend on the order of the texts.
 
     Args:
-        signed: what `signatures` gives, uint32, texts × 48; may be mapped from a file.
+        signed: uint32, texts × 48, from `signatures`; may be memory-mapped.
 
     Returns:
-        int64, one per text: its own place where no earlier text is in its group.
+        int64, one per text: index of the first text of its group.
     """
-    # In an order that the signatures alone decide, so that the leader of a band does not depend on the texts' order.
+    # Sorted by signature, so that the leader of a band does not depend on the texts' order.
     ordered = np.argsort(_in_blocks(signed, slice(None), _row_keys), kind="stable")
     first = np.arange(len(signed), dtype=np.int64)
     for number in range(BANDS):
@@ -115,19 +118,23 @@ def _row_keys(signed: np.ndarray) -> np.ndarray:
 
 
 def duplicate_groups(texts: Sequence[str], threshold: float = 0.8) -> np.ndarray:
-    """For each text the place of the first one that says the same.
+    """Group near-duplicates around representatives.
 
-    A text joins the earlier text that it is most like, if the Jaccard index of their normal forms' shingles of five
-    characters is at least `threshold`; otherwise it stands for itself, and later ones may join it. So all texts of a
-    group are that like the first. Candidates come from MinHash (Broder 1997) with banding; 1 text in 500 that just
-    reaches a threshold of 0.8 is missed, none joins that should not.
+    A text joins the most similar earlier representative if the Jaccard index of their normal forms' shingles of five
+    characters is at least `threshold`; otherwise it becomes a representative. So every text of a group is similar to
+    the first one. Candidates come from MinHash (Broder 1997) with banding: of pairs that just reach a threshold of
+    0.8, 1 in 500 is missed; no pair below the threshold is joined.
+
+    Args:
+        texts: the texts.
+        threshold: minimum Jaccard index, 0 to 1.
 
     Returns:
-        int64, one per text: its own place where no earlier text is like it.
+        int64, one per text: index of its representative, its own if it is one.
     """
     forms = [normal_form(text) for text in texts]
     first: dict[str, int] = {}
-    # Of a text that is nothing but links or marks, all counts; it is a copy of its like only.
+    # A text of only links or punctuation has an empty normal form: it is compared as a whole.
     keys = (form or f"\n{text}" for form, text in zip(forms, texts))
     groups = np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
     distinct = np.array([i for i in first.values() if forms[i]], dtype=np.int64)
@@ -137,7 +144,7 @@ def duplicate_groups(texts: Sequence[str], threshold: float = 0.8) -> np.ndarray
 
 
 def _leaders(forms: Sequence[str], threshold: float) -> np.ndarray:
-    """For each of distinct texts the one it joins, or itself."""
+    """For each of the distinct normal forms the index of its representative."""
     leaders = np.arange(len(forms))
     buckets: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in range(BANDS)]
     kept_shingles: dict[int, np.ndarray] = {}
@@ -146,48 +153,48 @@ def _leaders(forms: Sequence[str], threshold: float) -> np.ndarray:
         shingles = [_shingles(form) for form in forms[start : start + _TEXTS_AT_ONCE]]
         signed[start : start + len(shingles)] = _signatures(shingles)
         keys = band_keys(signed[start : start + len(shingles)]).tolist()
-        for i, (own, bands) in enumerate(zip(shingles, keys), start):
-            near = {other for bucket, key in zip(buckets, bands) for other in bucket.get(key, ())}
-            best = _most_like(i, own, sorted(near), signed, kept_shingles, threshold)
+        for i, (text_shingles, bands) in enumerate(zip(shingles, keys), start):
+            candidates = {other for bucket, key in zip(buckets, bands) for other in bucket.get(key, ())}
+            best = _most_similar(i, text_shingles, sorted(candidates), signed, kept_shingles, threshold)
             if best is not None:
                 leaders[i] = best
                 continue
-            kept_shingles[i] = own
+            kept_shingles[i] = text_shingles
             for bucket, key in zip(buckets, bands):
                 bucket[key].append(i)
     return leaders
 
 
-def _most_like(
-    place: int,
+def _most_similar(
+    index: int,
     shingles: np.ndarray,
     candidates: list[int],
     signed: np.ndarray,
     kept: dict[int, np.ndarray],
     threshold: float,
 ) -> int | None:
-    """The candidate with the highest Jaccard index, the earliest of equals; None if all are below the threshold."""
+    """The candidate with the highest Jaccard index, the earliest on ties; None if all are below the threshold."""
     if not candidates:
         return None
-    guessed = (signed[candidates] == signed[place]).mean(axis=1)
-    best, most = None, threshold
-    # Signatures of 48 numbers err by 0.06; three times that far below, an exact look is not worth it.
-    for i in np.flatnonzero(guessed >= threshold - 0.2):
+    estimates = (signed[candidates] == signed[index]).mean(axis=1)
+    best, highest = None, threshold
+    # Estimates from 48 numbers have a standard error of 0.06; more than three of them below, no exact comparison.
+    for i in np.flatnonzero(estimates >= threshold - 0.2):
         other = kept[candidates[i]]
         shared = len(np.intersect1d(shingles, other, assume_unique=True))
-        likeness = shared / (len(shingles) + len(other) - shared)
-        if likeness > most or (best is None and likeness == most):
-            best, most = candidates[i], likeness
+        jaccard = shared / (len(shingles) + len(other) - shared)
+        if jaccard > highest or (best is None and jaccard == highest):
+            best, highest = candidates[i], jaccard
     return best
 
 
 def _shingles(form: str) -> np.ndarray:
-    """uint64: hashes of all runs of five characters, sorted, each once; a shorter text is one run."""
+    """uint64: distinct hashes of all shingles of five characters, sorted; a shorter text is one shingle."""
     return np.unique(_runs(form, min(_SHINGLE, len(form))))
 
 
 def _runs(text: str, size: int) -> np.ndarray:
-    """uint64: a hash of every run of so many characters, in order."""
+    """uint64: a hash of every substring of `size` characters, in order."""
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.uint64)
     runs = np.zeros(max(0, len(codes) - size + 1), dtype=np.uint64)
     for shift in range(size):
@@ -218,7 +225,7 @@ def _hashed(numbers: np.ndarray, factor: np.uint64) -> np.ndarray:
 
 
 def band_keys(signed: np.ndarray) -> np.ndarray:
-    """uint64, texts × bands: a hash of each band's numbers, of the bands that are given."""
+    """Hash the numbers of each band: uint64, texts × bands of `signed`."""
     keys = np.zeros((len(signed), signed.shape[1] // BAND), dtype=np.uint64)
     for row in range(BAND):
         keys = _mixed(keys * np.uint64(0x100000001B3) + signed[:, row::BAND])
@@ -226,7 +233,7 @@ def band_keys(signed: np.ndarray) -> np.ndarray:
 
 
 def _mixed(numbers: np.ndarray) -> np.ndarray:
-    """The last step of SplitMix64: every bit depends on all."""
+    """The finalizer of SplitMix64: every output bit depends on every input bit."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return numbers ^ (numbers >> np.uint64(31))

@@ -1,4 +1,4 @@
-"""Conditions on posts: when they were posted, in which language, and whatever else a corpus can be asked in SQL."""
+"""Filters for posts: by time, by language, and for a corpus by an SQL condition."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from linker.data.types import Post
 
 @dataclass(frozen=True)
 class Filter:
-    """Conditions that all must hold; a post without the field in question is left out.
+    """Conditions that a post must all meet; posts that lack the field in question are excluded.
 
     Attributes:
-        since: posted then or later; without a time zone: UTC.
-        until: posted before then; without a time zone: UTC.
-        languages: one of these, as the posts spell them (`en`).
-        where: an SQL condition over id, text, created_at, lang and extra, such as
-            `json_get_int(extra, 'likes') > 5`; only a corpus understands it.
+        since: earliest time, inclusive; UTC if it has no time zone.
+        until: latest time, exclusive; UTC if it has no time zone.
+        languages: accepted languages, as the posts spell them (`en`); empty: all.
+        where: an SQL condition over id, text, created_at, lang and extra, such as `json_get_int(extra, 'likes') > 5`;
+            for a corpus only.
     """
 
     since: datetime | None = None
@@ -34,14 +34,14 @@ class Filter:
 
     @property
     def by_time(self) -> bool:
-        """Is there a condition on the time?"""
+        """Whether there is a condition on the time."""
         return self.since is not None or self.until is not None
 
     def passing(self, posts: Sequence[Post]) -> np.ndarray | None:
-        """int64, ascending: the places of the posts that pass; None: there is no condition.
+        """Return the indices of the posts that pass, int64, ascending; None if there is no condition.
 
         Raises:
-            DataError: `where`, which needs a corpus, or a condition on a field that no post has.
+            DataError: if `where` is set, which needs a corpus, or if no post has a field in question.
         """
         if not self:
             return None
@@ -49,38 +49,43 @@ class Filter:
         return np.array([i for i, post in enumerate(posts) if self._passes(post)], dtype=np.int64)
 
     def left_out(self, posts: Sequence[Post]) -> list[str]:
-        """How many posts are left out because they lack a field: one sentence for each field that some lack.
+        """Describe how many posts are excluded because they lack a field, one sentence per field.
 
         Raises:
-            DataError: as `passing`.
+            DataError: see `passing`.
         """
         if self.where is not None:
             raise DataError(
                 f"--where {self.where}: SQL conditions need a corpus; build one with `linker corpus build` and use "
                 "`linker corpus search` (--lang, --since and --until work with `linker rank`, too)"
             )
-        timeless = sum(post.created_at is None for post in posts) if self.by_time else 0
-        mute = sum(post.language is None for post in posts) if self.languages else 0
-        return self.sentences(len(posts), timeless, mute)
+        without_time = sum(post.created_at is None for post in posts) if self.by_time else 0
+        without_language = sum(post.language is None for post in posts) if self.languages else 0
+        return self.sentences(len(posts), without_time, without_language)
 
-    def sentences(self, posts: int, timeless: int, mute: int) -> list[str]:
-        """`left_out` from counts: of all posts, of those without a time, of those without a language.
+    def sentences(self, posts: int, without_time: int, without_language: int) -> list[str]:
+        """Describe the exclusions as `left_out` does, from counts.
+
+        Args:
+            posts: number of posts.
+            without_time: number of posts without a time.
+            without_language: number of posts without a language.
 
         Raises:
-            DataError: a condition on a field that no post has.
+            DataError: if all posts lack a field in question.
         """
-        if self.languages and posts and mute == posts:
+        if self.languages and posts and without_language == posts:
             raise DataError(
-                f"--lang {' '.join(self.languages)}: no post has a language; linker reads it from a field `lang` or "
-                "`language`. If yours has another name, add --column lang=NAME; if there is none, a language "
-                "detector such as lingua can fill one"
+                f"--lang {' '.join(self.languages)}: no post has a language; linker reads the fields `lang` and "
+                "`language`. Name another one with --column lang=NAME, or add a column with a language detector such "
+                "as lingua"
             )
-        if self.by_time and posts and timeless == posts:
+        if self.by_time and posts and without_time == posts:
             raise DataError(
-                "--since, --until: no post has a time; linker reads it from a field `created_at`. If yours has another "
-                "name, add --column created_at=NAME"
+                "--since, --until: no post has a time; linker reads the field `created_at`. Name another one with "
+                "--column created_at=NAME"
             )
-        lacking = {"time (--since, --until)": timeless, "language (--lang)": mute}
+        lacking = {"time (--since, --until)": without_time, "language (--lang)": without_language}
         return [
             f"left out {count:,} of {posts:,} posts: without a {field}"
             for field, count in lacking.items()
@@ -101,5 +106,5 @@ class Filter:
 
 
 def in_utc(at: datetime) -> datetime:
-    """A time with its zone; one without is taken as UTC."""
+    """Convert a time to UTC; without a time zone it is UTC already."""
     return at.replace(tzinfo=timezone.utc) if at.tzinfo is None else at.astimezone(timezone.utc)

@@ -1,9 +1,9 @@
-"""Texts as token ids, one behind the other on a single axis: NumPy only."""
+"""Ragged batches of token ids: texts concatenated along one token axis; NumPy only."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,9 +16,9 @@ SUBWORD_LENGTHS = range(3, 7)
 
 @lru_cache(maxsize=200_000)
 def subword_hashes(word: str) -> tuple[int, ...]:
-    """Hashes of the character n-grams (3 to 6, word ends marked) of a word, and of the whole word.
+    """Hash the character n-grams (lengths 3 to 6, with word boundaries) of a word, and the whole word.
 
-    The scheme of Bojanowski et al. 2017, section 3.2, with CRC-32 as hash function: the same everywhere.
+    Bojanowski et al. 2017, section 3.2, with CRC-32 as the hash function, which is the same on every platform.
     """
     marked = f"<{word}>"
     grams = [marked[i : i + n] for n in SUBWORD_LENGTHS for i in range(len(marked) - n + 1)]
@@ -26,15 +26,15 @@ def subword_hashes(word: str) -> tuple[int, ...]:
 
 
 class TokenAxis(NamedTuple):
-    """Several texts on one token axis; int64 arrays.
+    """Texts concatenated along one token axis; all arrays are int64.
 
     Attributes:
-        words: the distinct words of the texts, ascending. An id below the vocabulary's size is a word of it; the
-            others count on from there through the distinct unknown words.
-        rows: sum of lengths: each token's place in `words`.
-        lengths: one entry ≥ 1 per text.
-        subwords: the subword hashes of all distinct unknown words, one word behind the other.
-        subword_offsets: where each unknown word's hashes start in `subwords`.
+        words: (distinct words,) ids, ascending. Ids below the vocabulary's size are its words; ids from there on number
+            the distinct unknown words.
+        rows: (tokens,) each token's index in `words`.
+        lengths: (texts,) number of tokens per text, ≥ 1.
+        subwords: the concatenated subword hashes of the distinct unknown words.
+        subword_offsets: (distinct unknown words,) start of each word's hashes in `subwords`.
     """
 
     words: np.ndarray
@@ -45,28 +45,47 @@ class TokenAxis(NamedTuple):
 
 
 def token_axis(texts: Sequence[EncodedText], vocabulary_size: int) -> TokenAxis:
-    """Lay texts one behind the other, words and unknown words numbered through all of them."""
-    numbers: dict[str, int] = {}
+    """Concatenate texts; unknown words are numbered across all of them.
+
+    Args:
+        texts: encoded by a vocabulary of `vocabulary_size` words.
+        vocabulary_size: the first id of unknown words.
+    """
+    unknown: dict[str, int] = {}
     lengths = np.array([len(text.ids) for text in texts], dtype=np.int64)
     ids = np.concatenate([text.ids for text in texts]).astype(np.int64) if texts else np.zeros(0, np.int64)
     ends = lengths.cumsum()
     for i, text in enumerate(texts):
         if text.unknown:
-            own = ids[ends[i] - lengths[i] : ends[i]]
-            here = np.array([numbers.setdefault(word, len(numbers)) for word in text.unknown])
-            outside = own >= vocabulary_size
-            own[outside] = vocabulary_size + here[own[outside] - vocabulary_size]
-    words, rows = _distinct(ids, vocabulary_size + len(numbers))
-    hashes = [subword_hashes(word) for word in numbers]
+            text_ids = ids[ends[i] - lengths[i] : ends[i]]  # a view: renumbered in place
+            numbers = np.array([unknown.setdefault(word, len(unknown)) for word in text.unknown])
+            outside = text_ids >= vocabulary_size
+            text_ids[outside] = vocabulary_size + numbers[text_ids[outside] - vocabulary_size]
+    words, rows = _distinct(ids, vocabulary_size + len(unknown))
+    hashes = [subword_hashes(word) for word in unknown]
     starts = np.concatenate([[0], np.cumsum([len(h) for h in hashes])])[:-1] if hashes else np.zeros(0)
     subwords = np.array([h for word in hashes for h in word], dtype=np.int64)
     return TokenAxis(words, rows, lengths, subwords, starts.astype(np.int64))
 
 
 def _distinct(ids: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ids, ascending, and each id's place among them; `np.unique` without sorting."""
-    place = np.zeros(size, dtype=np.int64)
-    place[ids] = 1
-    words = np.flatnonzero(place)
-    place[words] = np.arange(len(words))
-    return words, place[ids]
+    """The distinct ids, ascending, and each id's index among them; `np.unique` without sorting."""
+    index = np.zeros(size, dtype=np.int64)
+    index[ids] = 1
+    words = np.flatnonzero(index)
+    index[words] = np.arange(len(words))
+    return words, index[ids]
+
+
+def token_batches(texts: Iterable[EncodedText], min_tokens: int) -> Iterator[list[EncodedText]]:
+    """Split texts into batches, in order; each ends with the text that brings it to `min_tokens` tokens."""
+    batch: list[EncodedText] = []
+    tokens = 0
+    for text in texts:
+        batch.append(text)
+        tokens += len(text.ids)
+        if tokens >= min_tokens:
+            yield batch
+            batch, tokens = [], 0
+    if batch:
+        yield batch

@@ -1,4 +1,4 @@
-"""What everything is about: articles, posts, and which post talks about which article."""
+"""Articles, posts, and the links between them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,18 @@ LANGUAGE_FIELDS = ("lang", "language")
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A news article. `title` or `text` may be empty, not both."""
+    """A news article; at least one of `title` and `text` is non-empty.
+
+    Attributes:
+        id: identifies the article among those read together; not empty.
+        text: the body, plain text without HTML.
+        title: the headline; may be empty.
+        url: address of the article, if known.
+        published: time of publication with its time zone (readers convert to UTC); None: unknown.
+        story: name of the news story, shared by articles about the same events; None: unknown. Splitters keep the
+            articles of a story together, and training can sample them as hard negatives.
+        split: value of the column `split` (such as `train`, `dev`, `test`); None: not assigned.
+    """
 
     id: str
     text: str
@@ -26,13 +37,23 @@ class Article:
 
     @property
     def full_text(self) -> str:
-        """Title and text, as encoders and lexical models read them."""
+        """Title and text, separated by a blank line, as models read them."""
         return f"{self.title}\n\n{self.text}" if self.title and self.text else self.title or self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A social-media post; `article_ids` are the articles it talks about, empty where unknown or none."""
+    """A social-media post.
+
+    Attributes:
+        id: identifies the post among those read together; not empty.
+        text: plain text; readers convert HTML. Not empty when read from a file.
+        article_ids: ids of the articles that the post discusses, each once; empty: none, or unknown.
+        created_at: time of posting with its time zone (readers convert to UTC); None: unknown.
+        split: value of the column `split`; None: that of the first article.
+        extra: all other fields of the row, as read, such as `lang` or the number of likes; ignored when posts are
+            compared.
+    """
 
     id: str
     text: str
@@ -52,13 +73,18 @@ class Post:
 
 @dataclass(frozen=True)
 class LinkedPosts:
-    """Articles and posts with their links: what readers give and what training and evaluation take."""
+    """Articles and posts with their links: the output of readers, the input of training and evaluation.
+
+    Attributes:
+        articles: the articles, with distinct ids.
+        posts: the posts, with distinct ids; a link to an article outside `articles` is ignored.
+    """
 
     articles: list[Article]
     posts: list[Post]
 
     def relevance(self) -> np.ndarray:
-        """Boolean array, articles × posts: does the post talk about the article?"""
+        """Return the links as a matrix: bool, articles × posts, true where the post discusses the article."""
         row = {article.id: i for i, article in enumerate(self.articles)}
         links = np.zeros((len(self.articles), len(self.posts)), dtype=bool)
         for j, post in enumerate(self.posts):

@@ -1,4 +1,4 @@
-"""The words that have a row of their own."""
+"""Vocabularies: words and their ids, and idf."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from linker.common.files import atomic_write
 
 
 def idf_of(words: Sequence[str], texts: Iterable[Iterable[str]]) -> np.ndarray:
-    """ln(N / (1 + df)) of each word, N texts, df of them with the word (De Boom et al. 2016, equation 1).
+    """Compute ln(N / (1 + df)) of each word, for N texts, df of them with the word (De Boom et al. 2016, equation 1).
 
-    A word of all texts lies a little under 0; one of no text has ln N.
+    Args:
+        words: the words.
+        texts: tokenized texts.
 
     Returns:
-        float32, one entry per word.
+        float32, one per word: from slightly below 0 for a word of all texts to ln N for a word of none.
     """
     containing: Counter[str] = Counter()
     count = 0
@@ -35,11 +37,11 @@ EMPTY = "<empty>"
 
 @dataclass(frozen=True, slots=True)
 class EncodedText:
-    """Token ids of one text.
+    """A text as token ids.
 
     Attributes:
-        ids: int32, at least one. An id at or above the vocabulary's size means `unknown[id - size]`.
-        unknown: the text's distinct words outside the vocabulary.
+        ids: int32, at least one. An id at or above the vocabulary's size is the word `unknown[id - size]`.
+        unknown: the text's distinct out-of-vocabulary words.
     """
 
     ids: np.ndarray
@@ -47,7 +49,11 @@ class EncodedText:
 
 
 class Vocabulary:
-    """Words and their ids, 0 to len - 1. Never empty: its first entry stands for texts without any token."""
+    """Words and their ids, 0 to len − 1. The first entry, `<empty>`, represents texts without tokens.
+
+    Args:
+        words: the words by id, from 1; repeated ones count once.
+    """
 
     def __init__(self, words: Iterable[str]) -> None:
         self.words: list[str] = list(dict.fromkeys([EMPTY, *words]))
@@ -60,7 +66,7 @@ class Vocabulary:
         return word in self._ids
 
     def encode(self, tokens: Sequence[str]) -> EncodedText:
-        """Ids of the tokens, in order; a text without tokens becomes the one token `<empty>`."""
+        """Map tokens to ids, in order; a text without tokens becomes the single token `<empty>`."""
         size = len(self.words)
         unknown: dict[str, int] = {}
         known = self._ids.get
@@ -71,7 +77,7 @@ class Vocabulary:
         return EncodedText(np.array(ids, dtype=np.int32), tuple(unknown))
 
     def save(self, path: Path) -> None:
-        """Write the words, one a line."""
+        """Write the words, one per line."""
         with atomic_write(path) as file:
             file.writelines(f"{word}\n" for word in self.words)
 
@@ -80,15 +86,17 @@ class Vocabulary:
         """Read what `save` wrote.
 
         Raises:
-            ModelError: the file is missing, not UTF-8, or has a word twice.
+            ModelError: if the file is missing, not UTF-8, or has a word twice.
         """
         try:
             words = path.read_text(encoding="utf-8").split("\n")[:-1]
         except (OSError, UnicodeDecodeError) as error:
-            raise ModelError(f"{path}: cannot be read as a vocabulary ({error})") from error
+            raise ModelError(
+                f"{path}: vocabulary cannot be read ({error}); copy the model folder again"
+            ) from error
         vocabulary = cls(words)
         if vocabulary.words != words:
             raise ModelError(
-                f"{path}: damaged: words are missing or doubled; train the model again or copy it anew"
+                f"{path}: damaged vocabulary, words are missing or repeated; copy the model folder again"
             )
         return vocabulary

@@ -16,7 +16,7 @@ from linker.data.splitters.splitter import part_of
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison
 from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scores
-from linker.models.passages import Passages, reading
+from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference
 
 
@@ -41,7 +41,7 @@ def evaluate_models(
     """
     comparison = Comparison(linked, one_at_a_time=one_at_a_time)
     outputs.check_ids(comparison.article_ids, comparison.post_ids)
-    loaded = [reading(reference.load(), passages) for reference in models]
+    loaded = [with_passages(reference.load(), passages) for reference in models]
     for number, (reference, model) in enumerate(zip(models, loaded)):
         stderr.print(
             f"{reference.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} articles",
@@ -50,7 +50,7 @@ def evaluate_models(
             markup=False,
             soft_wrap=True,
         )
-        score = model.score_alone if one_at_a_time else model.score
+        score = model.score_independently if one_at_a_time else model.score
         scores = score(linked.articles, linked.posts)
         comparison.add(reference.name, scores)
         outputs.write_model(reference, number == 0, scores, comparison)

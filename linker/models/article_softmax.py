@@ -1,4 +1,4 @@
-"""Scores that mean the same for every article: the articles compete for each post, and "none of them" with them."""
+"""Softmax over articles: scores that are comparable across articles, with "none of them" as one more class."""
 
 from __future__ import annotations
 
@@ -6,107 +6,136 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from linker.common.checks import above, at_least
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 
 
-@Model.register("competing")
-class CompetingModel(Model):
-    """Log-odds of p(article | post), a softmax over the articles that are scored together and over "none of them".
+@Model.register("article_softmax")
+class ArticleSoftmaxModel(Model):
+    """Log-odds of p(article | post), a softmax over the articles scored together and "none of them".
 
-    Some posts lie near to every article and some articles near to every post, so that one threshold for all pairs finds
-    the wrong ones. Here a pair scores high where the article is the post's best by far, and where it is good enough at
-    all. So a score depends on which other articles are asked; the order of the articles for one post never does, nor
-    does the order of the posts for an article that is asked alone. (One side of the dual softmax of Cheng et al. 2021;
-    the other side, a softmax over the posts, would give every article a best post, though most have none.) At 0 the
-    article is as likely as all the rest together.
+    Some posts are similar to every article and some articles to every post, so one threshold on raw similarities
+    selects the wrong pairs. Here a pair scores high if the article is by far the post's best and good enough in
+    absolute terms. At 0 the article is as likely as all the others and "none of them" together. A score depends on the
+    other articles of the call. The order of articles for one post never does (without `neighbor_weight`), nor does the
+    order of posts for an article that is scored alone. This is one side of the dual softmax of Cheng et al. 2021; the
+    other side, a softmax over posts, would give every article a best post, though most articles have none.
 
-    Rivals may tell the same story; then a post of one is no stranger to the other. With `kinship`, the odds of a post
-    gain its chances with the other articles, each times the share of the article's own posts that would be as likely
-    theirs (one step of a random walk from article to post to article; decision 134). Scores depend on the other posts
-    then, too, unless an article is asked alone.
+    Articles may report the same story; a post about one is then relevant to the other. With `neighbor_weight`, the odds
+    of a post gain its probabilities for the other articles, each times the share of the article's posts that are as
+    likely about the other one: one step of a random walk from article to post to article (decision 134). Scores then
+    depend on the other posts too, unless an article is scored alone.
 
     Args:
-        model: whose scores compete.
-        temperature: how far apart two of its scores are when one article has e times the other's share.
-        none: the score at which "none of them" is as likely as the article.
-        kinship: how much a post's chances with kindred articles count; 0: not at all.
+        model: the model whose scores enter the softmax.
+        temperature: divisor of the scores, > 0: a difference of `temperature` is a factor of e in probability.
+        null_score: score of the class "none of them", on the scale of `model`.
+        neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
+    """
+
+    keys_without_weights = frozenset({"temperature", "null_score", "neighbor_weight"})
+
+    def __init__(
+        self, model: Model, temperature: float, null_score: float, neighbor_weight: float = 0.0
+    ) -> None:
+        above(0, temperature=temperature)
+        at_least(0, neighbor_weight=neighbor_weight)
+        self.model, self.temperature = model, temperature
+        self.null_score, self.neighbor_weight = null_score, neighbor_weight
+
+    @override
+    def submodels(self) -> Sequence[Model]:
+        return [self.model]
+
+    @override
+    def prepare(self, data: LinkedPosts) -> None:
+        self.model.prepare(data)
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Return ln p / (1 − p): float32, articles × posts, any real number."""
+        scores = self._divided(self.model.score(articles, posts))
+        if not scores.size:
+            return scores.astype(np.float32)
+        log_p = scores - self._log_denominator(scores)
+        # Only a post's best article can have p near 1, where 1 − p is lost in rounding: it is computed separately.
+        best = (scores.argmax(axis=0), np.arange(scores.shape[1]))
+        log_p[best] = -1
+        odds = log_p - np.log(-np.expm1(log_p))
+        best_scores = scores[best]
+        scores[best] = -np.inf
+        odds[best] = best_scores - self._log_denominator(scores)[0]
+        if self.neighbor_weight and len(odds) > 1:
+            with np.errstate(divide="ignore"):  # ln 0 adds nothing
+                probabilities = np.exp(-np.logaddexp(0, -odds))
+                neighbors = _neighbor_probabilities(probabilities)
+                odds = np.logaddexp(odds, np.log(self.neighbor_weight * neighbors))
+        return odds.astype(np.float32)
+
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Return the log-odds against "none of them" only: float32, articles × posts."""
+        return self.against_none(self.model.score_independently(articles, posts))
+
+    def against_none(self, scores: np.ndarray) -> np.ndarray:
+        """Return `score_independently` for scores of the inner model: float32, of the same shape."""
+        return (self._divided(scores) - self.null_score / self.temperature).astype(np.float32)
+
+    def _log_denominator(self, scores: np.ndarray) -> np.ndarray:
+        """Log of the softmax's denominator: 1 × posts."""
+        total: np.ndarray = np.logaddexp(
+            np.logaddexp.reduce(scores, axis=0, keepdims=True), self.null_score / self.temperature
+        )
+        return total
+
+    def _divided(self, scores: np.ndarray) -> np.ndarray:
+        return scores.astype(np.float64) / self.temperature
+
+    @override
+    def save_state(self, folder: Path) -> None:
+        self.model.save_state(folder)
+
+    @override
+    def load_state(self, folder: Path) -> None:
+        self.model.load_state(folder)
+
+
+@Model.register("competing")
+class CompetingModel(ArticleSoftmaxModel):
+    """`article_softmax` under the names that older model folders use.
+
+    Args:
+        model: see `article_softmax`.
+        temperature: see `article_softmax`.
+        none: `null_score`.
+        kinship: `neighbor_weight`.
     """
 
     keys_without_weights = frozenset({"temperature", "none", "kinship"})
 
     def __init__(self, model: Model, temperature: float, none: float, kinship: float = 0.0) -> None:
-        above(0, temperature=temperature)
         at_least(0, kinship=kinship)
-        self.model, self.temperature, self.none, self.kinship = model, temperature, none, kinship
-
-    def parts(self) -> Sequence[Model]:
-        """The model whose scores compete."""
-        return [self.model]
-
-    def prepare(self, data: LinkedPosts) -> None:
-        """Prepare the model whose scores compete."""
-        self.model.prepare(data)
-
-    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """ln p / (1 − p): float32, articles × posts."""
-        scores = self._scaled(self.model.score(articles, posts))
-        if not scores.size:
-            return scores.astype(np.float32)
-        shares = scores - self._against(scores)
-        # Only the best article of a post can have a share near 1, whose rest would be lost in rounding.
-        best = (scores.argmax(axis=0), np.arange(scores.shape[1]))
-        shares[best] = -1
-        odds = shares - np.log(-np.expm1(shares))
-        own = scores[best]
-        scores[best] = -np.inf
-        odds[best] = own - self._against(scores)[0]
-        if self.kinship and len(odds) > 1:
-            with np.errstate(divide="ignore"):  # no chance at all: ln 0 adds nothing
-                chances = np.exp(-np.logaddexp(0, -odds))
-                odds = np.logaddexp(odds, np.log(self.kinship * _chances_of_kin(chances)))
-        return odds.astype(np.float32)
-
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """The same against "none of them" only: float32, articles × posts."""
-        return self.against_none(self.model.score_alone(articles, posts))
-
-    def against_none(self, scores: np.ndarray) -> np.ndarray:
-        """`score_alone` from the scores of the model whose scores compete: float32, of the same shape."""
-        return (self._scaled(scores) - self.none / self.temperature).astype(np.float32)
-
-    def _against(self, scores: np.ndarray) -> np.ndarray:
-        """ln of what stands in a softmax's denominator: 1 × posts."""
-        total: np.ndarray = np.logaddexp(
-            np.logaddexp.reduce(scores, axis=0, keepdims=True), self.none / self.temperature
-        )
-        return total
-
-    def _scaled(self, scores: np.ndarray) -> np.ndarray:
-        return scores.astype(np.float64) / self.temperature
-
-    def save_state(self, folder: Path) -> None:
-        """As the model whose scores compete."""
-        self.model.save_state(folder)
-
-    def load_state(self, folder: Path) -> None:
-        """As the model whose scores compete."""
-        self.model.load_state(folder)
+        super().__init__(model, temperature, none, kinship)
 
 
-def _chances_of_kin(chances: np.ndarray) -> np.ndarray:
-    """For each article and post Σ_j p(j | post) · Σ_m p(article | m) p(j | m) / Σ_m p(article | m), j another article.
+def _neighbor_probabilities(p: np.ndarray) -> np.ndarray:
+    """Random-walk step: Σ_j p(j | post) · Σ_m p(article | m) p(j | m) / Σ_m p(article | m), j ≠ article, m any post.
 
-    The divisor is at least 1: an article without posts of its own has no kin.
+    The divisor is at least 1, so an article without relevant posts has no neighbors.
+
+    Args:
+        p: p(article | post), articles × posts.
+
+    Returns:
+        articles × posts.
     """
-    articles, posts = chances.shape
+    articles, posts = p.shape
     if articles <= posts:
-        together = chances @ chances.T
-        np.fill_diagonal(together, 0)
-        found = together @ chances
+        joint = p @ p.T  # articles × articles
+        np.fill_diagonal(joint, 0)
+        step = joint @ p
     else:
-        found = chances @ (chances.T @ chances) - (chances**2).sum(axis=1, keepdims=True) * chances
-    kin: np.ndarray = np.maximum(found, 0) / np.maximum(chances.sum(axis=1, keepdims=True), 1)
-    return kin
+        step = p @ (p.T @ p) - (p**2).sum(axis=1, keepdims=True) * p
+    neighbors: np.ndarray = np.maximum(step, 0) / np.maximum(p.sum(axis=1, keepdims=True), 1)
+    return neighbors

@@ -1,4 +1,4 @@
-"""The word vectors that linker brings along, as a part of other models."""
+"""The bundled word vectors as a submodel of other models."""
 
 from __future__ import annotations
 
@@ -6,52 +6,56 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from typing_extensions import override
 
 from linker.common.errors import ModelError
 from linker.common.files import atomic_write
 from linker.data.types import Article, Post
 from linker.models.archive import load_model
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import DISTILLED, FOLDERS
 
 
+@Model.register("bundled_word_vectors")
 @Model.register("shipped_vectors")
-class ShippedVectorsModel(Model):
-    """The cosine of mean word vectors: those of `distilled`, the model that linker brings along.
+class BundledWordVectorsModel(Model):
+    """Cosine of averaged word vectors, those of the bundled model `distilled`.
 
-    Whole words beside the word pieces of a transformer, names above all, at the cost of a lookup (decision 135).
-    Nothing of it is trained, and a model folder takes a copy, so that it does not change with linker.
+    Adds whole words, above all names, to the word pieces of a transformer at the cost of a table lookup (decision 135).
+    It is not trained. A model folder keeps a copy of the vectors, so that it does not change with linker.
 
     Attributes:
-        vectors: what makes and compares the vectors.
+        vectors: the model that embeds and compares the texts.
     """
 
     def __init__(self) -> None:
         self._read(FOLDERS[DISTILLED])
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """float32, articles × posts, −1 to 1."""
+        """Return cosines: float32, articles × posts, −1 to 1."""
         return self.vectors.score(articles, posts)
 
     def save_state(self, folder: Path) -> None:
-        """A copy of the model folder `distilled`.
+        """Copy the model folder `distilled` into `folder`.
 
         Raises:
-            ModelError: it is no longer there, linker having been installed anew, say.
+            ModelError: if the folder was removed since it was read, for example by an update of linker.
         """
         files = [file for file in self._folder.rglob("*") if file.is_file()]
         if not files:
-            raise ModelError(f"{self._folder}: gone since it was read; install linker again, or put it back")
+            raise ModelError(
+                f"{self._folder}: was removed since it was read; restore it or install linker again"
+            )
         for file in files:
             with atomic_write(folder / DISTILLED / file.relative_to(self._folder), "wb") as copy:
                 copy.write(file.read_bytes())
 
+    @override
     def load_state(self, folder: Path) -> None:
-        """Read what `save_state` wrote."""
         self._read(folder / DISTILLED)
 
     def _read(self, folder: Path) -> None:
-        part = part_with_vectors(load_model(folder, for_scoring=True))
-        if part is None:
-            raise ModelError(f"{folder}: gives no vectors; copy the model folder anew")
-        self._folder, self.vectors = folder, part
+        model = embedding_submodel(load_model(folder, for_scoring=True))
+        if model is None:
+            raise ModelError(f"{folder}: the model has no embeddings; copy the model folder again")
+        self._folder, self.vectors = folder, model

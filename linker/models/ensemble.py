@@ -1,4 +1,4 @@
-"""Several models heard together: their scores made comparable, then added."""
+"""Ensembles: scores of several models, made comparable and added."""
 
 from __future__ import annotations
 
@@ -7,89 +7,99 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from typing_extensions import override
 
 from linker.common.errors import ConfigError
 from linker.common.stats import zscore
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 
+Fusion = Literal["zscore", "zscore_all", "rrf", "sum"]
+
+#: Cormack, Clarke and Büttcher 2009, who found that results hardly depend on it.
 _RRF_CONSTANT = 60
-"""As in Cormack, Clarke and Büttcher 2009, who found that it hardly matters."""
 
 
+@Model.register("ensemble")
 @Model.register("hybrid")
-class HybridModel(Model):
-    """Weighted sum of the comparable scores of its parts, a lexical and a learned model say.
+class EnsembleModel(Model):
+    """Weighted sum of the comparable scores of several models, for example a lexical and a trained one.
 
     Args:
-        parts: the models.
-        weights: one for each part; all 1 by default.
-        fusion: how scores are made comparable before they are added. `zscore`: every article's scores get mean 0
-            and standard deviation 1 over the posts. `zscore_all`: the same over all articles at once, which
-            keeps the difference between articles that have good posts and articles that have none. `rrf`:
-            1 / (60 + rank of the post for the article), tied posts at their mean rank. `sum`: scores as they are, for
-            parts that already speak of the same range (cosines, say); then no score depends on the other posts.
+        parts: the models, at least one.
+        weights: one number per model; by default all 1.
+        fusion: how scores are made comparable. `zscore`: mean 0 and standard deviation 1 over the posts, per article.
+            `zscore_all`: the same over all articles at once, which keeps the difference between articles with and
+            without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean rank. `sum`:
+            the scores as they are, for models of one range (such as cosines); only then does a score not depend on the
+            other posts.
     """
 
     keys_without_weights = frozenset({"weights", "fusion"})
 
     def __init__(
-        self,
-        parts: list[Model],
-        weights: list[float] | None = None,
-        fusion: Literal["zscore", "zscore_all", "rrf", "sum"] = "zscore",
+        self, parts: list[Model], weights: list[float] | None = None, fusion: Fusion = "zscore"
     ) -> None:
         if not parts:
-            raise ConfigError("hybrid: parts is empty; give at least one model")
+            raise ConfigError("ensemble: `parts` is empty; give at least one model")
         if weights is not None and len(weights) != len(parts):
             raise ConfigError(
-                f"hybrid: {len(weights)} weights for {len(parts)} parts; give one weight for each part"
+                f"ensemble: {len(weights)} weights for {len(parts)} parts; give one weight per part"
             )
-        self._parts = parts
+        self._submodels = parts
         self.weights = weights or [1.0] * len(parts)
-        self.fusion: Literal["zscore", "zscore_all", "rrf", "sum"] = fusion
+        self.fusion: Fusion = fusion
 
-    def parts(self) -> Sequence[Model]:
-        """The models heard."""
-        return self._parts
+    @override
+    def submodels(self) -> Sequence[Model]:
+        return self._submodels
 
+    @override
     def prepare(self, data: LinkedPosts) -> None:
-        """Prepare every part."""
-        for part in self._parts:
-            part.prepare(data)
+        for model in self._submodels:
+            model.prepare(data)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Fused scores, float32, articles × posts. They depend on which posts stand in the pool."""
-        return self._fused([part.score(articles, posts) for part in self._parts], _FUSIONS[self.fusion])
+        """Return fused scores: float32, articles × posts; unless `fusion` is `sum`, they depend on the other posts."""
+        return self._fused([model.score(articles, posts) for model in self._submodels], _FUSIONS[self.fusion])
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """As `score`, every article scored by itself by all parts: float32, articles × posts."""
-        return self.fused_alone([part.score_alone(articles, posts) for part in self._parts])
+    @override
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        return self.fuse_independently(
+            [model.score_independently(articles, posts) for model in self._submodels]
+        )
 
-    def fused_alone(self, scores: Sequence[np.ndarray]) -> np.ndarray:
-        """Fuse the scores of all parts, each articles × posts, every article by itself: float32, articles × posts."""
-        # Over the posts of one article `zscore_all` is `zscore`.
+    def fuse_independently(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+        """Fuse the scores of all submodels, each article by itself.
+
+        Args:
+            scores: one array of articles × posts per submodel.
+
+        Returns:
+            float32, articles × posts.
+        """
+        # For a single article `zscore_all` equals `zscore`.
         return self._fused(scores, _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion])
 
     def _fused(
         self, scores: Sequence[np.ndarray], comparable: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
         fused = np.zeros_like(scores[0], dtype=np.float32)
-        for own, weight in zip(scores, self.weights):
-            fused += np.float32(weight) * comparable(own)
+        for part, weight in zip(scores, self.weights):
+            fused += np.float32(weight) * comparable(part)
         return fused
 
     def save_state(self, folder: Path) -> None:
-        """Every part saves into a folder of its own, `part-0`, `part-1`, ..."""
-        for number, part in enumerate(self._parts):
-            part_folder = folder / f"part-{number}"
-            part_folder.mkdir(parents=True, exist_ok=True)
-            part.save_state(part_folder)
+        """Write each submodel into a subfolder `part-0`, `part-1`, …"""
+        for number, model in enumerate(self._submodels):
+            subfolder = folder / f"part-{number}"
+            subfolder.mkdir(parents=True, exist_ok=True)
+            model.save_state(subfolder)
 
+    @override
     def load_state(self, folder: Path) -> None:
-        """Every part reads its own folder."""
-        for number, part in enumerate(self._parts):
-            part.load_state(folder / f"part-{number}")
+        for number, model in enumerate(self._submodels):
+            model.load_state(folder / f"part-{number}")
 
 
 def _zscore(scores: np.ndarray) -> np.ndarray:
@@ -101,18 +111,14 @@ def _zscore_all(scores: np.ndarray) -> np.ndarray:
 
 
 def _reciprocal_rank(scores: np.ndarray) -> np.ndarray:
-    from scipy.stats import rankdata  # half a second, for this fusion only
+    from scipy.stats import rankdata  # takes half a second to import, needed for this fusion only
 
     return (1.0 / (_RRF_CONSTANT + rankdata(-scores, axis=1))).astype(np.float32)
-
-
-def _as_they_are(scores: np.ndarray) -> np.ndarray:
-    return scores
 
 
 _FUSIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "zscore": _zscore,
     "zscore_all": _zscore_all,
     "rrf": _reciprocal_rank,
-    "sum": _as_they_are,
+    "sum": lambda scores: scores,
 }

@@ -1,4 +1,4 @@
-"""Models that know nothing but words: BM25 and TF-IDF, the baselines beside every trained model."""
+"""Lexical baselines: BM25 and TF-IDF."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy import sparse
 
 from linker.common.checks import at_least, between
 from linker.data.types import Article, Post
-from linker.models.lexical_independent import scores_alone
+from linker.models.independent_tfidf import independent_tfidf
 from linker.models.model import Model
 
 ENGLISH = frozenset(
@@ -47,26 +47,36 @@ _ROWS_AT_ONCE = 256
 
 
 def lexical_words(text: str, stop_words: StopWords = "english") -> list[str]:
-    """The lower-cased words by which lexical models match.
+    """Split a text into the lower-cased words that lexical models match.
 
-    Links and mentions are left out, a hashtag counts as a whole and by its parts (#ClimateMarch gives
-    climatemarch, climate and march), and the English genitive is cut off.
+    Links, mentions and the English genitive are removed. A hashtag counts as a whole and by its parts (#ClimateMarch
+    gives climatemarch, climate and march).
+
+    Args:
+        text: a text.
+        stop_words: `english` removes English function words, `none` keeps all words.
     """
     text = _LINK_OR_MENTION.sub(" ", text).replace("’", "'")
-    text = _HASHTAG.sub(lambda tag: " ".join((tag[1], *_parts(tag[1]))), text)
+    text = _HASHTAG.sub(lambda tag: " ".join((tag[1], *_hashtag_parts(tag[1]))), text)
     words = (word.removesuffix("'s") for word in _WORD.findall(text.lower()))
     if stop_words == "none":
         return list(words)
     return [word for word in words if word not in ENGLISH]
 
 
-def _parts(tag: str) -> list[str]:
+def _hashtag_parts(tag: str) -> list[str]:
     parts = _HASHTAG_PART.findall(tag)
     return parts if len(parts) > 1 else []
 
 
 class Vectors(NamedTuple):
-    """Vectors whose products are the scores: articles × words, posts × words, and the words."""
+    """Sparse vectors whose dot products are the scores.
+
+    Attributes:
+        articles: float32, articles × words.
+        posts: float32, posts × words.
+        words: the words, one per column.
+    """
 
     articles: sparse.csr_matrix
     posts: sparse.csr_matrix
@@ -82,25 +92,34 @@ def _shared_terms(
     articles: sparse.csr_matrix, posts: sparse.csr_matrix, words: list[str], chosen: Sequence[int]
 ) -> list[dict[str, float]]:
     query = sparse.csr_matrix(articles.mean(axis=0))
-    parts = sparse.csr_matrix(posts[list(chosen)].multiply(query))
-    slices = zip(parts.indptr, parts.indptr[1:])
+    shares = sparse.csr_matrix(posts[list(chosen)].multiply(query))  # (chosen posts, words)
+    slices = zip(shares.indptr, shares.indptr[1:])
     return [
-        {words[i]: float(part) for i, part in zip(parts.indices[start:end], parts.data[start:end])}
+        {words[i]: float(share) for i, share in zip(shares.indices[start:end], shares.data[start:end])}
         for start, end in slices
     ]
 
 
 class LexicalModel(Model):
-    """Scores by shared words, which are therefore what explains them."""
+    """A model that scores by shared words; each score is a sum over these words."""
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Scores from 0 up, float32, articles × posts; 0 where no word is shared."""
+        """Return scores ≥ 0, float32, articles × posts; 0 if article and post share no word."""
         return _products(*self._vectors(articles, posts)[:2])
 
     def shared_terms(
         self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
     ) -> list[dict[str, float]]:
-        """For each chosen post (by index): shared word → its part of the mean score for the articles."""
+        """Return the words that make up scores.
+
+        Args:
+            articles: the articles.
+            posts: all posts.
+            chosen: indices of the posts in question.
+
+        Returns:
+            Per chosen post: shared word → its share of the mean of the post's scores for the articles.
+        """
         return _shared_terms(*self._vectors(articles, posts), chosen)
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
@@ -109,22 +128,22 @@ class LexicalModel(Model):
 
 @Model.register("tfidf")
 class TfidfModel(LexicalModel):
-    """Cosine of sublinear TF-IDF vectors (0 to 1), fitted on the very articles and posts that are scored.
+    """Cosine of sublinear TF-IDF vectors (0 to 1), fitted on the articles and posts that are scored.
 
-    Words that stand in one text only match nothing; they are left out, so that they do not dilute its vector.
+    Words that occur in one text only match nothing; they are left out, so that they do not dilute its vector.
 
     Args:
-        stop_words: `english` leaves out English function words, `none` keeps all words.
+        stop_words: `english` removes English function words, `none` keeps all words.
     """
 
     def __init__(self, stop_words: StopWords = "english") -> None:
         self.stop_words: StopWords = stop_words
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Cosines, each article's fitted on that article and the posts: float32, articles × posts, 0 to 1."""
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Return cosines, fitted for each article on that article and all posts: float32, articles × posts, 0 to 1."""
         if len(articles) == 1:
             return self.score(articles, posts)
-        return scores_alone(
+        return independent_tfidf(
             [lexical_words(article.full_text, self.stop_words) for article in articles],
             [lexical_words(post.text, self.stop_words) for post in posts],
         )
@@ -132,31 +151,37 @@ class TfidfModel(LexicalModel):
     def shared_terms(
         self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
     ) -> list[dict[str, float]]:
-        """For each chosen post (by index): shared word → its part of the mean of `score_alone` over the articles."""
-        of_each = [super(TfidfModel, self).shared_terms([article], posts, chosen) for article in articles]
-        return [mean_terms(terms) for terms in zip(*of_each)]
+        """As in `LexicalModel`, for the mean of `score_independently` over the articles."""
+        per_article = [super(TfidfModel, self).shared_terms([article], posts, chosen) for article in articles]
+        return [mean_terms(terms) for terms in zip(*per_article)]
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
         return tfidf_vectors(articles, posts, self.stop_words)
 
 
-def mean_terms(of_articles: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The mean over several articles of the parts that words have in their scores."""
+def mean_terms(per_article: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Average the words' shares of a post's scores over articles."""
     mean: dict[str, float] = {}
-    for terms in of_articles:
-        for word, part in terms.items():
-            mean[word] = mean.get(word, 0.0) + part / len(of_articles)
+    for terms in per_article:
+        for word, share in terms.items():
+            mean[word] = mean.get(word, 0.0) + share / len(per_article)
     return mean
 
 
 def tfidf_vectors(
     articles: Sequence[Article], posts: Sequence[Post], stop_words: StopWords = "english"
 ) -> Vectors:
-    """Sublinear TF-IDF of articles and posts, over the words that stand in at least two of them."""
+    """Compute sublinear TF-IDF vectors of articles and posts, over the words that occur in at least two of them.
+
+    Args:
+        articles: the articles; title and text count.
+        posts: the posts.
+        stop_words: see `lexical_words`.
+    """
     texts = [article.full_text for article in articles] + [post.text for post in posts]
     words = [lexical_words(text, stop_words) for text in texts]
-    seen = Counter(word for text in words for word in set(text))
-    shared = sorted(word for word, texts_with in seen.items() if texts_with > 1)
+    frequency = Counter(word for text in words for word in set(text))
+    shared = sorted(word for word, count in frequency.items() if count > 1)
     if not shared:
         return _no_vectors(len(articles), len(posts))
     vectors = _tfidf(words, shared)
@@ -164,17 +189,17 @@ def tfidf_vectors(
 
 
 def _tfidf(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> sparse.csr_matrix:
-    """Rows of unit length, (1 + ln n) · (ln((1 + texts) / (1 + texts with the word)) + 1): float32, texts × vocabulary.
+    """(1 + ln n) · (ln((1 + N) / (1 + df)) + 1), rows of unit length: float32, texts × vocabulary.
 
-    As `TfidfVectorizer(sublinear_tf=True)` of scikit-learn, whose import takes longer than this (decision 140).
+    Equals `TfidfVectorizer(sublinear_tf=True)` of scikit-learn, whose import takes longer than this (decision 140).
     """
     column = {word: i for i, word in enumerate(vocabulary)}
     columns = [[column[word] for word in text if word in column] for text in texts]
-    rows = np.repeat(np.arange(len(texts)), [len(own) for own in columns])
+    rows = np.repeat(np.arange(len(texts)), [len(row) for row in columns])
     ones = np.ones(len(rows), dtype=np.float32)
-    places = np.fromiter(chain.from_iterable(columns), dtype=np.int64, count=len(rows))
-    # Words that occur several times in a text are summed up, and columns of a row sorted.
-    vectors = sparse.csr_matrix((ones, (rows, places)), shape=(len(texts), len(vocabulary)))
+    flat_columns = np.fromiter(chain.from_iterable(columns), dtype=np.int64, count=len(rows))
+    # The constructor adds up repeated words of a text and sorts the columns of a row.
+    vectors = sparse.csr_matrix((ones, (rows, flat_columns)), shape=(len(texts), len(vocabulary)))
     containing = np.bincount(vectors.indices, minlength=len(vocabulary)).astype(np.float32)
     idf = np.log((1 + len(texts)) / (1 + containing)) + 1
     weights = (1 + np.log(vectors.data)) * idf[vectors.indices]
@@ -186,16 +211,16 @@ def _tfidf(texts: Sequence[Sequence[str]], vocabulary: Sequence[str]) -> sparse.
 
 @Model.register("bm25")
 class BM25Model(LexicalModel):
-    """BM25 (Lucene's variant) with the article as query and the posts as documents.
+    """BM25 (Lucene's variant) with the article as the query and the posts as documents; scores ≥ 0.
 
-    An article is far longer than the queries that BM25 was made for. So a word that stands n times in it
-    weighs 1 + ln n, not n. The sum is divided by the square root of Σ weight × idf over the article's words:
-    scores of long and short articles become comparable, and each article's own ranking stays as it is.
+    Articles are far longer than the queries that BM25 was designed for, so a word that occurs n times in the article
+    has the weight 1 + ln n, not n. The sum is divided by the square root of Σ weight × idf over the article's words.
+    This makes scores of long and short articles comparable and keeps each article's ranking.
 
     Args:
-        k1: how soon further occurrences of a word in a post stop to count.
-        b: how strongly long posts are held back, from 0 to 1.
-        stop_words: `english` leaves out English function words, `none` keeps all words.
+        k1: saturation of a word's frequency in a post, ≥ 0; at 0 only presence counts.
+        b: length normalization, 0 (none) to 1 (full).
+        stop_words: `english` removes English function words, `none` keeps all words.
     """
 
     def __init__(self, k1: float = 1.5, b: float = 0.75, stop_words: StopWords = "english") -> None:
@@ -206,7 +231,7 @@ class BM25Model(LexicalModel):
         self.stop_words: StopWords = stop_words
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
-        import bm25s  # numba with it, where that is installed: seconds that TF-IDF need not wait
+        import bm25s  # imports numba if installed, which takes seconds that TF-IDF does not need
 
         documents = [lexical_words(post.text, self.stop_words) for post in posts]
         if not any(documents):
@@ -216,7 +241,7 @@ class BM25Model(LexicalModel):
         columns = index.scores
         shape = (columns["num_docs"], len(columns["indptr"]) - 1)
         parts = sparse.csc_matrix((columns["data"], columns["indices"], columns["indptr"]), shape=shape)
-        # Alphabetical, so that sums are rounded alike and equal scores stay equal in whatever order posts come.
+        # Sorted, so that sums are rounded in the same way and equal scores stay equal for any order of posts.
         words = sorted(word for word, column in index.vocab_dict.items() if column < shape[1])
         parts = parts[:, [index.vocab_dict[word] for word in words]]
         queries = _queries(
@@ -225,7 +250,7 @@ class BM25Model(LexicalModel):
             shape=(len(articles), len(words)),
         )
         scale = np.sqrt(queries @ _idf(parts))
-        scale[scale == 0] = 1  # no word of the article is in any post
+        scale[scale == 0] = 1  # the posts contain none of the article's words
         return Vectors(sparse.diags(1 / scale) @ queries, parts.tocsr(), words)
 
 
@@ -250,7 +275,7 @@ def _idf(parts: sparse.csc_matrix) -> np.ndarray:
 
 
 def _products(left: sparse.csr_matrix, right: sparse.csr_matrix) -> np.ndarray:
-    """left · rightᵀ as a dense float32 array, in slices of rows so that the sparse product stays small."""
+    """left · rightᵀ as a dense float32 array, in slices of rows to bound the memory of the sparse product."""
     result = np.empty((left.shape[0], right.shape[0]), dtype=np.float32)
     transposed = right.T.tocsr()
     for start in range(0, left.shape[0], _ROWS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""The small interface that everything that scores posts for articles stands behind."""
+"""The interface of every model that scores posts for articles."""
 
 from __future__ import annotations
 
@@ -15,71 +15,102 @@ Text = TypeVar("Text", Article, Post)
 
 
 class Model(Registrable):
-    """Scores posts for articles; higher is more relevant. Scores of one call may be compared with each other."""
+    """A function from articles and posts to relevance scores; higher is more relevant.
+
+    The scores of one call are comparable with each other. Their range depends on the model: log-odds (any real number)
+    for `article_softmax` and so for the bundled models, cosines (−1 to 1) for bi-encoders and `tfidf` (0 to 1), ≥ 0 for
+    `bm25`. A calibration turns them into probabilities.
+    """
 
     #: Config keys that do not affect the weights: origins of vectors and weights, and how scores are computed from
     #: embeddings. Training may start from a model folder that differs in them.
     keys_without_weights: ClassVar[frozenset[str]] = frozenset()
 
     def prepare(self, data: LinkedPosts) -> None:
-        """Learn from the training texts what no gradient teaches (a vocabulary, say). Nothing by default."""
+        """Learn from the training texts what gradients do not (for example a vocabulary); by default nothing."""
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """float32, articles × posts."""
+        """Score all pairs of articles and posts.
+
+        Args:
+            articles: n articles, in any order; they may repeat.
+            posts: m posts, in any order; they may repeat.
+
+        Returns:
+            float32, n × m, finite. Posts with equal texts and times have equal scores. A score may depend on the other
+            articles (`article_softmax`) or posts (`ensemble` with z-scores, `tfidf`) of the call.
+
+        Raises:
+            ModelError: if a file or package that the model needs is missing.
+        """
         raise NotImplementedError
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Score every article by itself, as `linker rank` does: float32, articles × posts.
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Score each article as a query of its own, as `linker rank` does.
 
-        Row i equals `score([articles[i]], posts)[0]`. A model whose scores depend on the other articles of a call has a
-        method of its own.
+        Models whose scores depend on the other articles of a call override this.
+
+        Returns:
+            float32, articles × posts; row i equals `score([articles[i]], posts)[0]`.
         """
         return self.score(articles, posts)
 
-    def parts(self) -> Sequence[Model]:
-        """The models that this one is made of. None by default."""
+    def submodels(self) -> Sequence[Model]:
+        """Return the models that this one combines; by default none."""
         return ()
 
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """The score of each article with the post at the same place: float32, one a pair."""
-        rows, columns = places(articles), places(posts)
+        """Score the i-th article with the i-th post: float32, one score per pair."""
+        rows, columns = index_of(articles), index_of(posts)
         scores = self.score(list(rows), list(columns))
-        return scores[[rows[one] for one in articles], [columns[one] for one in posts]]
+        return scores[[rows[article] for article in articles], [columns[post] for post in posts]]
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray | None:
-        """float32, articles × dim, that `score` compares; None where a model scores without vectors."""
+        """Return the embeddings that `score` compares, float32, articles × dim; None for models without any."""
         return None
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray | None:
-        """float32, posts × dim, that `score` compares; None where a model scores without vectors."""
+        """Return the embeddings that `score` compares, float32, posts × dim; None for models without any."""
         return None
 
     def similarities(self, articles: np.ndarray, posts: np.ndarray) -> np.ndarray:
-        """Scores from vectors, float32, articles × posts: their products, unless a model says otherwise."""
+        """Score embeddings, by default by their dot products.
+
+        Args:
+            articles: float32, articles × dim, from `article_vectors`.
+            posts: float32, posts × dim, from `post_vectors`.
+
+        Returns:
+            float32, articles × posts.
+        """
         return articles @ posts.T
 
     def save_state(self, folder: Path) -> None:
-        """Write what the config does not hold (weights, vocabulary). Nothing by default."""
+        """Write into `folder` what the config does not hold (weights, vocabulary); by default nothing."""
 
     def load_state(self, folder: Path) -> None:
-        """Read what `save_state` wrote. Nothing by default."""
+        """Read what `save_state` wrote; by default nothing.
+
+        Raises:
+            ModelError: if a file is missing or damaged.
+        """
 
 
-def all_parts(model: Model) -> Iterator[Model]:
-    """The model and all that it is made of, from the outside in."""
+def all_submodels(model: Model) -> Iterator[Model]:
+    """Yield the model and everything that it combines, outermost first."""
     yield model
-    for part in model.parts():
-        yield from all_parts(part)
+    for submodel in model.submodels():
+        yield from all_submodels(submodel)
 
 
-def part_with_vectors(model: Model) -> Model | None:
-    """The outermost part of a model whose texts have vectors: the model itself, if its have."""
-    # Without asking it to encode anything: a model that gives vectors has a method of its own for them.
+def embedding_submodel(model: Model) -> Model | None:
+    """Return the outermost submodel that embeds texts: the model itself if it does, None if none does."""
+    # Decided by the class, without encoding anything: models with embeddings override `post_vectors`.
     return next(
-        (part for part in all_parts(model) if type(part).post_vectors is not Model.post_vectors), None
+        (part for part in all_submodels(model) if type(part).post_vectors is not Model.post_vectors), None
     )
 
 
-def places(texts: Sequence[Text]) -> dict[Text, int]:
-    """Each distinct article or post and its place among them."""
-    return {text: place for place, text in enumerate(dict.fromkeys(texts))}
+def index_of(texts: Sequence[Text]) -> dict[Text, int]:
+    """Map each distinct article or post to its index among the distinct ones, in order of first occurrence."""
+    return {text: index for index, text in enumerate(dict.fromkeys(texts))}

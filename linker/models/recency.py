@@ -1,4 +1,4 @@
-"""Posts are more often about an article of these days: a prior that looks at no word."""
+"""Recency prior: posts are more often about articles published around the same time."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from linker.models.model import Model
 _DAY = 24 * 60 * 60
 
 
+@Model.register("recency")
 @Model.register("near_in_time")
-class NearInTimeModel(Model):
-    """−ln(1 + distance in time / days): falls fast at first, and never so far that words could not make up for it.
+class RecencyModel(Model):
+    """−ln(1 + |time between article and post| / days): falls fast at first, and slowly enough for words to outweigh it.
 
-    For a part of `hybrid` with `fusion: sum`, under `competing`. A pair without both times has the mean of the post's
-    other pairs, or 0 where there are none: nothing is known of it.
+    Use it in an `ensemble` with `fusion: sum` under `article_softmax`. A pair with a missing time gets the mean of the
+    post's other pairs, or 0 if there are none.
 
     Args:
-        days: how far apart they are where the score is −ln 2.
+        days: the distance, in days, at which the score is −ln 2; > 0.
     """
 
     def __init__(self, days: float = 1.0) -> None:
@@ -30,14 +31,14 @@ class NearInTimeModel(Model):
         self.days = days
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """float32, articles × posts, at most 0."""
+        """Return the log prior: float32, articles × posts, ≤ 0."""
         scores = self._scores(articles, posts)
         known = np.isfinite(scores)
         means = np.where(known, scores, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
         return np.where(known, scores, means).astype(np.float32)
 
-    def score_alone(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """The same, but 0 for a pair without both times: float32, articles × posts, at most 0."""
+    def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Return the log prior, 0 for pairs with a missing time: float32, articles × posts, ≤ 0."""
         return np.nan_to_num(self._scores(articles, posts), nan=0.0).astype(np.float32)
 
     def _scores(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
@@ -49,5 +50,5 @@ class NearInTimeModel(Model):
 
 
 def _seconds(times: Sequence[datetime | None]) -> np.ndarray:
-    """Seconds since 1970, NaN where there is no time."""
+    """Seconds since 1970; NaN for missing times."""
     return np.array([np.nan if time is None else time.timestamp() for time in times], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Model configs for scoring alone: components that need torch replaced by ones that do not, where there are such."""
+"""Model configs for inference: components that need torch are replaced by NumPy equivalents where these exist."""
 
 from __future__ import annotations
 
@@ -11,28 +11,31 @@ from linker.models.model import Model
 _KEPT = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_share")
 
 
-def for_scoring(config: Any) -> Any:
-    """The config of a model that reads the same folder and gives the same scores, but need not be trainable.
+def scoring_config(config: Any) -> Any:
+    """Return the config of a model that loads the same folder and gives the same scores, but cannot be trained.
 
-    Today `siamese` with `word_vectors` and `mean` becomes `word_means`. A config that has nothing to replace, or
-    faults, is given back as it is.
+    `siamese` with `word_vectors` and `mean` becomes `averaged_word_vectors`. An invalid config, or one without such a
+    component, is returned unchanged.
+
+    Args:
+        config: the section `model` of a config.
     """
-    lighter = _lighter(config)
-    return lighter if lighter != config and not check(Model, lighter) else config
+    replaced = _replace(config)
+    return replaced if replaced != config and not check(Model, replaced) else config
 
 
-def _lighter(config: Any) -> Any:
+def _replace(config: Any) -> Any:
     if isinstance(config, list):
-        return [_lighter(one) for one in config]
+        return [_replace(item) for item in config]
     if not isinstance(config, dict):
         return config
     if config.get("type") == "siamese":
-        return _word_means(config) or config
-    return {key: _lighter(value) for key, value in config.items()}
+        return _averaged_word_vectors(config) or config
+    return {key: _replace(value) for key, value in config.items()}
 
 
-def _word_means(config: dict[str, Any]) -> dict[str, Any] | None:
-    """`word_means` for the config of a `siamese`; None where that is another model."""
+def _averaged_word_vectors(config: dict[str, Any]) -> dict[str, Any] | None:
+    """Config of `averaged_word_vectors` for a `siamese` that averages word vectors; None for any other."""
     try:
         whole = resolve(Model, config)
     except ConfigError:
@@ -41,7 +44,7 @@ def _word_means(config: dict[str, Any]) -> dict[str, Any] | None:
     if whole["encoder"]["type"] != "mean" or embedder["type"] != "word_vectors":
         return None
     return {
-        "type": "word_means",
+        "type": "averaged_word_vectors",
         **{key: whole[key] for key in _KEPT},
         **{key: embedder[key] for key in ("dim", "unknown", "buckets")},
     }

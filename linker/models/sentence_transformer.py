@@ -1,4 +1,4 @@
-"""A ready sentence-transformers model, used as it is."""
+"""Pretrained sentence-transformers models, without further training."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 @Model.register("sentence_transformer")
 class SentenceTransformerModel(Model):
-    """Cosine of the embeddings of a sentence-transformers model, without any training by linker.
+    """Cosine of the embeddings of a pretrained sentence-transformers model.
 
-    Needs the extra `transformers`. Texts longer than the model's own limit are cut by it (all-MiniLM-L6-v2:
-    256 word pieces).
+    Needs the extra `transformers`. The model truncates texts at its limit (all-MiniLM-L6-v2: 256 word pieces).
 
     Args:
-        path: the folder of the downloaded model. Nothing is fetched: a folder gives the same scores tomorrow.
-        batch_size: texts encoded at once.
+        path: folder of the downloaded model. Nothing is downloaded, so that scores are reproducible.
+        batch_size: number of texts encoded at once.
     """
 
     keys_without_weights = frozenset({"path"})
@@ -38,19 +37,19 @@ class SentenceTransformerModel(Model):
         self._encoder: SentenceTransformer | None = None
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Cosines, float32, articles × posts.
+        """Return cosines: float32, articles × posts, −1 to 1.
 
         Raises:
-            ModelError: sentence-transformers is not installed, or `path` holds no model of its kind.
+            ModelError: if sentence-transformers is not installed, or `path` is not one of its models.
         """
         return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
-        """Of unit length: float32, articles × dim."""
+        """Return embeddings of unit length: float32, articles × dim."""
         return self._encode([article.full_text for article in articles])
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
-        """Of unit length: float32, posts × dim."""
+        """Return embeddings of unit length: float32, posts × dim."""
         return self._encode([post.text for post in posts])
 
     def _encode(self, texts: list[str]) -> np.ndarray:
@@ -67,19 +66,19 @@ class SentenceTransformerModel(Model):
 def _load(path: str) -> SentenceTransformer:
     if not (Path(path) / "modules.json").is_file():
         raise ModelError(
-            f"{path}: not the folder of a sentence-transformers model (no modules.json); "
-            "download one first, and give its folder"
+            f"{path}: not the folder of a sentence-transformers model (modules.json is missing); "
+            "download a model and give its folder"
         )
     try:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
     except ModuleNotFoundError as error:
         raise ModelError(
-            "the model sentence_transformer needs the package sentence-transformers: "
+            "sentence-transformers is not installed, which the model sentence_transformer needs: "
             "pip install 'article-linker[transformers]'"
         ) from error
-    disable_progress_bar()  # its bars write to pipes too
+    disable_progress_bar()  # it writes to pipes too
     try:
         return SentenceTransformer(path, local_files_only=True)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise ModelError(f"{path}: cannot be loaded by sentence-transformers ({error})") from error
+        raise ModelError(f"{path}: sentence-transformers cannot load the model ({error})") from error

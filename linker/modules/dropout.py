@@ -1,4 +1,4 @@
-"""Dropout for embedders and encoders that drops the same numbers however a batch is divided."""
+"""Dropout for embedders and encoders whose masks do not depend on how a batch is divided."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from linker.modules.kernels.dropout import draw_seed, kept
 
 
 class Dropout(nn.Module):
-    """torch's dropout, with masks that follow from what each row stands for.
+    """Dropout with masks that are a function of each row's identity.
 
-    torch's own works as well, but with several processes or chunks it drops other numbers than one process would.
+    `torch.nn.Dropout` works, too, but with several processes or chunks its masks differ from those of one process.
 
     Args:
-        dropout: share of the numbers that become 0 while training; the others grow by as much.
+        dropout: probability that a number becomes 0 in training, 0 to 1; the others are scaled by 1 / (1 − dropout).
     """
 
     def __init__(self, dropout: float) -> None:
@@ -24,11 +24,15 @@ class Dropout(nn.Module):
         self.dropout = dropout
 
     def forward(self, x: Tensor, numbers: Tensor | None) -> Tensor:
-        """float, rows × dim, like `x`.
+        """Apply dropout in training mode.
 
         Args:
             x: float, rows × dim.
-            numbers: int64, what each row stands for: `text_numbers`, `token_numbers`, a word's id; None counts rows.
+            numbers: int64, rows: the identity of each row (`text_numbers`, `token_numbers`, or word ids); None: its
+                index.
+
+        Returns:
+            float, rows × dim.
         """
         if not self.training or not self.dropout:
             return x

@@ -1,4 +1,4 @@
-"""What is computed in half precision; attention scores, their normalisation and sums never are."""
+"""Mixed precision; attention scores, their normalization and sums stay in float32."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 
 
 def lower_type(precision: Precision, device: torch.device) -> torch.dtype | None:
-    """What `torch.autocast` computes in; None: float32 stays.
+    """Return the dtype for `torch.autocast`; None: stay in float32.
 
-    `auto` is bfloat16 where the device itself multiplies it, since computing it by detours takes longer than float32.
+    `auto` is bfloat16 if the device multiplies it natively, because emulation is slower than float32.
 
     Raises:
-        ConfigError: float16 on a CPU.
+        ConfigError: if the precision is float16 on a CPU.
     """
     if precision == "float16" and device.type == "cpu":
-        raise ConfigError("trainer.precision: float16 needs a GPU; on a CPU use auto, bfloat16 or float32")
+        raise ConfigError(
+            "trainer.precision: float16 is not supported on a CPU; use auto, bfloat16 or float32"
+        )
     if precision == "float32" or (precision == "auto" and not _multiplies_bfloat16(device)):
         return None
     return torch.bfloat16 if precision == "auto" else getattr(torch, precision)
@@ -34,13 +36,13 @@ def lower_type(precision: Precision, device: torch.device) -> torch.dtype | None
 def _multiplies_bfloat16(device: torch.device) -> bool:
     if device.type == "cuda":
         return torch.cuda.get_device_capability(device) >= (8, 0)
-    # Older torch does not tell.
+    # Older versions of torch lack this function.
     able: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return device.type == "cpu" and any(able.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
 def full_precision(operation: F) -> F:
-    """Give a method of tensors, or tuples of them, float32 for float16 and bfloat16; within it autocast is off."""
+    """Decorate a method of tensors, or tuples of them: half-precision inputs become float32, autocast is off."""
 
     @wraps(operation)
     def run(self: object, *arguments: Any, **named: Any) -> Any:

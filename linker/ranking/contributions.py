@@ -14,7 +14,7 @@ from linker.models.model import Model
 from linker.ranking.words import align, is_content_word
 
 if TYPE_CHECKING:
-    from linker.models.ensemble import HybridModel
+    from linker.models.ensemble import EnsembleModel
 
 _MOST_WORDS = 24
 """Words of a post that are left out one by one to measure their contribution."""
@@ -100,16 +100,16 @@ def contributions(
     if isinstance(model, SharesTerms):
         return pile.terms(model, posts)
     # Imported late: lexical models need neither SciPy nor torch.
-    from linker.models.article_softmax import CompetingModel
-    from linker.models.bundled_word_vectors import ShippedVectorsModel
-    from linker.models.ensemble import HybridModel
+    from linker.models.article_softmax import ArticleSoftmaxModel
+    from linker.models.bundled_word_vectors import BundledWordVectorsModel
+    from linker.models.ensemble import EnsembleModel
 
-    if isinstance(model, CompetingModel):
+    if isinstance(model, ArticleSoftmaxModel):
         inner = contributions(model.model, articles, posts, pile, encode)
         return inner and [_times(carried, 1 / model.temperature) for carried in inner]
-    if isinstance(model, HybridModel):
+    if isinstance(model, EnsembleModel):
         return _together(model, articles, posts, pile, encode)
-    if isinstance(model, ShippedVectorsModel):
+    if isinstance(model, BundledWordVectorsModel):
         return contributions(model.vectors, articles, posts, pile, encode)
     if encode and isinstance(model, Model) and type(model).post_vectors is not Model.post_vectors:
         return _left_out(model, articles, posts)
@@ -117,9 +117,9 @@ def contributions(
 
 
 def _together(
-    model: HybridModel, articles: Sequence[Article], posts: Sequence[Post], pile: Pile, encode: bool
+    model: EnsembleModel, articles: Sequence[Article], posts: Sequence[Post], pile: Pile, encode: bool
 ) -> Carried | None:
-    of_parts = [contributions(part, articles, posts, pile, encode) for part in model.parts()]
+    of_parts = [contributions(part, articles, posts, pile, encode) for part in model.submodels()]
     known = [(part, weight) for part, weight in zip(of_parts, model.weights) if part is not None]
     if not known:
         return None
@@ -147,7 +147,7 @@ def _left_out(model: Model, articles: Sequence[Article], posts: Sequence[Post]) 
     words = [_content_words(post.text) for post in posts]
     texts = [post.text for post in posts]
     texts += [_without(post.text, word) for post, content in zip(posts, words) for word in content]
-    scores = model.score_alone(articles, [Post(str(i), text) for i, text in enumerate(texts)])
+    scores = model.score_independently(articles, [Post(str(i), text) for i, text in enumerate(texts)])
     means = scores.mean(axis=0, dtype=np.float64)
     carried, start = [], len(posts)
     for place, content in enumerate(words):

@@ -17,7 +17,7 @@ from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
 from linker.data.io.line_errors import LineError
 from linker.data.io.paths import check_inputs
-from linker.data.io.records import article_of, post_of, read_posts
+from linker.data.io.records import article_from_row, post_from_row, read_posts
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT
 from linker.data.types import Article, Post
@@ -217,7 +217,7 @@ def _post(item: Any, columns: PostColumns, number: str) -> Post:
         raise _WrongTypeError(type_name(item))
     if columns.id == "id" and "id" not in row:
         columns = _without_id(columns)
-    return post_of(_with_whole_id(row, columns.names("id")), columns, number)
+    return post_from_row(_with_whole_id(row, columns.names("id")), columns, number)
 
 
 # All rows of an input have the same columns.
@@ -313,7 +313,7 @@ def _articles(item: Any, number: int) -> list[Article]:
         return [item]
     if (row := row_of(item)) is not None:
         try:
-            return [article_of({"id": f"article-{number}", **row}, ArticleColumns())]
+            return [article_from_row({"id": f"article-{number}", **row}, ArticleColumns())]
         except LineError as error:
             raise DataError(f"article {number}: {error}") from error
     if not isinstance(item, (str, Path)):

@@ -14,8 +14,8 @@ from linker.calibration.thresholds import Thresholds
 from linker.common.errors import LinkerError, ModelError
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
-from linker.models.model import Model, part_with_vectors
-from linker.models.passages import Passages, reading
+from linker.models.model import Model, embedding_submodel
+from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference, resolve_model
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
@@ -154,7 +154,7 @@ class Ranker:
             LinkerError: as `rank`.
         """
         return self._finite(
-            reading(self.model, passages).score(as_articles(articles), as_posts(posts, columns))
+            with_passages(self.model, passages).score(as_articles(articles), as_posts(posts, columns))
         )
 
     def encode(
@@ -186,7 +186,7 @@ class Ranker:
             raise LinkerError(f'kind is {kind!r}; choose "post" or "article"')
         if isinstance(texts, str):
             raise LinkerError("texts is a single text; give a list: [text]")
-        part = part_with_vectors(self.model)
+        part = embedding_submodel(self.model)
         if part is None:
             raise ModelError(
                 f"{self.name}: compares words and has no embeddings; encode with best, distilled or a trained model"
@@ -209,7 +209,9 @@ class Ranker:
             and request.calibration.fingerprint
         ):
             request.check_model(self._reference.fingerprint)
-        of_each = self._finite(reading(self.model, request.passages).score_alone(articles, posts))
+        of_each = self._finite(
+            with_passages(self.model, request.passages).score_independently(articles, posts)
+        )
         scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
         return ScoredPosts(self.model, self.name, articles, posts, scores)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from linker.calibration.thresholds import Thresholds
     from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
-    from linker.models.passages import Passages
+    from linker.models.passage_pooling import Passages
     from linker.ranking.data_frames import Frame
 
 

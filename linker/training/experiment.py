@@ -17,7 +17,7 @@ from linker.config import Lazy
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
 from linker.models.archive import save_model
-from linker.models.model import Model, all_parts
+from linker.models.model import Model, all_submodels
 from linker.models.siamese.siamese import SiameseModel, save_weights
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
@@ -151,7 +151,7 @@ class Experiment:
 
 def _trained_part(model: Model) -> SiameseModel:
     """Return the model itself or its only submodel with weights."""
-    found = [part for part in all_parts(model) if isinstance(part, SiameseModel)]
+    found = [part for part in all_submodels(model) if isinstance(part, SiameseModel)]
     if len(found) == 1:
         return found[0]
     problem = (
@@ -172,7 +172,7 @@ def _describe(splits: Splits, model: SiameseModel) -> None:
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     parts.append(f"{trained:,} trained weights")
     stderr.print("; ".join(parts), highlight=False, soft_wrap=True)
-    stderr.print(f"vocabulary: {model.reading}", highlight=False, soft_wrap=True)
+    stderr.print(f"vocabulary: {model.description}", highlight=False, soft_wrap=True)
 
 
 def _fingerprint(model: SiameseModel, splits: Splits) -> str:

@@ -7,9 +7,15 @@ from typing import Any
 from linker.data.types import LinkedPosts
 from linker.models.siamese.siamese import SiameseModel
 
+_LOG_ODDS = (
+    "the log-odds that the post discusses the article and not another one of the call, or none of them"
+)
+_COMBINATION = "a combination of the scores of several models"
 _SCORE = {
-    "competing": "the log-odds that the post discusses the article and not another one of the call, or none of them",
-    "hybrid": "a combination of the scores of several models",
+    "article_softmax": _LOG_ODDS,
+    "competing": _LOG_ODDS,
+    "ensemble": _COMBINATION,
+    "hybrid": _COMBINATION,
 }
 
 
@@ -53,7 +59,7 @@ def model_card(
         "## Training data",
         "",
         f"Trained on {data};",
-        f"`config.json` has the readers and files under `data`. Vocabulary: {model.reading}.",
+        f"`config.json` has the readers and files under `data`. Vocabulary: {model.description}.",
         *([f"Training started from the weights of {config['start']}."] if config.get("start") else []),
         "",
         "## Figures",

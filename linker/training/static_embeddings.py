@@ -133,9 +133,9 @@ class StaticEmbeddings(SiameseModel):
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
         """Return unit vectors of texts of at least one word each: float, texts × dim."""
-        return self._vectors(self._laid_out(texts), None)
+        return self._vectors(self._collate(texts), None)
 
-    def _laid_out(self, texts: Sequence[EncodedText]) -> tuple[Tensor, Tensor, Tensor]:
+    def _collate(self, texts: Sequence[EncodedText]) -> tuple[Tensor, Tensor, Tensor]:
         """Return the distinct words, each token's place among them, and where each text begins."""
         lengths = torch.tensor([len(text.ids) for text in texts])
         tokens = torch.from_numpy(np.concatenate([text.ids for text in texts]))

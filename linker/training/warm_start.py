@@ -8,7 +8,7 @@ from typing import Any
 from linker.common.errors import ConfigError
 from linker.config.jsonnet import diff_configs
 from linker.models.archive import read_config
-from linker.models.model import Model, all_parts
+from linker.models.model import Model, all_submodels
 from linker.models.pretrained import FOLDERS
 
 
@@ -26,7 +26,7 @@ def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> No
         ConfigError: if it contains another model.
     """
     folder = FOLDERS.get(start, Path(start))
-    harmless = set[str]().union(*(part.keys_without_weights for part in all_parts(model)))
+    harmless = set[str]().union(*(part.keys_without_weights for part in all_submodels(model)))
     for path, theirs, ours in diff_configs(read_config(folder)["model"], config, "model"):
         if harmless.isdisjoint(path.split(".")):
             raise ConfigError(

@@ -48,7 +48,7 @@ class Toy:
 
     def kept(self, name: str, model: Any, alone: bool = False) -> np.ndarray:
         ready = build(Model, "bm25") if name == "MiniLM" else model()
-        score = ready.score_alone if alone else ready.score
+        score = ready.score_independently if alone else ready.score
         return np.asarray(score(self.linked.articles, self.linked.posts))
 
 

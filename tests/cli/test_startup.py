@@ -150,5 +150,5 @@ def test_on_a_terminal_the_status_gives_way_to_an_error(tmp_path: Path) -> None:
     assert (code, out) == (2, "")
     head, posts, article = shown.split(ERASE)[-1].splitlines()
     assert head == "error: 2 problems:"
-    assert posts.startswith("  none.jsonl: there is no such file")
+    assert posts.startswith("  none.jsonl: file not found")
     assert article.startswith("  none.html: file not found")

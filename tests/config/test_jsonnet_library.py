@@ -25,8 +25,12 @@ def evaluate(expression: str) -> object:
 def test_the_committed_library_is_what_the_command_prints() -> None:
     # In a process of its own: other tests register components here.
     command = [sys.executable, "-m", "linker.cli.main", "config", "library"]
-    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=True).stdout
-    assert FILE.read_text(encoding="utf-8") == printed, "run `linker config library > configs/lib/linker.libsonnet`"
+    printed = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=True
+    ).stdout
+    assert FILE.read_text(encoding="utf-8") == printed, (
+        "run `linker config library > configs/lib/linker.libsonnet`"
+    )
 
 
 def test_a_function_gives_type_arguments_and_defaults() -> None:

@@ -31,7 +31,7 @@ def test_out_of_a_folder_and_an_address(tmp_path, model_folder):
 
 
 def test_what_is_missing_is_found_out_before_anything_is_made(tmp_path, model_folder):
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match="file not found"):
         build_corpus(tmp_path / "corpus", [str(tmp_path / "none.csv")], str(model_folder), PostColumns())
     assert not (tmp_path / "corpus").exists()
 

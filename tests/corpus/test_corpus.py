@@ -105,11 +105,11 @@ def test_wrong_condition_is_told(built):
 
 def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):
     encoded = []
-    from linker.models.text_vectors import TextVectorModel
+    from linker.models.embedding_model import EmbeddingModel
 
-    original = TextVectorModel.post_vectors
+    original = EmbeddingModel.post_vectors
     monkeypatch.setattr(
-        TextVectorModel, "post_vectors", lambda self, posts: encoded.extend(posts) or original(self, posts)
+        EmbeddingModel, "post_vectors", lambda self, posts: encoded.extend(posts) or original(self, posts)
     )
     more = some_posts(20, start=140)
     more.append({"id": "p00003", "text": "quite another text"})

@@ -66,5 +66,5 @@ def test_posts_are_stripped_and_their_other_fields_are_not(tmp_path: Path) -> No
     (post,) = read_posts(str(path))
     assert (post.text, post.extra) == ("The dam", {"card": "<p>as is</p>"})
     path.write_text('{"id": 1, "text": "<p><br></p>"}\n')
-    with pytest.raises(DataError, match="empty text: HTML without a word"):
+    with pytest.raises(DataError, match="empty text: only HTML tags"):
         read_posts(str(path))

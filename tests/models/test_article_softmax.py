@@ -15,10 +15,10 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.evaluation.evaluate import evaluate
 from linker.models.archive import load_model
-from linker.models.article_softmax import CompetingModel
-from linker.models.ensemble import HybridModel
+from linker.models.article_softmax import ArticleSoftmaxModel
+from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import TfidfModel
-from linker.models.model import Model, all_parts, part_with_vectors
+from linker.models.model import Model, all_submodels, embedding_submodel
 from linker.models.siamese.siamese import SiameseModel
 from linker.ranking.ranker import Ranker
 from linker.training.experiment import Experiment
@@ -44,30 +44,32 @@ def posts(count: int) -> list[Post]:
 
 def test_by_hand() -> None:
     inner = np.log([[1.0, 3.0], [1.0, 1.0]])
-    scores = CompetingModel(Fixed(inner), temperature=1.0, none=np.log(2)).score(articles(2), posts(2))
+    scores = ArticleSoftmaxModel(Fixed(inner), temperature=1.0, null_score=np.log(2)).score(
+        articles(2), posts(2)
+    )
     # Shares of 1, 1 and 2 (none of them); of 3, 1 and 2.
     np.testing.assert_allclose(np.exp(scores), [[1 / 3, 1], [1 / 3, 1 / 5]], rtol=1e-6)
 
 
 def test_temperature_divides_scores_and_the_level_of_none() -> None:
     inner = np.random.default_rng(1).normal(size=(4, 9))
-    cold = CompetingModel(Fixed(inner), 0.05, none=0.3).score(articles(4), posts(9))
+    cold = ArticleSoftmaxModel(Fixed(inner), 0.05, null_score=0.3).score(articles(4), posts(9))
     with_none = np.concatenate([np.float32(inner), np.full((1, 9), 0.3)]) / 0.05
     np.testing.assert_allclose(expit(cold), softmax(with_none, axis=0)[:-1], rtol=1e-4, atol=1e-9)
-    assert np.isfinite(CompetingModel(Fixed(1e4 * inner), 0.01, 0.3).score(articles(4), posts(9))).all()
+    assert np.isfinite(ArticleSoftmaxModel(Fixed(1e4 * inner), 0.01, 0.3).score(articles(4), posts(9))).all()
 
 
 def test_the_surest_pairs_still_differ() -> None:
     inner = np.array([[2.0, 3.0, 4.0], [0.0, 0.0, 0.0]])
-    scores = CompetingModel(Fixed(inner), 0.01, none=0).score(articles(2), posts(3))
+    scores = ArticleSoftmaxModel(Fixed(inner), 0.01, null_score=0).score(articles(2), posts(3))
     np.testing.assert_allclose(scores[0], [200 - np.log(2), 300 - np.log(2), 400 - np.log(2)], rtol=1e-5)
-    assert CompetingModel(Fixed(inner), 0.01, none=0).score([], posts(3)).shape == (0, 3)
+    assert ArticleSoftmaxModel(Fixed(inner), 0.01, null_score=0).score([], posts(3)).shape == (0, 3)
 
 
 def test_one_article_is_a_logistic_curve_whoever_else_is_asked() -> None:
     inner = np.random.default_rng(2).normal(size=(3, 50)) / 5
-    model = CompetingModel(Fixed(inner), 0.1, none=0.2)
-    alone = model.score_alone(articles(3), posts(50))
+    model = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.2)
+    alone = model.score_independently(articles(3), posts(50))
     np.testing.assert_allclose(alone, (inner - 0.2) / 0.1, rtol=1e-4, atol=1e-5)
     for row, article in enumerate(articles(3)):
         np.testing.assert_allclose(model.score([article], posts(50))[0], alone[row], rtol=1e-6)
@@ -75,13 +77,13 @@ def test_one_article_is_a_logistic_curve_whoever_else_is_asked() -> None:
 
 def test_the_order_of_articles_for_a_post_stays() -> None:
     inner = np.float32(np.random.default_rng(5).normal(size=(30, 40)))
-    scores = CompetingModel(Fixed(inner), 0.5, none=0).score(articles(30), posts(40))
+    scores = ArticleSoftmaxModel(Fixed(inner), 0.5, null_score=0).score(articles(30), posts(40))
     np.testing.assert_array_equal(scores.argsort(axis=0), inner.argsort(axis=0))
 
 
 def test_seed_articles_of_one_query_are_no_rivals() -> None:
     inner = np.array([[2.0, 1.0, 0.0], [2.0, 0.0, 1.0]])
-    linker = Ranker(CompetingModel(Fixed(inner), 0.2, none=0.5))
+    linker = Ranker(ArticleSoftmaxModel(Fixed(inner), 0.2, null_score=0.5))
     assert next(one.post.id for one in linker.rank(articles(2), posts(3))) == "0"
 
 
@@ -91,7 +93,7 @@ def test_a_post_near_to_everything_no_longer_floods_the_top() -> None:
     inner = generator.normal(size=relevance.shape) + 4 * relevance + 5 * generator.normal(size=(1, 60))
     linked = LinkedPosts(articles(20), [Post(str(j), "text", (str(j // 3),)) for j in range(60)])
     before = evaluate(np.float32(inner), linked)["mAP"]
-    competing = CompetingModel(Fixed(inner), 1.0, none=-20.0)
+    competing = ArticleSoftmaxModel(Fixed(inner), 1.0, null_score=-20.0)
     after = evaluate(competing.score(linked.articles, linked.posts), linked)["mAP"]
     assert after > before + 0.2
 
@@ -142,19 +144,19 @@ SIAMESE = {
 
 def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path) -> None:
     model = {
-        "type": "competing",
+        "type": "article_softmax",
         "temperature": 0.5,
-        "none": 0.3,
-        "model": {"type": "hybrid", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2], "fusion": "sum"},
+        "null_score": 0.3,
+        "model": {"type": "ensemble", "parts": [SIAMESE, "tfidf"], "weights": [1, 0.2], "fusion": "sum"},
     }
     given = config(tmp_path, model)
     result = build(Experiment, given).run(tmp_path / "out")
     loaded = load_model(tmp_path / "out")
-    assert isinstance(loaded, CompetingModel)
-    assert [type(part).__name__ for part in all_parts(loaded)] == [
-        "CompetingModel", "HybridModel", "WordSiamese", "TfidfModel",
+    assert isinstance(loaded, ArticleSoftmaxModel)
+    assert [type(part).__name__ for part in all_submodels(loaded)] == [
+        "ArticleSoftmaxModel", "EnsembleModel", "WordSiamese", "TfidfModel",
     ]  # fmt: skip
-    assert isinstance(part_with_vectors(loaded), SiameseModel)
+    assert isinstance(embedding_submodel(loaded), SiameseModel)
     # What chose the best epoch is what the folder gives.
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())["dev"]
     data = build(Experiment, given).data.load().dev
@@ -183,15 +185,15 @@ def test_no_temperature_of_zero() -> None:
 
 def test_a_hybrid_asks_its_parts_alone() -> None:
     inner = np.random.default_rng(4).normal(size=(3, 20))
-    model = HybridModel([CompetingModel(Fixed(inner), 0.3, none=0.1), TfidfModel()])
-    alone = model.score_alone(articles(3), posts(20))
+    model = EnsembleModel([ArticleSoftmaxModel(Fixed(inner), 0.3, null_score=0.1), TfidfModel()])
+    alone = model.score_independently(articles(3), posts(20))
     one_by_one = np.concatenate([model.score([article], posts(20)) for article in articles(3)])
     np.testing.assert_allclose(alone, one_by_one, atol=1e-5)
 
 
 def test_kinship_by_hand() -> None:
     inner = np.log([[3.0, 1.0, 1.0], [3.0, 1.0, 1.0], [1.0, 1.0, 3.0]])
-    model = CompetingModel(Fixed(inner), temperature=1.0, none=-1e9, kinship=0.5)
+    model = ArticleSoftmaxModel(Fixed(inner), temperature=1.0, null_score=-1e9, neighbor_weight=0.5)
     chances = np.array([[3 / 7, 1 / 3, 1 / 5], [3 / 7, 1 / 3, 1 / 5], [1 / 7, 1 / 3, 3 / 5]])
     # The first two articles have less than a whole post each, the last one a little more.
     shared = [
@@ -207,8 +209,12 @@ def test_kinship_by_hand() -> None:
 @pytest.mark.parametrize("shape", [(3, 40), (40, 3)])
 def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[int, int]) -> None:
     inner = np.random.default_rng(6).normal(size=shape)
-    scores = CompetingModel(Fixed(inner), 0.5, none=0, kinship=2.0).score(articles(shape[0]), posts(shape[1]))
-    chances = expit(CompetingModel(Fixed(inner), 0.5, none=0).score(articles(shape[0]), posts(shape[1])))
+    scores = ArticleSoftmaxModel(Fixed(inner), 0.5, null_score=0, neighbor_weight=2.0).score(
+        articles(shape[0]), posts(shape[1])
+    )
+    chances = expit(
+        ArticleSoftmaxModel(Fixed(inner), 0.5, null_score=0).score(articles(shape[0]), posts(shape[1]))
+    )
     together = chances @ chances.T * (1 - np.eye(shape[0]))
     kin = together / np.maximum(chances.sum(axis=1, keepdims=True), 1) @ chances
     np.testing.assert_allclose(np.exp(scores), chances / (1 - chances) + 2.0 * kin, rtol=1e-4)
@@ -217,8 +223,10 @@ def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[in
 def test_a_post_of_one_article_is_no_stranger_to_another_of_the_same_story() -> None:
     # Posts waver between the first two articles; the fourth is clearly of the first one.
     inner = np.array([[1.0, 1.0, 1.0, 1.0], [0.9, 1.0, 1.1, 0.0], [0.0, 0.0, 0.0, 0.0]])
-    told_apart = CompetingModel(Fixed(inner), 0.1, none=0.5).score(articles(3), posts(4))
-    kin = CompetingModel(Fixed(inner), 0.1, none=0.5, kinship=0.3).score(articles(3), posts(4))
+    told_apart = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.5).score(articles(3), posts(4))
+    kin = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.5, neighbor_weight=0.3).score(
+        articles(3), posts(4)
+    )
     assert told_apart[1, 3] == pytest.approx(told_apart[2, 3])
     assert kin[1, 3] > kin[2, 3] + 3
     assert kin[0, 3] == pytest.approx(told_apart[0, 3], abs=1e-3)
@@ -226,13 +234,27 @@ def test_a_post_of_one_article_is_no_stranger_to_another_of_the_same_story() -> 
 
 def test_an_article_asked_alone_has_no_kin() -> None:
     inner = np.random.default_rng(7).normal(size=(3, 20))
-    model = CompetingModel(Fixed(inner), 0.3, none=0.1, kinship=0.3)
+    model = ArticleSoftmaxModel(Fixed(inner), 0.3, null_score=0.1, neighbor_weight=0.3)
     for row, article in enumerate(articles(3)):
         np.testing.assert_allclose(
-            model.score([article], posts(20))[0], model.score_alone(articles(3), posts(20))[row], rtol=1e-5
+            model.score([article], posts(20))[0],
+            model.score_independently(articles(3), posts(20))[row],
+            rtol=1e-5,
         )
 
 
 def test_kinship_is_not_negative() -> None:
     with pytest.raises((ConfigError, ValueError), match="kinship"):
         build(Model, {"type": "competing", "temperature": 1, "none": 0, "kinship": -0.1, "model": "tfidf"})
+
+
+def test_configs_of_older_model_folders_load_with_their_names() -> None:
+    new = {"type": "article_softmax", "temperature": 0.5, "null_score": 0.3, "neighbor_weight": 0.2}
+    old = {"type": "competing", "temperature": 0.5, "none": 0.3, "kinship": 0.2}
+    expected = build(Model, {**new, "model": {"type": "ensemble", "parts": ["tfidf", "recency"]}})
+    older = build(Model, {**old, "model": {"type": "hybrid", "parts": ["tfidf", "near_in_time"]}})
+    pair = articles(3), posts(5)
+    assert np.array_equal(older.score(*pair), expected.score(*pair))
+    assert [part.__module__ for part in all_submodels(older)] == [
+        part.__module__ for part in all_submodels(expected)
+    ]

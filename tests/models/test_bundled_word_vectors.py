@@ -13,7 +13,7 @@ from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import FOLDERS
 
 ARTICLES = [Article("a", "Doctors strike over pay"), Article("b", "A late goal wins the cup")]
@@ -21,7 +21,7 @@ POSTS = [Post("p", "physicians want better wages"), Post("q", "the striker score
 
 
 def test_its_scores_are_the_cosines_of_the_model_that_comes_along() -> None:
-    vectors = part_with_vectors(load("distilled").model)
+    vectors = embedding_submodel(load("distilled").model)
     assert vectors is not None
     scores = build(Model, "shipped_vectors").score(ARTICLES, POSTS)
     np.testing.assert_array_equal(scores, vectors.score(ARTICLES, POSTS))
@@ -56,5 +56,5 @@ def test_a_copy_of_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setitem(FOLDERS, "distilled", moved)
     model = build(Model, "shipped_vectors")
     shutil.rmtree(moved)
-    with pytest.raises(ModelError, match="gone since it was read"):
+    with pytest.raises(ModelError, match="was removed since it was read"):
         model.save_state(tmp_path / "model")

@@ -10,7 +10,7 @@ import pytest
 
 from linker.common.errors import ConfigError
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.ensemble import HybridModel
+from linker.models.ensemble import EnsembleModel
 from linker.models.model import Model
 
 ARTICLES = [Article(f"a{i}", "text") for i in range(3)]
@@ -41,7 +41,7 @@ def random_scores(seed: int) -> np.ndarray:
 
 def test_zscore_by_hand() -> None:
     part = Fixed(np.array([[1.0, 3.0], [10.0, 10.0]]))
-    scores = HybridModel([part, Fixed(np.array([[0.0, 1.0], [5.0, 1.0]]))], weights=[1.0, 2.0]).score(
+    scores = EnsembleModel([part, Fixed(np.array([[0.0, 1.0], [5.0, 1.0]]))], weights=[1.0, 2.0]).score(
         ARTICLES[:2], POSTS[:2]
     )
     # Two values standardise to -1 and 1; equal ones to 0.
@@ -50,7 +50,7 @@ def test_zscore_by_hand() -> None:
 
 def test_zscore_all_keeps_differences_between_articles() -> None:
     part = Fixed(np.array([[1.0, 2.0], [5.0, 6.0]]))
-    scores = HybridModel([part], fusion="zscore_all").score(ARTICLES[:2], POSTS[:2])
+    scores = EnsembleModel([part], fusion="zscore_all").score(ARTICLES[:2], POSTS[:2])
     assert scores[1].min() > scores[0].max()
     assert scores.mean() == pytest.approx(0.0, abs=1e-6)
     assert scores.std() == pytest.approx(1.0, abs=1e-6)
@@ -58,21 +58,21 @@ def test_zscore_all_keeps_differences_between_articles() -> None:
 
 def test_sum_takes_scores_as_they_are() -> None:
     left, right = random_scores(1), random_scores(2)
-    model = HybridModel([Fixed(left), Fixed(right)], weights=[1.0, 0.5], fusion="sum")
+    model = EnsembleModel([Fixed(left), Fixed(right)], weights=[1.0, 0.5], fusion="sum")
     np.testing.assert_allclose(model.score(ARTICLES, POSTS), left + 0.5 * right, rtol=1e-6)
 
 
 def test_rrf_by_hand_with_ties_at_their_mean_rank() -> None:
     part = Fixed(np.array([[0.9, 0.5, 0.5, 0.1]]))
-    scores = HybridModel([part], fusion="rrf").score(ARTICLES[:1], POSTS[:4])
+    scores = EnsembleModel([part], fusion="rrf").score(ARTICLES[:1], POSTS[:4])
     np.testing.assert_allclose(scores, [[1 / 61, 1 / 62.5, 1 / 62.5, 1 / 64]], rtol=1e-6)
 
 
 @pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf"])
 def test_the_scale_of_a_part_does_not_matter(fusion: str) -> None:
     one, two = random_scores(1), random_scores(2)
-    expected = HybridModel([Fixed(one), Fixed(two)], fusion=fusion).score(ARTICLES, POSTS)
-    scaled = HybridModel([Fixed(one * 1000 + 50), Fixed(two)], fusion=fusion).score(ARTICLES, POSTS)
+    expected = EnsembleModel([Fixed(one), Fixed(two)], fusion=fusion).score(ARTICLES, POSTS)
+    scaled = EnsembleModel([Fixed(one * 1000 + 50), Fixed(two)], fusion=fusion).score(ARTICLES, POSTS)
     np.testing.assert_allclose(scaled, expected, atol=1e-3)
 
 
@@ -80,8 +80,10 @@ def test_the_scale_of_a_part_does_not_matter(fusion: str) -> None:
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e6])
 def test_a_part_that_knows_nothing_changes_no_ranking(fusion: str, constant: float) -> None:
     one = random_scores(1)
-    alone = HybridModel([Fixed(one)], fusion=fusion).score(ARTICLES, POSTS)
-    fused = HybridModel([Fixed(one), Fixed(np.full((3, 8), constant))], fusion=fusion).score(ARTICLES, POSTS)
+    alone = EnsembleModel([Fixed(one)], fusion=fusion).score(ARTICLES, POSTS)
+    fused = EnsembleModel([Fixed(one), Fixed(np.full((3, 8), constant))], fusion=fusion).score(
+        ARTICLES, POSTS
+    )
     np.testing.assert_array_equal(np.argsort(fused, axis=1), np.argsort(alone, axis=1))
     assert np.isfinite(fused).all()
 
@@ -91,23 +93,23 @@ def test_no_articles_or_posts(fusion: str) -> None:
     for shape in [(0, 8), (3, 0)]:
         part = Fixed(np.zeros(shape))
         assert (
-            HybridModel([part], fusion=fusion).score(ARTICLES[: shape[0]], POSTS[: shape[1]]).shape == shape
+            EnsembleModel([part], fusion=fusion).score(ARTICLES[: shape[0]], POSTS[: shape[1]]).shape == shape
         )
 
 
 def test_parts_are_prepared_saved_and_loaded(tmp_path: Path) -> None:
     parts = [Fixed(random_scores(1)), Fixed(random_scores(2))]
-    model = HybridModel(parts)
+    model = EnsembleModel(parts)
     model.prepare(LinkedPosts([], []))
     assert [part.prepared for part in parts] == [1, 1]
     model.save_state(tmp_path)
-    other = HybridModel([Fixed(np.zeros((3, 8))), Fixed(np.zeros((3, 8)))])
+    other = EnsembleModel([Fixed(np.zeros((3, 8))), Fixed(np.zeros((3, 8)))])
     other.load_state(tmp_path)
     np.testing.assert_array_equal(other.score(ARTICLES, POSTS), model.score(ARTICLES, POSTS))
 
 
 def test_wrong_numbers_of_parts_or_weights_are_refused() -> None:
-    with pytest.raises(ConfigError, match="parts is empty"):
-        HybridModel([])
+    with pytest.raises(ConfigError, match="`parts` is empty"):
+        EnsembleModel([])
     with pytest.raises(ConfigError, match="3 weights for 1 parts"):
-        HybridModel([Fixed(random_scores(1))], weights=[1.0, 2.0, 3.0])
+        EnsembleModel([Fixed(random_scores(1))], weights=[1.0, 2.0, 3.0])

@@ -52,9 +52,9 @@ def test_columns_with_other_names_are_named(make: Make) -> None:
     assert [(post.id, post.text) for post in posts] == list(zip("xyz", TEXTS))
     (post,) = as_posts({"body": "an otter", "tweet_id": 5}, columns={"text": "body", "id": "tweet_id"})
     assert post == Post("5", "an otter")
-    with pytest.raises(DataError, match=r'no column "words"'):
+    with pytest.raises(DataError, match=r'column "words" is missing'):
         as_posts(frame, columns={"text": "words"})
-    with pytest.raises(DataError, match=r'no column "number"'):
+    with pytest.raises(DataError, match=r'column "number" is missing'):
         as_posts(frame, columns={"text": "body", "id": "number"})
 
 
@@ -171,7 +171,7 @@ Tweet = namedtuple("Tweet", "id text")
         (None, "posts is None"),
         ({"a", "b"}, "posts is a set, which has no order"),
         (linker, "posts is a module"),
-        ("no/such/posts.jsonl", "no/such/posts.jsonl: there is no such file"),
+        ("no/such/posts.jsonl", "no/such/posts.jsonl: file not found"),
         ("an otter in the river", r"posts is the text 'an otter in the river', not the path .* \[text\]"),
         (["posts.csv", "more.jsonl.gz"], r"posts is a list of names of files \(posts\.csv\).*pathlib\.Path"),
         ([["an otter"]], "post 1 is a list; give texts, dicts"),
@@ -181,7 +181,7 @@ Tweet = namedtuple("Tweet", "id text")
         ([""] * 9, r"9 faults in 9 posts:(\n  post \d: empty text.*){5}\n  …$"),
         ({"text": ["a", "b"]}, r'post 1: wrong type: "text" is .*\(list\), expected a string'),
         (pd.DataFrame({"text": []}), "the pandas.DataFrame has no rows"),
-        (pd.DataFrame({"words": ["a"]}), r'the pandas.DataFrame: no column "text".*there are: words'),
+        (pd.DataFrame({"words": ["a"]}), r'the pandas.DataFrame: column "text" is missing.*columns: words'),
         (pd.DataFrame([["a", "b"]], columns=["text", "text"]), "several columns named text; rename"),
         (
             pd.DataFrame({"text": ["a", None, " "]}),
@@ -205,8 +205,8 @@ def test_posts_that_cannot_be_read_are_refused_with_what_to_give(posts: Any, wor
         (7, "the article is an int"),
         (None, "the article is None"),
         ([["an otter"]], "article 1 is a list; give a web address"),
-        ({"body": "an otter"}, 'article 1: missing column: no column "text"'),
-        (pd.DataFrame({"body": ["an otter"]}), "the pandas.DataFrame of articles: no column"),
+        ({"body": "an otter"}, 'article 1: missing column: column "text" is missing'),
+        (pd.DataFrame({"body": ["an otter"]}), 'the pandas.DataFrame of articles: column "text" is missing'),
         (Path("no/such/article"), "no/such/article: file not found"),
     ],
 )

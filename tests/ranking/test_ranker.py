@@ -158,7 +158,7 @@ def test_posts_may_be_given_in_many_ways(tmp_path: Path) -> None:
     [
         ([], "no post"),
         (["a", ""], "post 2: empty text"),
-        ([{"words": "x"}], 'posts: no column "text"'),
+        ([{"words": "x"}], 'posts: column "text" is missing'),
         ([{"text": 3}], "post 1: wrong type"),
         ([Post("1", "a"), "b", {"id": "1", "text": "c"}], "posts 1 and 3 have the same id '1'"),
         ([3], "post 1 is an int; give texts"),

@@ -22,7 +22,7 @@ import pytest
 import linker
 from linker.common.errors import LinkerError, ModelError
 from linker.data.types import Article, Post
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model, embedding_submodel
 from linker.ranking.explanation import Explanation
 from linker.ranking.ranked_post import RankedPost
 from linker.ranking.ranker import Ranker
@@ -269,7 +269,7 @@ def test_embeddings_have_the_order_of_the_texts_and_give_the_scores() -> None:
     )
     articles = ranker.encode([ARTICLE], kind="article")
     assert articles.shape == (1, vectors.shape[1])
-    encoder = part_with_vectors(ranker.model)
+    encoder = embedding_submodel(ranker.model)
     assert encoder is not None
     posts = [Post(text, text) for text in texts]
     assert articles @ vectors.T == pytest.approx(encoder.score([ARTICLE], posts), abs=1e-5)

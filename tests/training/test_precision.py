@@ -41,5 +41,5 @@ def test_torch_that_does_not_tell_what_a_processor_can_stays_with_float32(monkey
 
 
 def test_float16_is_refused_on_a_cpu():
-    with pytest.raises(ConfigError, match="float16 needs a GPU"):
+    with pytest.raises(ConfigError, match="float16 is not supported on a CPU"):
         first_epoch("cnn", "float16")

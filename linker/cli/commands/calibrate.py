@@ -60,12 +60,12 @@ def calibrate(
     from linker.calibration.calibrate import calibrate as fit
     from linker.data.readers.articles_and_posts import ArticlesAndPosts
     from linker.evaluation.outputs import only_split
-    from linker.models.passages import reading
+    from linker.models.passage_pooling import with_passages
 
     linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
     linked = only_split(linked, split) if split else linked
     # Articles are scored independently, as in `linker rank`.
-    scores = reading(found.load(), passages).score_alone(linked.articles, linked.posts)
+    scores = with_passages(found.load(), passages).score_independently(linked.articles, linked.posts)
     calibration = fit(
         scores,
         linked.relevance(),

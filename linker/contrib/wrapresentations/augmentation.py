@@ -19,7 +19,7 @@ from linker.common.errors import DataError
 from linker.contrib.twitter4sse.mine_pairs import write_lines
 from linker.contrib.wrapresentations.topic_words import TopicReplacer, pieces
 from linker.data.types import Post
-from linker.models.siamese.hugging_face import load_network, most_tokens
+from linker.models.siamese.hugging_face import load_network, token_limit
 from linker.models.siamese.siamese import length_buckets
 
 # Number of predicted words from which one is sampled by probability.
@@ -52,7 +52,7 @@ class MaskedLMAugmenter:
         between(0, 1, share=share)
         self.share, self.seed = share, seed
         self.network, self.tokenizer = load_network(path, "masked_lm")
-        self._most = most_tokens(self.network, self.tokenizer)
+        self._most = token_limit(self.network, self.tokenizer)
         self._marked = any(token.startswith(_SPACE_MARKS) for token in self.tokenizer.get_vocab())
         self._special = set(self.tokenizer.all_special_ids)
 

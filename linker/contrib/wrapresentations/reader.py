@@ -7,7 +7,7 @@ from collections import defaultdict
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.fields import id_of, label_of, text_of
 from linker.data.io.line_errors import BadLines, LineError, OnError
-from linker.data.io.records import nothing_in, post_records, unique_records
+from linker.data.io.records import empty_input_error, iter_posts, iter_records
 from linker.data.io.rows import Row
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
@@ -77,16 +77,14 @@ class LabelledTexts(PairReader):
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
             texts: dict[str, str] | None = None
             if self.texts is not None:
-                texts = {
-                    post.id: post.text for post in post_records(self.texts, self.columns.texts, bad_lines)
-                }
+                texts = {post.id: post.text for post in iter_posts(self.texts, self.columns.texts, bad_lines)}
 
             def take(row: Row, columns: Columns, number: str) -> Post:
                 return self._labeled(row, columns, number, texts)
 
-            labeled = list(unique_records(self.labels, self.columns.labels, bad_lines, take))
+            labeled = list(iter_records(self.labels, self.columns.labels, bad_lines, take))
         if not labeled:
-            raise nothing_in(self.labels, "labeled text")
+            raise empty_input_error(self.labels, "labeled text")
         members = defaultdict(list)
         for post in labeled:
             members[post.extra["class"]].append(post.id)

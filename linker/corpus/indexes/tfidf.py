@@ -14,7 +14,7 @@ from linker.models.lexical import lexical_words
 
 
 class TfidfQuery:
-    """TF-IDF fitted on all posts of a corpus and on one article, as `TfidfModel.score_alone` does.
+    """TF-IDF fitted on all posts of a corpus and on one article, as `TfidfModel.score_independently` does.
 
     Document frequencies count both, so nothing that depends on them is kept: every query reads all words once, 8 bytes
     each.

@@ -27,7 +27,7 @@ def sample(rows: int) -> list[slice]:
 
 
 class Fused:
-    """Adds scores by words to scores by vectors, as `HybridModel` does with `zscore` and the weights 1 and 0.5.
+    """Adds scores by words to scores by vectors, as `EnsembleModel` does with `zscore` and the weights 1 and 0.5.
 
     Both have mean 0 and standard deviation 1 over all posts of the corpus, whatever the conditions, so a post's score
     does not depend on them; for the vectors `sample` stands for all. A query of several articles is one query: its

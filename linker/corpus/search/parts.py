@@ -21,13 +21,13 @@ from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.vectors import RowFile
 from linker.corpus.storage.reader import batches
 from linker.data.types import Article, Post
-from linker.models.article_softmax import CompetingModel
-from linker.models.bundled_word_vectors import ShippedVectorsModel
-from linker.models.ensemble import HybridModel
+from linker.models.article_softmax import ArticleSoftmaxModel
+from linker.models.bundled_word_vectors import BundledWordVectorsModel
+from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import BM25Model, StopWords, TfidfModel
-from linker.models.model import Model, part_with_vectors
-from linker.models.passages import Passages, split_articles
-from linker.models.recency import NearInTimeModel
+from linker.models.model import Model, embedding_submodel
+from linker.models.passage_pooling import Passages, split_articles
+from linker.models.recency import RecencyModel
 
 if TYPE_CHECKING:
     import lance
@@ -95,7 +95,7 @@ class PartsQuery:
 
     Args:
         parts: of the model.
-        articles: scored together, as by `Model.score_alone`.
+        articles: scored together, as by `Model.score_independently`.
         engine: compares vectors; must be entered.
         without_first: leave out the first part with vectors: its scores count as 0.
     """
@@ -114,18 +114,18 @@ class PartsQuery:
     def _of(self, model: Model, number: int) -> np.ndarray:
         if model is self._without:
             return np.zeros(self._parts.dataset.count_rows(), dtype=np.float32)
-        if isinstance(model, CompetingModel):
+        if isinstance(model, ArticleSoftmaxModel):
             return model.against_none(self._of(model.model, number))
-        if isinstance(model, HybridModel):
-            return model.fused_alone([self._of(part, number)[None] for part in model.parts()])[0]
-        if isinstance(model, ShippedVectorsModel):
+        if isinstance(model, EnsembleModel):
+            return model.fuse_independently([self._of(part, number)[None] for part in model.submodels()])[0]
+        if isinstance(model, BundledWordVectorsModel):
             return self._of(model.vectors, number)
         if isinstance(model, TfidfModel):
             return TfidfQuery(self._parts.postings(model.stop_words), self._articles[number]).scores()
         if isinstance(model, BM25Model):
             postings = self._parts.postings(model.stop_words)
             return postings.scores([self._articles[number]], model.k1, model.b)
-        if isinstance(model, NearInTimeModel):
+        if isinstance(model, RecencyModel):
             return self._by_time(model, number)
         if id(model) not in self._queries:
             vectors = model.article_vectors(self._articles)
@@ -134,7 +134,7 @@ class PartsQuery:
         query = Query(self._queries[id(model)][number][None], getattr(model, "similarity", "cosine"))
         return self._engine.scores(self._parts.vectors(model), query)
 
-    def _by_time(self, model: NearInTimeModel, number: int) -> np.ndarray:
+    def _by_time(self, model: RecencyModel, number: int) -> np.ndarray:
         parts = [np.zeros(0, dtype=np.float32)]
         for batch in batches(self._parts.dataset, ["created_at"]):
             posts = [Post("", "", created_at=at) for at in batch.column("created_at").to_pylist()]
@@ -219,17 +219,17 @@ def check_parts(model: Model) -> Model:
     Raises:
         ModelError: no part has vectors, or a corpus cannot score one.
     """
-    first = part_with_vectors(model)
+    first = embedding_submodel(model)
     if first is None:
         raise ModelError("gives no vectors that a corpus could keep; give a trained model folder")
     for part in _leaves(model):
-        known = (TfidfModel, BM25Model, NearInTimeModel, ShippedVectorsModel)
+        known = (TfidfModel, BM25Model, RecencyModel, BundledWordVectorsModel)
         if not isinstance(part, known) and type(part).post_vectors is Model.post_vectors:
             raise ModelError(
                 f"its part {type(part).__name__} cannot score the posts of a corpus; rank files of posts (--posts)"
             )
     for part in _inner(model):
-        if isinstance(part, HybridModel) and part.fusion == "zscore_all":
+        if isinstance(part, EnsembleModel) and part.fusion == "zscore_all":
             raise ModelError(
                 "fuses by `zscore_all`, over all articles at once, and a corpus is asked for one; "
                 "choose `sum` or `zscore`"
@@ -239,36 +239,36 @@ def check_parts(model: Model) -> Model:
 
 def _inner(model: Model) -> Iterator[Model]:
     """Models that are put together from others, from the outside in."""
-    if isinstance(model, (CompetingModel, HybridModel)):
+    if isinstance(model, (ArticleSoftmaxModel, EnsembleModel)):
         yield model
-        for part in model.parts():
+        for part in model.submodels():
             yield from _inner(part)
 
 
 def _leaves(model: Model) -> Iterator[Model]:
     """The models that others are put together from, in order."""
-    if isinstance(model, (CompetingModel, HybridModel)):
-        for part in model.parts():
+    if isinstance(model, (ArticleSoftmaxModel, EnsembleModel)):
+        for part in model.submodels():
             yield from _leaves(part)
     else:
         yield model
 
 
 def _vector_parts(model: Model) -> list[Model]:
-    parts = [part.vectors if isinstance(part, ShippedVectorsModel) else part for part in _leaves(model)]
+    parts = [part.vectors if isinstance(part, BundledWordVectorsModel) else part for part in _leaves(model)]
     return [part for part in parts if type(part).post_vectors is not Model.post_vectors]
 
 
 def _share(model: Model, first: Model) -> float | None:
     if model is first:
         return 1.0
-    if isinstance(model, CompetingModel):
+    if isinstance(model, ArticleSoftmaxModel):
         inner = _share(model.model, first)
         return None if inner is None else inner / model.temperature
-    if isinstance(model, HybridModel):
+    if isinstance(model, EnsembleModel):
         if model.fusion != "sum":
             return None
-        shares = [_share(part, first) for part in model.parts()]
+        shares = [_share(part, first) for part in model.submodels()]
         if any(share is None for share in shares):
             return None
         return sum(weight * (share or 0.0) for weight, share in zip(model.weights, shares))

@@ -1,4 +1,4 @@
-"""The columns of one file, found out from its header and its first rows."""
+"""Detect the columns and date styles of a file from its header and first rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
+
+from typing_extensions import override
 
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import AmbiguousDateError, DateStyle, day_first, parse_date
@@ -20,23 +22,24 @@ from linker.data.io.tables import open_table
 Rows = Sequence[Mapping[str, Any]]
 
 _WORDS = {"text": "text", "id": "id", "created_at": "time", "lang": "language"}
-# Numbers, addresses and dates are no texts, whatever their column is called: `comments` often counts them.
+# Numbers, addresses and dates are not texts, even in a column called `comments`, which is often a count.
 _NO_TEXT = re.compile(r"\s*([\d.,:/+-]*|https?://\S+|at://\S+)\s*")
+#: Maximum share of repeated values in a column of ids.
 _REPEATED = 0.1
-"""The share of values that may be there twice in a column of ids: more, and it is that of something else."""
+#: Minimum share of dates in a column of times.
 _DATES = 0.5
-"""The share of values that must be dates in a column of times."""
 
 
 @dataclass
 class Guess:
-    """What was found out about a file's columns.
+    """Columns detected in a file.
 
     Attributes:
-        names: by our name those of the file, where they differ from what was asked; None: it has none.
-        notes: what to tell the user, in parts of one line.
-        guessed: our columns that were guessed.
-        likely: our name → a column that may be meant but was not taken.
+        names: our name → the columns of the file, where they differ from the mapping asked for; None: the file has
+            none.
+        notes: parts of one line of information for the user.
+        guessed: our columns that were detected.
+        likely: our name → a column that may be meant but is not used.
     """
 
     names: dict[str, list[str] | None] = field(default_factory=dict)
@@ -46,14 +49,13 @@ class Guess:
 
 
 def guess(columns: Columns, present: Sequence[str], rows: Rows) -> Guess:
-    """Guess those columns of posts that keep our names and are not in the file.
+    """Detect the columns of posts that were not renamed and that the file does not have.
 
-    Of several that may be meant, the one that stands first in `KNOWN_NAMES` is taken and the others are named in the
-    notes. A column is taken only if what it holds fits: texts are not numbers or addresses, at least half of the
-    times are dates, at most a tenth of the ids are repeated.
+    Of several candidates the first in `KNOWN_NAMES` is used; the others are named in the notes. Its values must match:
+    texts are not numbers or addresses, at least half of the times are dates, at most a tenth of the ids are repeated.
 
     Args:
-        columns: what was asked for; other columns than those of posts are not guessed.
+        columns: the mapping asked for; only columns of posts are detected.
         present: the columns of the file.
         rows: its first rows.
     """
@@ -62,7 +64,7 @@ def guess(columns: Columns, present: Sequence[str], rows: Rows) -> Guess:
         return found
     taken = {name for ours in columns.ours() for name in columns.names(ours) if name in present}
     for ours in ("text", "id", "created_at", "lang"):
-        if columns.names(ours) != [ours]:  # named by the user, or not to be read
+        if columns.names(ours) != [ours]:  # named or turned off by the user
             if any(name not in present for name in columns.names(ours)):
                 _suggest(found, ours, present, rows)
             continue
@@ -70,7 +72,7 @@ def guess(columns: Columns, present: Sequence[str], rows: Rows) -> Guess:
             if ours == "text":
                 _fuller_text(found, present, rows)
             continue
-        if ours == "lang" and "language" in present:  # understood everywhere
+        if ours == "lang" and "language" in present:  # `language_of` reads it
             continue
         _guess_one(found, ours, [name for name in present if name not in taken], rows)
         taken.update(found.names.get(ours) or [])
@@ -78,13 +80,13 @@ def guess(columns: Columns, present: Sequence[str], rows: Rows) -> Guess:
 
 
 def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None:
-    order = {name: place for place, name in enumerate(KNOWN_NAMES[ours])}
+    order = {name: rank for rank, name in enumerate(KNOWN_NAMES[ours])}
     named = [name for name in free if normal(name) in order]
     fitting = [name for name in named if _fits(ours, [row.get(name) for row in rows])]
     fitting.sort(key=lambda name: order[normal(name)])
     if not fitting:
         if ours == "id":
-            unfit = f' ("{named[0]}" is no id: empty, or the same in many lines)' if named else ""
+            unfit = f' ("{named[0]}" has empty or repeated values)' if named else ""
             found.names["id"] = None
             found.notes.append(f"ids are the line numbers{unfit}")
         elif ours == "text" and (longest := _longest(free, rows)):
@@ -98,12 +100,12 @@ def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None
         others = [name for name in others if name not in names]
     found.names[ours] = names
     found.guessed.add(ours)
-    also = f" (also there: {_quoted(others)})" if others else ""
+    also = f" (ignored: {_quoted(others)})" if others else ""
     found.notes.append(f"{_WORDS[ours]} from {' and '.join(_quoted([name]) for name in names)}{also}")
 
 
 def _suggest(found: Guess, ours: str, present: Sequence[str], rows: Rows) -> None:
-    """Find what is meant where the user named a column that is not there."""
+    """Find the column that is meant if the user named one that is missing."""
     other = Guess()
     if ours in present:
         found.likely[ours] = ours
@@ -115,16 +117,14 @@ def _suggest(found: Guess, ours: str, present: Sequence[str], rows: Rows) -> Non
 
 
 def _fuller_text(found: Guess, present: Sequence[str], rows: Rows) -> None:
-    """Tell of a column whose texts may be whole where those of `text` were cut, as in old tweets."""
+    """Note a column with full texts if those of `text` are truncated, as in old tweets."""
     fuller = [
         name
         for name in present
         if normal(name) in FULLER and any(_length(row.get(name)) > _length(row.get("text")) for row in rows)
     ]
     if fuller:
-        found.notes.append(
-            f'text from "text" (longer: "{fuller[0]}"; take it with --column text={fuller[0]})'
-        )
+        found.notes.append(f'text from "text" (longer: "{fuller[0]}"; use it with --column text={fuller[0]})')
 
 
 def _length(value: Any) -> int:
@@ -147,18 +147,18 @@ def _fits(ours: str, values: Sequence[Any]) -> bool:
     return all(isinstance(value, (str, list)) and len(str(value)) < 40 for value in filled)
 
 
-def _is_date(value: Any) -> bool:
+def _is_date(value: Any, ambiguous_only: bool = False) -> bool:
     try:
         parse_date(value)
     except AmbiguousDateError:
         return True
     except ValueError:
         return False
-    return True
+    return not ambiguous_only
 
 
 def _longest(names: Sequence[str], rows: Rows) -> str | None:
-    """The column with the longest texts, in characters, if any holds words; paths into objects are looked at, too."""
+    """The column, or path into nested objects, with the most characters of text; None if none has words."""
     lengths: dict[str, int] = {}
     for row in rows:
         for name, value in _strings({name: row.get(name) for name in names}, ""):
@@ -169,7 +169,7 @@ def _longest(names: Sequence[str], rows: Rows) -> str | None:
 
 
 def _strings(values: Mapping[str, Any], above: str) -> list[tuple[str, str]]:
-    """All strings in nested objects, with their dotted paths, not more than five levels deep."""
+    """All strings in nested objects with their dotted paths, at most five levels deep."""
     found = []
     for name, value in values.items():
         path = f"{above}{name}"
@@ -184,22 +184,22 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+#: Number of rows used for detection.
 _HEAD = 200
-"""Rows that are looked at before the first is read."""
-_HELD = 20_000
-"""Rows of standard input, which cannot be read twice, that are held until one shows whether the day is first."""
+#: Number of rows of standard input, which cannot be read twice, that are buffered to find the order of day and month.
+_BUFFERED = 20_000
 
 
 @dataclass
 class FileColumns:
-    """What one file's columns are.
+    """The columns of one file, and its rows.
 
     Attributes:
-        columns: their names, with how its dates are read.
-        rows: all its rows, dotted paths among their values.
-        present: the columns it has, as far as they are known.
-        likely: our name → a column that may be meant, for the message on missing ones.
-        notes: what to tell the user about the guesses.
+        columns: the mapping for this file, with its date styles.
+        rows: all rows, with the values at dotted paths.
+        present: the columns of the file, as far as known.
+        likely: our name → a column that may be meant, for messages on missing columns.
+        notes: information for the user about detected columns.
     """
 
     columns: Columns
@@ -210,18 +210,18 @@ class FileColumns:
 
 
 def sniffed_names(columns: Columns) -> tuple[set[str], set[str]]:
-    """Names that tell a header from plain text: exact ones, and those known of others in their normal form."""
+    """Return names that distinguish a header from plain text: exact ones, and known ones in their normal form."""
     known = {name for names in KNOWN_NAMES.values() for name in names}
     return columns.all_names(), known if isinstance(columns, PostColumns) else set()
 
 
 def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
-    """Find out what the columns of an open file are.
+    """Detect the columns of an open file.
 
     Args:
-        columns: what was asked for.
+        columns: the mapping asked for.
         table: the file.
-        path: where it lies, to read it again where its dates need that.
+        path: its path, to read it a second time if its dates are ambiguous.
     """
     names = [name for ours in columns.ours() for name in columns.names(ours)]
     paths = [name for name in names if "." in name and name not in (table.columns or ())]
@@ -247,26 +247,27 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
 
 @dataclass(frozen=True)
 class _Source:
-    """Where rows came from, to read them a second time."""
+    """A file whose rows can be read a second time."""
 
     path: str
     paths: list[str]
     columns: Columns
 
     def rows(self) -> Iterator[Row]:
-        """All good rows once more; bad lines were reported, or will be."""
+        """Yield all good rows again, without reporting bad lines."""
         with (
-            BadLines("skip") as nowhere,
-            open_table(_Deaf(self.path, nowhere), sniffed_names(self.columns)) as table,
+            BadLines("skip") as unused,
+            open_table(_SilentFile(self.path, unused), sniffed_names(self.columns)) as table,
         ):
             yield from _with_paths(table.rows, self.paths)
 
 
-class _Deaf(InputFile):
-    """An input whose bad lines are reported by somebody else."""
+class _SilentFile(InputFile):
+    """An input whose bad lines are reported elsewhere."""
 
+    @override
     def bad(self, *_: Any) -> None:
-        """Do nothing."""
+        pass
 
 
 def _with_paths(rows: Iterable[Row], paths: list[str]) -> Iterator[Row]:
@@ -278,15 +279,15 @@ def _with_paths(rows: Iterable[Row], paths: list[str]) -> Iterator[Row]:
 def _date_style(
     name: str, guessed: bool, head: list[Row], rest: Iterator[Row], source: _Source
 ) -> tuple[list[Row], DateStyle | None]:
-    """How to read a column of dates, and the rows that were looked at for that."""
+    """The rows read so far, and how to read a column of dates."""
     votes = {day_first(row.values.get(name)) for row in head} - {None}
     if len(votes) == 1:
         return head, DateStyle(votes.pop(), guessed=guessed)
-    if not votes and not any(_ambiguous(row.values.get(name)) for row in head):
+    if not votes and not any(_is_date(row.values.get(name), ambiguous_only=True) for row in head):
         return head, DateStyle(guessed=True) if guessed else None
     if not votes:
         if source.path == STANDARD_INPUT:
-            head += islice(rest, _HELD)
+            head += islice(rest, _BUFFERED)
             again: Iterable[Row] = head
         else:
             again = source.rows()
@@ -296,18 +297,8 @@ def _date_style(
     return head, DateStyle(undecided=True, guessed=guessed)
 
 
-def _ambiguous(value: Any) -> bool:
-    try:
-        parse_date(value)
-    except AmbiguousDateError:
-        return True
-    except ValueError:
-        return False
-    return False
-
-
 def left_out_notes(columns: Columns) -> list[str]:
-    """What to tell of dates that were left out while a file was read."""
+    """Describe the dates that were left out while a file was read."""
     return [
         style.note(columns.names(ours)[0]) for ours, style in columns.date_styles.items() if style.left_out
     ]

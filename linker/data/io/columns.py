@@ -1,4 +1,4 @@
-"""How the columns of someone's files are called: our names as parameters, theirs as values."""
+"""Column mappings: linker's names of columns to those of a file."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from copy import copy
 from difflib import get_close_matches
 from functools import lru_cache
 
+from typing_extensions import override
+
 from linker.common.errors import DataError
 from linker.data.io.dates import DateStyle
 
 
 class MissingColumnsError(DataError):
-    """Columns that a file must have and has not.
+    """Required columns are missing in a file.
 
     Attributes:
-        remedy: our name → a column of the file that may be meant, None where none comes near.
+        remedy: our name → the column of the file that may be meant; None if none is similar.
     """
 
     def __init__(self, message: str, remedy: dict[str, str | None]) -> None:
@@ -26,16 +28,16 @@ class MissingColumnsError(DataError):
 class Columns:
     """A mapping from our column names to those of a file; each subclass's signature lists ours.
 
-    A list of columns is joined, with a blank line between the non-empty ones. None: the file has no such column. A
-    dotted name, such as `record.text` or `data.0.text`, is a path into nested objects and lists where no column is
-    called exactly so. Instances are not changed after they were made.
+    The values of a list of columns are joined, with a blank line between the non-empty ones. None: the file has no such
+    column. A dotted name, such as `record.text` or `data.0.text`, is a path into nested objects and lists, unless a
+    column has exactly this name. Instances are immutable.
 
     Attributes:
-        required: our columns that must be there.
-        any_of: our columns of which one must be there.
-        dates: our columns that hold dates.
-        kept: our columns that stay among the other fields of a record.
-        date_styles: how the dates of a file are read, by our column; empty: as they are written.
+        required: our columns that a file must have.
+        any_of: our columns of which a file must have one.
+        dates: our columns with dates.
+        kept: our columns that also stay in the extra fields of a record.
+        date_styles: how the dates of a file are read, by our column; empty: only unambiguous dates.
     """
 
     required: tuple[str, ...] = ("id",)
@@ -45,23 +47,23 @@ class Columns:
     date_styles: Mapping[str, DateStyle] = {}
 
     def names(self, ours: str) -> list[str]:
-        """The columns of the file that one of ours is read from."""
+        """Return the columns of the file that one of ours is read from."""
         return _names(self, ours)
 
     def all_names(self) -> set[str]:
-        """All columns of the file that are read."""
+        """Return all columns of the file that are read."""
         return _all_names(self)
 
     def check(self, present: Sequence[str], shown: str, likely: dict[str, str] | None = None) -> None:
-        """Check that the columns are there that must be: those required and those that were renamed.
+        """Check that the file has all required and all renamed columns.
 
         Args:
             present: the columns of the file.
-            shown: what messages call the file.
+            shown: name of the file in messages.
             likely: our name → the column of the file that is probably meant.
 
         Raises:
-            MissingColumnsError: all that are missing, each with a column of a similar name.
+            MissingColumnsError: if columns are missing; it names all of them, with similar columns of the file.
         """
         missing = [
             (name, ours)
@@ -77,11 +79,11 @@ class Columns:
             raise MissingColumnsError(f"{shown}: {message}", remedy)
 
     def ours(self) -> list[str]:
-        """Our names, in order."""
+        """Return our names, in order."""
         return [name for name in vars(self) if name != "date_styles"]
 
     def of_file(self, names: Mapping[str, list[str] | None], date_styles: Mapping[str, DateStyle]) -> Columns:
-        """These columns as one file has them: `names` in place of our own, and how its dates are read."""
+        """Return a copy for one file, with `names` of the file in place of ours, and its `date_styles`."""
         found = copy(self)
         for ours, theirs in names.items():
             setattr(found, ours, theirs)
@@ -89,17 +91,17 @@ class Columns:
         return found
 
     def plain_text(self, shown: str) -> Columns:
-        """The columns of an input that is plain text.
+        """Return the columns of a plain-text file.
 
         Raises:
-            DataError: these columns cannot be had from one.
+            DataError: if a plain-text file cannot have these columns.
         """
         raise DataError(
-            f"{shown}: plain text can hold posts, one a line, nothing else; use JSON lines, CSV or TSV"
+            f"{shown}: plain text is supported for posts only, one per line; use JSON lines, CSV or TSV"
         )
 
 
-# Every line of a file asks for the same.
+# Cached because it is called for every line.
 @lru_cache(maxsize=256)
 def _names(columns: Columns, ours: str) -> list[str]:
     theirs = getattr(columns, ours)
@@ -134,7 +136,7 @@ class ArticleColumns(Columns):
 class PostColumns(Columns):
     """Columns of a file of posts; with `id: null` the line numbers are the ids.
 
-    Columns that keep our names and that the file does not have are guessed; see `linker.data.io.column_detection`.
+    Columns that were not renamed and that the file does not have are detected, see `linker.data.io.column_detection`.
     """
 
     required = ()
@@ -155,13 +157,13 @@ class PostColumns(Columns):
         self.article_ids, self.created_at, self.split = article_ids, created_at, split
         self.lang = lang
 
+    @override
     def plain_text(self, shown: str) -> Columns:
-        """The text is all there is."""
         return PostColumns(id=None, article_id=None, article_ids=None, created_at=None, split=None, lang=None)
 
 
 class SingleFileColumns(Columns):
-    """Columns of a file with an article and a post on every line; without `id` line numbers are the ids."""
+    """Columns of a file with an article and a post on every line; without `id` the line numbers are the ids."""
 
     required = ("url", "article")
     dates = ("created_at", "published")
@@ -184,7 +186,7 @@ class SingleFileColumns(Columns):
 
 
 class PairColumns:
-    """Columns of files of articles and of the files of posts that go with them."""
+    """Columns of the files of articles and of the files of posts."""
 
     def __init__(self, articles: ArticleColumns | None = None, posts: PostColumns | None = None) -> None:
         self.articles = articles or ArticleColumns()
@@ -192,7 +194,7 @@ class PairColumns:
 
 
 def missing_column(name: str, ours: str, present: Iterable[str]) -> str:
-    """Say that a column is missing, which one comes near, and how to name it."""
+    """Describe that a column is missing, which one is similar, and how to name it."""
     return _all_missing([(name, ours)], list(present), {})[0]
 
 
@@ -202,19 +204,19 @@ def _all_missing(
     """The message on missing columns, and our names with the columns that may be meant."""
     complaints, remedy = [], {}
     for name, ours in missing:
-        near = get_close_matches(name, present, n=1, cutoff=0.5) or [one for one in present if name in one]
-        resembling = near[0] if near else None
-        # A name that somebody typed is misspelled rather than made up.
-        meant = resembling or likely.get(ours) if name != ours else likely.get(ours) or resembling
+        near = get_close_matches(name, present, n=1, cutoff=0.5) or [
+            other for other in present if name in other
+        ]
+        similar = near[0] if near else None
+        # A name that the user typed is probably misspelled.
+        meant = similar or likely.get(ours) if name != ours else likely.get(ours) or similar
         remedy[ours] = meant
-        hint = (
-            "" if meant is None else f', the {"nearest" if meant == resembling else "likeliest"} is "{meant}"'
-        )
-        complaints.append(f'no column "{name}"{hint}')
+        hint = "" if meant is None else f'; did you mean "{meant}"?'
+        complaints.append(f'column "{name}" is missing{hint}')
     listed = ", ".join(present[:15]) + (", …" if len(present) > 15 else "")
     mapping = ", ".join(f'"{ours}": "{meant or "…"}"' for ours, meant in remedy.items())
     it = "it" if len(missing) == 1 else "them"
     return (
-        f"{'; '.join(complaints)} (there are: {listed}); name {it} in `columns`, like {{{mapping}}}",
+        f"{'; '.join(complaints)} (columns: {listed}); name {it} in `columns`, like {{{mapping}}}",
         remedy,
     )

@@ -1,4 +1,4 @@
-"""Dates as they are found in files of articles and posts."""
+"""Parse dates in files of articles and posts."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 
 class DateStyle:
-    """How the dates of one column are read, and which were left out.
+    """How the dates of one column are read, and which values were left out.
 
     Args:
-        day_first: whether the day is first in dates like 5/6/2015; None: not known.
-        undecided: leave out dates like 5/6/2015, since the column does not show which number is the day.
-        guessed: nobody named this column: leave out what is no date.
+        day_first: whether the day is first in dates like 5/6/2015; None: unknown.
+        undecided: leave out dates like 5/6/2015, because the column does not show which number is the day.
+        guessed: leave out values that are not dates, because the column was detected, not named by the user.
 
     Attributes:
-        left_out: how many values were.
+        left_out: number of values left out.
         example: the first of them.
     """
 
@@ -26,7 +26,7 @@ class DateStyle:
         self.example: Any = None
 
     def leaves_out(self, error: ValueError) -> bool:
-        """Whether a value that raised this error is left out; otherwise its line is a bad one."""
+        """Return whether a value that raised this error is left out; otherwise its line is bad."""
         return self._guessed or (self._undecided and isinstance(error, AmbiguousDateError))
 
     def leave_out(self, value: Any) -> None:
@@ -36,35 +36,24 @@ class DateStyle:
         self.left_out += 1
 
     def note(self, name: str) -> str:
-        """What to say of the values left out of the column called `name`, and what to do."""
-        times = "1 date" if self.left_out == 1 else f"{self.left_out:,} dates"
+        """Describe the values left out of the column `name`, and what to do."""
+        dates = "1 date" if self.left_out == 1 else f"{self.left_out:,} dates"
         shown = str(self.example)[:40]
         if self._undecided:
             return (
-                f'{times} in "{name}" left out: whether the day or the month is first in {shown!r} cannot be told '
-                "from the column; write dates like 2015-05-26"
+                f'{dates} in "{name}" left out: {shown!r} is ambiguous (day or month first?); write dates like '
+                "2015-05-26"
             )
-        return f'{times} in "{name}" left out, such as {shown!r}: not read as a date'
+        return f'{dates} in "{name}" left out: {shown!r} is not a date'
 
 
 _TIME = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d{1,9}))?)?"
     r"(?:\s?(?P<half>[ap])\.?m\.?)?"
 )
-# Hours from Greenwich: the zones that mail (RFC 2822) knows, and those of central Europe.
-_ZONES = {
-    "Z": 0,
-    "UTC": 0,
-    "GMT": 0,
-    "EST": -5,
-    "EDT": -4,
-    "CST": -6,
-    "CDT": -5,
-    "MST": -7,
-    "MDT": -6,
-    "PST": -8,
-}
-_ZONES |= {"PDT": -7, "CET": 1, "CEST": 2}
+# Offsets from UTC in hours: the zones of RFC 2822 and of central Europe.
+_ZONES = {"Z": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6}
+_ZONES |= {"PST": -8, "PDT": -7, "CET": 1, "CEST": 2}
 _ZONE = rf"(?P<zone>{'|'.join(_ZONES)}|[+-]\d{{2}}(?::?\d{{2}})?)"
 _MONTH_NAMES = [
     *("january", "february", "march", "april", "may", "june"),
@@ -86,7 +75,7 @@ _FORMS = [
         rf"{_WEEKDAY}{_MONTH}\s+{_DAY},?\s+{_YEAR}(?:,?\s+{_TIME}\s*{_ZONE}?)?",
         # 2024/05/01 12:30
         rf"{_YEAR}/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})(?:,?\s+{_TIME}\s*{_ZONE}?)?",
-        # 01.05.2024, 1.5.2024 12:30: with dots the day is first wherever dates are written so
+        # 01.05.2024, 1.5.2024 12:30: with dots the day is always first
         rf"(?P<day>\d{{1,2}})\.(?P<month>\d{{1,2}})\.{_YEAR}(?:,?\s+{_TIME}\s*{_ZONE}?)?",
     )
 ]
@@ -96,51 +85,51 @@ _EITHER = re.compile(
     rf"(?:,?\s+{_TIME}\s*{_ZONE}?)?",
     re.IGNORECASE | re.ASCII,
 )
-# What most files have, and Python's own reader takes too, many times as fast.
+# The most common form, which Python's parser reads many times as fast.
 _USUAL = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.(?:\d{3}|\d{6}))?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)?", re.ASCII
 )
 _NUMBER = re.compile(r"\d{9,19}(\.\d+)?", re.ASCII)
-# Times since 1970 of the years 1973 to 2286: smallest, largest, how many make a second.
+# Times since 1970 for the years 1973 to 2286: minimum, maximum, units per second.
 _UNITS = ((1e8, 1e10, 1), (1e11, 1e13, 10**3), (1e14, 1e16, 10**6), (1e17, 1e19, 10**9))
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class AmbiguousDateError(ValueError):
-    """A date such as 5/6/2015, which means two days."""
+    """A date with two meanings, such as 5/6/2015."""
 
 
 def parse_date(value: Any, day_first: bool | None = None) -> datetime:
-    """A point in time in UTC. Without a zone UTC is meant, without a time midnight.
+    """Parse a point in time, in UTC; a missing zone means UTC, a missing time midnight.
 
-    Reads ISO 8601, plain dates, Twitter's and RSS's form, "26 May 2015", "May 26, 2015", "26.5.2015", "2015/05/26",
-    "5/26/2015 4:52 PM", seconds, milliseconds, microseconds or nanoseconds since 1970 (numbers or digits), dates and
-    times of Parquet and Excel.
+    Reads ISO 8601, dates, the formats of Twitter and RSS, "26 May 2015", "May 26, 2015", "26.5.2015", "2015/05/26",
+    "5/26/2015 4:52 PM", seconds, milliseconds, microseconds or nanoseconds since 1970 (numbers or digits), and dates
+    and times of Parquet and Excel.
 
     Args:
-        value: what is written there.
-        day_first: whether the day or the month is first in dates like 5/6/2015; None: not known, and such a date is
-            read only where one of the numbers can be no month, or both are the same.
+        value: the value of a cell.
+        day_first: whether the day is first in dates like 5/6/2015; None: unknown, so that such a date is read only if
+            one of its numbers is above 12 or both are equal.
 
     Raises:
-        AmbiguousDateError: `day_first` is None and the date means two days.
-        ValueError: the value is none of these.
+        AmbiguousDateError: if `day_first` is None and the date has two meanings.
+        ValueError: if the value is not a date.
     """
     try:
         moment = _moment(value, day_first)
     except AmbiguousDateError:
         raise
-    except (ValueError, OverflowError):  # the 30th of February, or within a day of the year 1
+    except (ValueError, OverflowError):  # 30 February, or outside the years 1 to 9999
         moment = None
     if moment is None:
         raise ValueError(
-            f"{str(value)[:60]!r} is not read as a date; write it like 2015-05-26 or 2015-05-26T16:52:48Z"
+            f"{str(value)[:60]!r} is not a date; write it like 2015-05-26 or 2015-05-26T16:52:48Z"
         )
     return moment
 
 
 def day_first(value: Any) -> bool | None:
-    """Whether a date such as 26/5/2015 shows by itself that the day is first; None: it shows neither, or is none."""
+    """Return whether the day is first in a date like 26/5/2015; None if it does not show, or is not such a date."""
     match = _EITHER.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         return None
@@ -172,9 +161,9 @@ def _moment(value: Any, day_first: bool | None) -> datetime | None:
             return None
         value = float(text) if "." in text else int(text)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        for smallest, largest, of_a_second in _UNITS:
+        for smallest, largest, per_second in _UNITS:
             if smallest <= value < largest:
-                return _EPOCH + timedelta(microseconds=round(value * 10**6 / of_a_second))
+                return _EPOCH + timedelta(microseconds=round(value * 10**6 / per_second))
     return None
 
 
@@ -184,7 +173,7 @@ def _either(parts: dict[str, str | None], day_first: bool | None) -> datetime:
         if int(first) < 13 and int(second) < 13 and int(first) != int(second):
             written = f"{first}{parts['mark']}{second}{parts['mark']}{parts['year']}"
             raise AmbiguousDateError(
-                f"{written!r} is not read as a date, since it means two days; write it like 2015-05-26"
+                f"{written!r} is ambiguous (day or month first?); write it like 2015-05-26"
             )
         day_first = int(first) > 12
     day, month = (first, second) if day_first else (second, first)
@@ -216,11 +205,11 @@ def _from_parts(parts: dict[str, str | None]) -> datetime:
 
 
 def _hour(hour: int, half: str | None) -> int:
-    """The hour of the day; `half` is `a` before noon and `p` after it, None on a clock of 24 hours."""
+    """Convert to the 24-hour clock; `half` is `a` (am), `p` (pm) or None."""
     if half is None:
         return hour
     if not 1 <= hour <= 12:
-        raise ValueError("no such hour on a clock of twelve")
+        raise ValueError(f"{hour} is not an hour of a 12-hour clock")
     return hour % 12 + (12 if half in "pP" else 0)
 
 

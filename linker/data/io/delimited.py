@@ -11,18 +11,18 @@ from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Line, Row, Table, not_utf8
 from linker.data.io.streams import shown_name
 
-# What Excel, LibreOffice and Google Sheets take for a formula: anything after `=`. After the other signs only what
-# calls a function or another program does harm, and posts often begin with `@name`, `-` or `+1`.
+# Formulas of Excel, LibreOffice and Google Sheets: anything after `=`. After the other signs only calls of functions or
+# programs are harmful, and posts often begin with `@name`, `-` or `+1`.
 _FORMULA = re.compile(r"'*[\t\r\n ]*(?:[=＝]|[+\-@＋－＠][\s\S]*[(|])")
 
 
 def guarded(text: str) -> str:
-    """The text, behind an apostrophe where a spreadsheet might run it: `=1+1`, `@SUM(A1)`, `+cmd|…`."""
+    """Prefix a text with an apostrophe if a spreadsheet might execute it: `=1+1`, `@SUM(A1)`, `+cmd|…`."""
     return "'" + text if _FORMULA.match(text) else text
 
 
 def unguarded(text: str) -> str:
-    """What `guarded` was given."""
+    """Undo `guarded`."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
@@ -31,7 +31,7 @@ Record = tuple[int, list[str], str]
 
 
 def tsv_table(file: InputFile, lines: Iterator[Line]) -> Table:
-    """Rows of a TSV file: no quoting, a tab always separates."""
+    """Open a TSV file, without quoting: every tab separates."""
     header = next(lines, None)
     columns = checked_header(header.text.split("\t") if header else [], file)
     records = ((number, text.split("\t"), text) for number, text in lines)
@@ -39,15 +39,18 @@ def tsv_table(file: InputFile, lines: Iterator[Line]) -> Table:
 
 
 def csv_table(file: InputFile, lines: Iterator[Line]) -> Table:
-    """Rows of a CSV file, whose quoted fields may hold line breaks.
+    """Open a CSV file; quoted fields may contain line breaks.
 
-    The first of `,`, `;` and tab that the header has outside quotes separates.
+    The delimiter is the first of `,`, `;` and tab that occurs in the header outside quotes.
+
+    Raises:
+        DataError: if the header is missing or faulty.
     """
     csv.field_size_limit(MAX_LINE)
     taken: list[Line] = []
     first = next(lines, None)
     if first is None:
-        raise DataError(f"{shown_name(file.path)}: is empty; a header line is expected")
+        raise DataError(f"{shown_name(file.path)}: the file is empty; add a header line")
     delimiter = delimiter_of(first.text)
 
     def recorded() -> Iterator[str]:
@@ -66,9 +69,9 @@ def csv_table(file: InputFile, lines: Iterator[Line]) -> Table:
 
 
 def delimiter_of(header: str) -> str:
-    """What separates the names of a CSV header."""
+    """Return the delimiter of a CSV header."""
     unquoted = _QUOTED.sub("", header)
-    return next((one for one in ",;\t" if one in unquoted), ",")
+    return next((delimiter for delimiter in ",;\t" if delimiter in unquoted), ",")
 
 
 def _csv_records(advance: Callable[[], list[str]], taken: list[Line], file: InputFile) -> Iterator[Record]:
@@ -80,7 +83,7 @@ def _csv_records(advance: Callable[[], list[str]], taken: list[Line], file: Inpu
             return
         except csv.Error as error:
             last = taken[-1].number
-            upto = f" (in a record that goes on to line {last})" if len(taken) > 1 else ""
+            upto = f" (in a record up to line {last})" if len(taken) > 1 else ""
             file.bad(taken[0].number, LineError("broken CSV", f"{error}{upto}"), _text(taken))
             continue
         yield taken[0].number, fields, _text(taken)
@@ -91,7 +94,7 @@ def _text(taken: list[Line]) -> str:
 
 
 def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Iterator[Row]:
-    # Only what linker wrote: in other files an apostrophe stands for itself.
+    # Only files written by linker: elsewhere an apostrophe has no special meaning.
     ours = columns[:4] == ["rank", "score", "id", "text"]
     for number, fields, raw in records:
         if not raw.strip():
@@ -99,7 +102,7 @@ def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Ite
         elif not_utf8(raw):
             file.bad(number, LineError("invalid UTF-8"), raw)
         elif len(fields) != len(columns):
-            count = f"{len(fields)} where the header has {len(columns)}"
+            count = f"{len(fields)}, the header has {len(columns)}"
             file.bad(number, LineError("wrong number of fields", count), raw)
         else:
             if ours:
@@ -108,15 +111,19 @@ def _rows(records: Iterator[Record], columns: list[str], file: InputFile) -> Ite
 
 
 def checked_header(names: list[str], file: InputFile) -> list[str]:
-    """The names of the columns, stripped: non-empty, each once."""
+    """Return the stripped column names of a header.
+
+    Raises:
+        DataError: if all names are empty, one is repeated or not UTF-8.
+    """
     columns = [name.strip() for name in names]
     if not any(columns):
-        raise DataError(f"{shown_name(file.path)}: is empty; a header line is expected")
+        raise DataError(f"{shown_name(file.path)}: the file is empty; add a header line")
     if not_utf8("".join(columns)):
-        raise DataError(f"{shown_name(file.path)}, line 1: the header is not UTF-8")
+        raise DataError(f"{shown_name(file.path)}, line 1: the header is not UTF-8; save the file as UTF-8")
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         raise DataError(
-            f"{shown_name(file.path)}, line 1: columns named twice: {', '.join(map(repr, twice))}"
+            f"{shown_name(file.path)}, line 1: repeated column {', '.join(map(repr, twice))}; rename one of them"
         )
     return columns

@@ -1,4 +1,4 @@
-"""Single values of a row, checked: ids, texts, dates, labels."""
+"""Checked values of a row: ids, texts, dates, labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING = object()
 
 
 def put_paths(values: dict[str, Any], paths: list[str]) -> None:
-    """Put what lies at the paths into the row under the paths' own names, where it has no such column already."""
+    """Copy nested values into the row under their dotted paths, unless it has such a column already."""
     for path in paths:
         if path not in values:
             value = at_path(values, path)
@@ -25,7 +25,7 @@ def put_paths(values: dict[str, Any], paths: list[str]) -> None:
 
 
 def at_path(values: Mapping[str, Any], path: str) -> Any:
-    """What lies at `record.text` or `data.0.text`; a marker of its own where nothing does."""
+    """Return the nested value at a path such as `record.text` or `data.0.text`; a marker object if there is none."""
     value: Any = values
     for step in path.split("."):
         if isinstance(value, Mapping) and step in value:
@@ -44,15 +44,15 @@ _JOIN, _SEPARATOR = "\n\n", "|"
 
 
 def is_missing(value: Any) -> bool:
-    """Is a cell empty: None, NaN (how pandas writes None to Parquet) or white space?"""
+    """Return whether a cell is empty: None, NaN (how pandas writes None to Parquet) or white space."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
 def text_of(values: Values, columns: Columns, ours: str) -> str:
-    """A text, or several joined; empty where there is none.
+    """Return a text, or several joined by blank lines; empty if missing.
 
     Raises:
-        LineError: a value that is no string.
+        LineError: if a value is not a string.
     """
     parts = []
     for name in columns.names(ours):
@@ -66,10 +66,10 @@ def text_of(values: Values, columns: Columns, ours: str) -> str:
 
 
 def required_text(values: Values, columns: Columns) -> dict[str, str]:
-    """The texts by our names of which one must not be empty.
+    """Return the texts of which at least one must be non-empty, by our names.
 
     Raises:
-        LineError: all are missing or empty.
+        LineError: if all are missing or empty.
     """
     texts = {ours: text_of(values, columns, ours) for ours in columns.any_of}
     if not any(texts.values()):
@@ -83,10 +83,10 @@ def required_text(values: Values, columns: Columns) -> dict[str, str]:
 
 
 def id_of(values: Values, columns: Columns, ours: str = "id") -> str:
-    """An id that must be there: a string or whole number, as a string.
+    """Return a required id, a string or integer, as a string.
 
     Raises:
-        LineError: there is none, or it is something else.
+        LineError: if it is missing or of another type.
     """
     (name,) = columns.names(ours)
     if name not in values:
@@ -98,10 +98,10 @@ def id_of(values: Values, columns: Columns, ours: str = "id") -> str:
 
 
 def label_of(values: Values, columns: Columns, ours: str) -> str | None:
-    """A string or whole number, as a string without white space around it; None where there is none.
+    """Return a string or integer as a stripped string; None if missing.
 
     Raises:
-        LineError: it is something else, or holds control characters.
+        LineError: if it is of another type or has control characters.
     """
     for name in columns.names(ours):
         if not is_missing(values.get(name)):
@@ -110,10 +110,10 @@ def label_of(values: Values, columns: Columns, ours: str) -> str | None:
 
 
 def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
-    """A list of ids; in CSV and TSV `a|b` or `["a", "b"]`.
+    """Return a list of ids; in CSV and TSV `a|b` or `["a", "b"]`.
 
     Raises:
-        LineError: it is something else.
+        LineError: if it is of another type.
     """
     for name in columns.names(ours):
         value = values.get(name)
@@ -128,7 +128,7 @@ def labels_of(values: Values, columns: Columns, ours: str) -> list[str]:
 
 
 def first_of(values: Values, columns: Columns, ours: str) -> str | None:
-    """A string, or the first of a list of strings; None where there is none."""
+    """Return a string, or the first of a list of strings; None if missing."""
     for name in columns.names(ours):
         value = values.get(name)
         first = value[0] if isinstance(value, list) and value else value
@@ -138,10 +138,10 @@ def first_of(values: Values, columns: Columns, ours: str) -> str | None:
 
 
 def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
-    """A date; None where there is none, or where the column's dates are left out, which is counted there.
+    """Return a date; None if missing, or if the column's `DateStyle` leaves it out and counts it.
 
     Raises:
-        LineError: there is something that is no date.
+        LineError: if it is not a date.
     """
     for name in columns.names(ours):
         if not is_missing(values.get(name)):
@@ -157,7 +157,7 @@ def date_of(values: Values, columns: Columns, ours: str) -> datetime | None:
 
 
 def _listed(value: str) -> list[Any] | None:
-    """The items of `a|b` or `["a", "b"]`; None where it begins like the latter and is something else."""
+    """The items of `a|b` or `["a", "b"]`; None for a faulty list."""
     if not value.lstrip().startswith("["):
         return value.split(_SEPARATOR)
     try:
@@ -169,7 +169,7 @@ def _listed(value: str) -> list[Any] | None:
 
 def _label(name: str, value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise _wrong_type(name, value, "a string or whole number")
+        raise _wrong_type(name, value, "a string or integer")
     label = str(value).strip()
     if not label or _CONTROL.search(label):
         raise LineError("unusable id", f'"{name}" is {label!r}')

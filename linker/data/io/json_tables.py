@@ -1,4 +1,4 @@
-"""JSON that is no object a line: a list of objects, or an object that holds one such list, read a piece at a time."""
+"""JSON inputs: one object per line, a list of objects, or an object that contains one such list."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linker.data.io.streams import shown_name
 
 
 def json_table(file: InputFile, lines: Iterator[Line]) -> Table:
-    """Rows of a file with one JSON object a line."""
+    """Open a file with one JSON object per line."""
 
     def rows() -> Iterator[Row]:
         for number, text in lines:
@@ -28,10 +28,10 @@ def json_table(file: InputFile, lines: Iterator[Line]) -> Table:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The object that a line holds.
+    """Parse a line with one object.
 
     Raises:
-        LineError: it holds something else, or what no UTF-8 file can hold.
+        LineError: if it is not an object, or not valid JSON or Unicode.
     """
     if not text.strip():
         raise LineError("blank line")
@@ -51,16 +51,16 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def checked_object(value: Any, raw: str) -> dict[str, Any]:
-    """A value that was read from `raw`, if it is an object of proper Unicode.
+    """Return a value parsed from `raw` if it is an object of valid Unicode.
 
     Raises:
-        LineError: it is not.
+        LineError: otherwise.
     """
     if not isinstance(value, dict):
         raise LineError("not a JSON object", f"but {_kind(value)}")
-    # JSON can spell half a surrogate pair ("\ud83d"), which no UTF-8 file can hold.
+    # JSON can escape half of a surrogate pair ("\ud83d"), which UTF-8 cannot encode.
     if "\\u" in raw and not_utf8(json.dumps(value, ensure_ascii=False)):
-        raise LineError("invalid Unicode", "half of a surrogate pair (a character cut in two)")
+        raise LineError("invalid Unicode", "half of a surrogate pair (a truncated character)")
     return value
 
 
@@ -69,38 +69,38 @@ def _kind(value: object) -> str:
 
 
 def no_constant(name: str) -> NoReturn:
-    """Refuse NaN and Infinity, which Python reads and JSON does not know."""
+    """Reject NaN and Infinity, which Python reads but JSON does not allow."""
     raise LineError("broken JSON", f"{name} is not a JSON value")
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of these keys and values.
+    """Make an object of keys and values.
 
     Raises:
-        LineError: a key is there twice.
+        LineError: if a key is repeated.
     """
     values = dict(pairs)
     if len(values) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise LineError("broken JSON", f'key "{twice}" is there twice')
+        raise LineError("broken JSON", f'repeated key "{twice}"')
     return values
 
 
 _CHUNK = 1 << 18
 _SPACE = re.compile(r"[ \t\r\n]*")
-# What a number or word that ends with the text read so far may go on with.
+# Characters that may continue a number or word at the end of the text read so far.
 _OPEN_END = re.compile(r"[\w.+-]")
 _KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:')
 _OPENING = re.compile(r"\s*\[\s*\{")
-_REMEDY = "a list of objects, or an object that holds one such list, is expected"
+_REMEDY = "not a list of objects or an object with one such list"
 
 
 def json_document(file: InputFile, stream: BinaryIO) -> Table:
-    """Rows of a JSON list of objects, or of an object that holds exactly one, counted from 1 in place of lines.
+    """Open a JSON list of objects, or an object with exactly one such list; items are numbered from 1.
 
-    Several of them may follow one another, as APIs answer page by page. Memory holds one item at a time, and what else
-    stands in an object around the list.
+    Several such values may follow one another, like the pages of an API response. Memory holds one item at a time, and
+    the other values of an object around the list.
 
     Raises:
         DataError: while reading: broken JSON, no such list, or several.
@@ -123,33 +123,33 @@ def json_document(file: InputFile, stream: BinaryIO) -> Table:
                 yield row
             number = file.lines
         if not lists and not file.lines:
-            raise text.fault(f"{_REMEDY}; this object has {', '.join(keys[:15]) or 'no keys'}")
+            raise text.fault(f"{_REMEDY} (keys: {', '.join(keys[:15]) or 'none'})")
 
     return Table("json", None, rows())
 
 
 def is_page(line: bytes, whole: bool, is_known: Callable[[str], bool]) -> bool:
-    """Does a line, or its beginning, hold an object that is no post itself, but has one list of them?
+    """Return whether a line is an object with one list of posts, not a post itself.
 
     Args:
-        line: the line.
-        whole: whether that is all of it.
-        is_known: whether a key is known as that of a post.
+        line: the line, or its beginning.
+        whole: whether it is the complete line.
+        is_known: whether a key is that of a post.
     """
     if whole:
         try:
             value = json_object(line.decode("utf-8", "surrogateescape"))
         except LineError:
             return False
-        known = any(not isinstance(one, list) and is_known(key) for key, one in value.items())
+        known = any(not isinstance(item, list) and is_known(key) for key, item in value.items())
         return not known and len(lists_of_objects(value)) == 1
     text, decoder = line.decode("utf-8", "replace"), json.JSONDecoder()
-    place = text.index("{") + 1
+    position = text.index("{") + 1
     try:  # key after key, up to the list
-        while match := _KEY.match(text, place):
+        while match := _KEY.match(text, position):
             if _OPENING.match(text, match.end()):
                 return True
-            value, place = decoder.raw_decode(text, _end_of_space(text, match.end()))
+            value, position = decoder.raw_decode(text, _end_of_space(text, match.end()))
             if not isinstance(value, list) and is_known(json.loads(match[1])):
                 return False
     except ValueError:
@@ -157,20 +157,26 @@ def is_page(line: bytes, whole: bool, is_known: Callable[[str], bool]) -> bool:
     return False
 
 
-def _end_of_space(text: str, place: int) -> int:
-    match = _SPACE.match(text, place)
-    return match.end() if match else place
+def _end_of_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
 
 
 def lists_of_objects(value: dict[str, Any]) -> list[str]:
-    """The keys whose values are lists with an object in them."""
+    """Return the keys whose values are lists with at least one object."""
     return [
-        key for key, one in value.items() if isinstance(one, list) and any(isinstance(i, dict) for i in one)
+        key
+        for key, items in value.items()
+        if isinstance(items, list) and any(isinstance(item, dict) for item in items)
     ]
 
 
 class _Text:
-    """The decoded text of a stream, of which so much is held as is needed."""
+    """An incremental JSON reader over a stream.
+
+    Attributes:
+        raw: the text that the last value was read from.
+    """
 
     def __init__(self, stream: BinaryIO, shown: str) -> None:
         self._stream, self._shown = stream, shown
@@ -179,10 +185,9 @@ class _Text:
         self._held, self._at, self._ended = "", 0, False
         self._before = 0
         self.raw = ""
-        """What the last value was read from."""
 
     def skip_to(self) -> str:
-        """The next character that is no white space, not taken yet; empty at the end."""
+        """Skip white space and return the next character without consuming it; empty at the end."""
         while True:
             match = _SPACE.match(self._held, self._at)
             self._at = match.end() if match else self._at
@@ -192,17 +197,20 @@ class _Text:
                 return ""
 
     def take(self, expected: str) -> None:
-        """Take a character that must come next."""
+        """Consume the next character, which must be `expected`."""
         found = self.skip_to()
         if found != expected:
-            raise self.fault(f"{expected!r} expected, {found!r} found" if found else "it ends too early")
+            raise self.fault(
+                f"broken JSON: {found!r} found, {expected!r} expected" if found else "the file ends too early"
+            )
         self._at += 1
 
     def value(self) -> Any:
-        """The next value.
+        """Read the next value.
 
         Raises:
-            LineError: it is well-formed, but not what JSON allows in strict reading.
+            LineError: if it is well-formed but not strict JSON (NaN, repeated keys).
+            DataError: if it is malformed.
         """
         self.skip_to()
         step = _CHUNK
@@ -225,16 +233,16 @@ class _Text:
             if len(self._held) - self._at > MAX_LINE:
                 raise self.fault(f"a value is broken, or longer than {MAX_LINE >> 20} MiB")
             self._more(step)
-            step *= 2  # a value in many pieces is not read from its start for every one
+            step *= 2  # so that a long value is not parsed from its start for every piece
 
-    def fault(self, what: str, place: int | None = None) -> DataError:
-        """The error to raise for what is wrong here."""
-        at = self._at if place is None else place
+    def fault(self, problem: str, position: int | None = None) -> DataError:
+        """Make an error that names the file and the line."""
+        at = self._at if position is None else position
         line = self._before + self._held.count("\n", 0, at) + 1
-        return DataError(f"{self._shown}, line {line}: {what}")
+        return DataError(f"{self._shown}, line {line}: {problem}")
 
     def _skipped_value(self) -> bool:
-        """Pass over a value that is not allowed; not before all of it is held."""
+        """Skip a value that is not strict JSON; False until all of it is buffered."""
         try:
             _, end = json.JSONDecoder().raw_decode(self._held, self._at)
         except ValueError as error:
@@ -254,7 +262,7 @@ class _Text:
 
 
 def _items(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
-    """The objects of a list whose bracket was taken, counted on from `number`."""
+    """The objects of a list whose bracket was consumed, numbered from `number` + 1."""
     if text.skip_to() == "]":
         text.take("]")
         return
@@ -275,7 +283,7 @@ def _items(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
 
 
 def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> Iterator[Row]:
-    """The objects of the only list of objects in the object that begins here, whose keys are added to `keys`."""
+    """The objects of the only list of objects in the next object, whose keys are appended to `keys`."""
     text.take("{")
     found: list[str] = []
     first_key = True
@@ -306,12 +314,12 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
     text.take("}")
     if len(found) > 1:
         raise text.fault(
-            f"it holds several lists of objects ({', '.join(found)}); keep one of them: jq -c '.{found[0]}[]'"
+            f"several lists of objects ({', '.join(found)}); keep one of them: jq -c '.{found[0]}[]'"
         )
 
 
 def _list_in_object(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
-    """The objects of a list; none where it begins with something else."""
+    """The objects of a list; none if its first item is not an object."""
     text.take("[")
     opening = text.skip_to()
     if opening == "{":

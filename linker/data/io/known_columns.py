@@ -1,4 +1,4 @@
-"""What other people's exports call the columns of posts, best first."""
+"""Names of the columns of posts in common exports, in order of preference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _JOINT = re.compile(r"[\W_]+")
 
 
 def normal(name: str) -> str:
-    """A column's name without case, spaces and punctuation: `Tweet Text`, `tweet_text`, `tweetText` are the same."""
+    """Normalize a column's name: without case, spaces and punctuation (`Tweet Text`, `tweet_text` → `tweettext`)."""
     return _JOINT.sub("", name).casefold()
 
 
@@ -16,9 +16,8 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-#: Names in their normal form by our column, in the order in which they are taken. Exports of X (v1.1, v2, archives,
-#: twarc, snscrape), 4CAT, Zeeschuimer, Reddit dumps, Telegram, YouTube, TikTok, CrowdTangle, and tables made by hand
-#: in the languages of many of our users.
+#: Normalized names by our column, in order of preference: exports of X (v1.1, v2, archives, twarc, snscrape), 4CAT,
+#: Zeeschuimer, Reddit dumps, Telegram, YouTube, TikTok, CrowdTangle, and hand-made tables in several languages.
 KNOWN_NAMES: dict[str, tuple[str, ...]] = {
     "text": _names(
         "text fulltext tweettext posttext messagetext commenttext rawcontent textoriginal tweet body message content "
@@ -46,7 +45,7 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
     ),
 }
 
-#: What may stand before a text that has no column `text`, as on Reddit: both are read then.
+#: Titles that are read together with a text in another column than `text`, as on Reddit.
 TITLES = frozenset(_names("title subject posttitle titel titre titulo título titolo tytuł заголовок 标题"))
-#: Fuller than a column `text` that may have been cut beside it.
+#: Columns with the full text if the column `text` may be truncated.
 FULLER = frozenset(_names("fulltext rawcontent textoriginal notetweettext"))

@@ -1,4 +1,4 @@
-"""Lines that are neither an article nor a post: counted, shown, set aside, never lost."""
+"""Bad lines of input files: reported, or set aside in `.errors.jsonl` files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,12 @@ SHOWN = 20
 
 
 class LineError(ValueError):
-    """What is wrong with one line: a short reason that lines can be counted by, and the detail."""
+    """A fault of one line.
+
+    Args:
+        reason: a short phrase that faults are counted by, such as "empty text".
+        detail: what exactly is wrong in this line.
+    """
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
@@ -29,7 +34,14 @@ class LineError(ValueError):
 
 
 class InputFile:
-    """One input and its bad lines so far."""
+    """An input file and its bad lines so far.
+
+    Attributes:
+        path: the path or address as the user gave it.
+        lines: number of lines read.
+        reasons: number of bad lines by reason.
+        side_path: file with the bad lines; None: not opened.
+    """
 
     def __init__(self, path: str, bad_lines: BadLines) -> None:
         self.path = path
@@ -40,9 +52,15 @@ class InputFile:
         self._side_file: IO[str] | None = None
 
     def bad(self, line: int, error: LineError, raw: str) -> None:
-        """Take down that line number `line` was not understood."""
+        """Report a bad line.
+
+        Args:
+            line: its number, from 1.
+            error: the fault.
+            raw: the text of the line.
+        """
         self.reasons[error.reason] += 1
-        self._bad_lines.took(self, line, f"{shown_name(self.path)}, line {line}: {error}")
+        self._bad_lines.count(self, line, f"{shown_name(self.path)}, line {line}: {error}")
         if self._bad_lines.on_error == "strict":
             return
         if self._side_file is None:
@@ -51,7 +69,7 @@ class InputFile:
         self._side_file.write(_json_line(record))
 
     def summary(self) -> str:
-        """One line: how many lines were set aside, why, and where they are."""
+        """Return one line with the number of lines set aside, the reasons, and the file."""
         reasons = ", ".join(f"{count} {reason}" for reason, count in self.reasons.most_common())
         total = self.reasons.total()
         name = shown_name(self.path)
@@ -59,11 +77,15 @@ class InputFile:
 
 
 class BadLines:
-    """The bad lines of all inputs of one reading; a context manager.
+    """Collects the bad lines of several input files; a context manager.
 
-    When its block ends well, `strict` raises a DataError if there was any bad line, showing the first 20 and
-    the count; `skip` leaves `<input>.errors.jsonl` files (file, line, reason, raw) in `errors_dir` and prints
-    one summary line an input to standard error.
+    At the end of the block, `strict` raises a DataError if there were bad lines, with their number and the first 20;
+    `skip` writes `<input>.errors.jsonl` files (file, line, reason, raw) and prints one line per input on standard
+    error.
+
+    Args:
+        on_error: "strict" or "skip".
+        errors_dir: folder for the `.errors.jsonl` files.
     """
 
     def __init__(self, on_error: OnError = "strict", errors_dir: str = ".") -> None:
@@ -78,29 +100,29 @@ class BadLines:
 
     @property
     def total(self) -> int:
-        """How many there were so far."""
+        """Number of bad lines so far."""
         return self._total
 
     def file(self, path: str) -> InputFile:
-        """Begin with another input."""
+        """Register the next input file."""
         self._files.append(InputFile(path, self))
         return self._files[-1]
 
-    def took(self, file: InputFile, line: int, message: str) -> None:
-        """Count a bad line; the first few messages are kept."""
+    def count(self, file: InputFile, line: int, message: str) -> None:
+        """Count a bad line; the first messages are kept."""
         self._total += 1
         if len(self._shown) < SHOWN:
             self._shown.append((self._files.index(file), line, message))
 
     def note(self, name: str, notes: Sequence[str]) -> None:
-        """Tell the user in one line what was taken from an input, unless the same was just told of another."""
-        said = ", ".join(notes)
-        if said and said != self._noted:
-            self._noted = said
-            info(f"{name}: {said}")
+        """Print notes about an input in one line on standard error, unless the previous input had the same."""
+        joined = ", ".join(notes)
+        if joined and joined != self._noted:
+            self._noted = joined
+            info(f"{name}: {joined}")
 
     def open_side_file(self, path: str) -> tuple[Path, IO[str]]:
-        """Where the bad lines of an input go; the file appears when the block ends well."""
+        """Open the file for the bad lines of an input; it appears when the block ends without an error."""
         name = "stdin" if path == "-" else Path(shown_name(path)).name
         number = 1
         while True:
@@ -126,23 +148,23 @@ class BadLines:
                 warn(file.summary())
 
     def _listing(self) -> str:
-        many = f"{self._total} bad lines" if self._total > 1 else "one bad line"
+        many = f"{self._total} bad lines" if self._total > 1 else "1 bad line"
         rest = self._total - len(self._shown)
         messages = [message for _, _, message in sorted(self._shown)]
         shown = [f"  {message}" for message in messages] + ([f"  … and {rest} more"] if rest else [])
-        remedy = 'mend them, or set them aside with --on-error skip (in a config: on_error: "skip")'
+        remedy = 'correct them, or set them aside with --on-error skip (in a config: on_error: "skip")'
         if any(message.endswith("invalid UTF-8") for message in messages):
             remedy = f"save the file as UTF-8 (in Excel: CSV UTF-8), {remedy}"
         return "\n".join([f"{many}; {remedy}:", *shown])
 
 
 def _free_for(side_path: Path, name: str) -> bool:
-    """May the side file of `name` stand here: is the place free, or its own from an earlier reading?"""
+    """Whether the path is free, or has the bad lines of `name` from an earlier run."""
     try:
         with open(side_path, encoding="utf-8", errors="replace") as file:
             return json.loads(file.readline())["file"] == name
     except OSError:
-        # Nothing there, or a place where nothing can be: then writing says why.
+        # Free, or not writable, which is reported when it is written.
         return not os.path.lexists(side_path)
     except (ValueError, KeyError, TypeError):
         return False
@@ -153,6 +175,6 @@ def _json_line(record: dict[str, object]) -> str:
     try:
         line.encode()
     except UnicodeEncodeError:
-        # Bytes that are no UTF-8 came through as lone surrogates: escaped, they can still be told apart.
+        # Bytes that are not UTF-8 are lone surrogates: escaping keeps them.
         line = json.dumps(record)
     return line + "\n"

@@ -1,4 +1,4 @@
-"""Parquet files, a batch of rows at a time."""
+"""Parquet files, read in batches of rows."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ _BATCH = 1024
 
 @contextmanager
 def parquet_table(file: InputFile, first: bytes, rest: BinaryIO) -> Iterator[Table]:
-    """Rows of a Parquet file, counted from 1 in place of lines.
+    """Open a Parquet file; its rows are numbered from 1, as lines are elsewhere.
 
-    The bytes go through a temporary file: Parquet is read from its end, and the input may be packed or a
-    pipe.
+    The bytes are copied to a temporary file, because Parquet is read from its end and the input may be a pipe.
+
+    Raises:
+        DataError: if it is not a Parquet file, is damaged or has a repeated column.
     """
     import pyarrow
     import pyarrow.parquet
@@ -34,10 +36,12 @@ def parquet_table(file: InputFile, first: bytes, rest: BinaryIO) -> Iterator[Tab
             parquet = pyarrow.parquet.ParquetFile(copy)
             columns = list(parquet.schema_arrow.names)
         except pyarrow.ArrowException as error:
-            raise DataError(f"{shown_name(file.path)}: not a Parquet file, or damaged ({error})") from error
+            raise DataError(
+                f"{shown_name(file.path)}: not a Parquet file, or damaged ({error}); export it again"
+            ) from error
         if len(set(columns)) < len(columns):
             raise DataError(
-                f"{shown_name(file.path)}: has two columns of the same name: {', '.join(columns)}"
+                f"{shown_name(file.path)}: repeated column among {', '.join(columns)}; rename one of them"
             )
         yield Table("parquet", columns, _rows(file, parquet))
 
@@ -64,4 +68,6 @@ def _rows(file: InputFile, parquet: Any) -> Iterator[Row]:
                     continue
                 yield Row(number, values, raw)
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{shown_name(file.path)}, row {number + 1}: damaged ({error})") from error
+        raise DataError(
+            f"{shown_name(file.path)}, row {number + 1}: damaged ({error}); export it again"
+        ) from error

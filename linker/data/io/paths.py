@@ -1,4 +1,4 @@
-"""Inputs as a command line names them: files, folders, patterns, addresses, standard input."""
+"""Resolve inputs of a command line: files, folders, patterns, addresses, standard input."""
 
 from __future__ import annotations
 
@@ -14,35 +14,38 @@ from linker.data.io.tables import ENDINGS, format_of_name
 _MAGIC = re.compile(r"[*?[]")
 _PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 _MEANING = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-# What `--on-error skip` leaves behind.
+# Files of `--on-error skip`.
 _SET_ASIDE = re.compile(r"\.errors(-\d+)?\.jsonl$")
 
 
 def input_files(paths: Sequence[str]) -> list[str]:
-    """Every file that some inputs name, sorted within each input.
+    """Return all files that some inputs name, sorted within each input.
 
-    A folder stands for all files below it whose names end like posts (`.jsonl`, `.csv.gz`, …; `.txt` only if there are
-    no others), but hidden ones. A pattern stands for the files that it matches: `*` and `?` within one name, `**` also
-    across folders. Where a file of that very name exists, `*`, `?` and `[` mean themselves.
+    A folder means all files below it with a known ending (`.jsonl`, `.csv.gz`, …; `.txt` only if there are no others),
+    except hidden ones. A pattern means the files that it matches: `*` and `?` within one name, `**` also across
+    folders. If a file of exactly that name exists, `*`, `?` and `[` have no special meaning.
+
+    Args:
+        paths: files, folders, patterns, addresses (`s3://`, `https://`), or `-` for standard input.
 
     Raises:
-        DataError: a folder or pattern without a file, or an address with nothing behind it.
+        DataError: if a folder or pattern has no file, or an address is not found.
     """
     return [file for path in paths for file in _files(path)]
 
 
 def check_inputs(paths: Sequence[str]) -> list[str]:
-    """`input_files`, after a look whether they are all there: before any work.
+    """Return `input_files` after a check that local files exist, for a command to fail before any work.
 
     Raises:
-        DataError: no.
+        DataError: if a file is not found, or standard input is named twice.
     """
     if list(paths).count(STANDARD_INPUT) > 1:
-        raise DataError("-: standard input can be read once only; give files for the others")
+        raise DataError("-: standard input is named more than once; give files for the other inputs")
     files = input_files(paths)
     for path in files:
         if path != STANDARD_INPUT and not is_address(path) and not os.path.exists(path):
-            raise DataError(f"{shown_name(path)}: there is no such file; give a file or folder of posts")
+            raise DataError(f"{shown_name(path)}: file not found; give a file or folder of posts")
     return files
 
 
@@ -55,7 +58,7 @@ def _files(path: str) -> list[str]:
     if kind is None and _MAGIC.search(path):
         return _matching(path)
     if kind is None and is_address(path):
-        raise DataError(f"{shown_name(path)}: there is no such file or folder")
+        raise DataError(f"{shown_name(path)}: file or folder not found")
     return [path]
 
 
@@ -65,25 +68,23 @@ def _in_folder(folder: str) -> list[str]:
         for name in _files_below(folder, None)
         if format_of_name(name) is not None and not _is_hidden(name) and not _SET_ASIDE.search(name)
     ]
-    # Beside files of another kind a text is more likely a README than posts.
+    # In a folder with other files a text file is more likely a README.
     chosen = [name for name in names if format_of_name(name) != "txt"] or names
     if not chosen:
-        raise DataError(
-            f"{shown_name(folder)}: no file to read in this folder (looked for *{', *'.join(ENDINGS)})"
-        )
+        raise DataError(f"{shown_name(folder)}: the folder has no data file; expected *{', *'.join(ENDINGS)}")
     return [f"{folder.rstrip('/')}/{name}" for name in sorted(chosen)]
 
 
 def _matching(path: str) -> list[str]:
-    place = _MAGIC.search(path)
-    assert place is not None
-    cut = path.rfind("/", 0, place.start()) + 1
+    magic = _MAGIC.search(path)
+    assert magic is not None
+    cut = path.rfind("/", 0, magic.start()) + 1
     folder, pattern = path[:cut], path[cut:]
-    expression = "".join(_MEANING.get(one) or _plain(one) for one in _PIECE.findall(pattern))
+    expression = "".join(_MEANING.get(piece) or _plain(piece) for piece in _PIECE.findall(pattern))
     try:
         wanted = re.compile(expression, re.DOTALL)
     except re.error as error:
-        raise DataError(f"{shown_name(path)}: no such pattern ({error.msg})") from error
+        raise DataError(f"{shown_name(path)}: invalid pattern ({error.msg})") from error
     hidden = pattern.startswith(".") or "/." in pattern
     names = [
         name
@@ -91,12 +92,12 @@ def _matching(path: str) -> list[str]:
         if wanted.fullmatch(name) and (hidden or not _is_hidden(name))
     ]
     if not names:
-        raise DataError(f"{shown_name(path)}: no file has such a name")
+        raise DataError(f"{shown_name(path)}: the pattern matches no file")
     return [folder + name for name in sorted(names)]
 
 
 def _plain(piece: str) -> str:
-    """`[a-c]` and `[!a]` as regular expressions; all else means itself."""
+    """`[a-c]` and `[!a]` as regular expressions; everything else literally."""
     if len(piece) < 3 or piece[0] != "[":
         return re.escape(piece)
     inside = piece[1:-1].replace("\\", r"\\").replace("[", r"\[")
@@ -112,7 +113,7 @@ def _kind_of(path: str) -> str | None:
 
 
 def _files_below(folder: str, levels: int | None) -> list[str]:
-    """Names relative to the folder, at most so many levels deep."""
+    """Names relative to the folder, at most `levels` deep."""
     if is_address(folder):
         return streams.files_below(folder, levels)
 

@@ -1,4 +1,4 @@
-"""Articles and posts from the rows of files."""
+"""Read articles and posts from files."""
 
 from __future__ import annotations
 
@@ -32,22 +32,23 @@ def read_articles(
     on_error: OnError = "strict",
     errors_dir: str = ".",
 ) -> list[Article]:
-    """All articles of some files (`-`: standard input), in order.
+    """Read all articles of some files (`-`: standard input), in order.
 
     Args:
-        paths: JSON lines, CSV, TSV or Parquet, plain or packed; also folders, patterns and addresses, see
-            `linker.data.io.paths.input_files`.
-        columns: what the columns are called there.
-        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
-        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+        paths: JSON lines, JSON, CSV, TSV, Parquet or Excel files, plain or compressed; also folders, patterns and
+            addresses, see `linker.data.io.paths.input_files`.
+        columns: names of the columns in the files.
+        on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
+        errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
 
     Raises:
-        DataError: bad lines in strict mode (up to 20 are shown, all counted), an unreadable file, no article.
+        DataError: if a file cannot be read, has bad lines (in strict mode; up to 20 are listed), or contains no
+            article.
     """
     with BadLines(on_error, errors_dir) as bad_lines:
-        articles = list(article_records(paths, columns or ArticleColumns(), bad_lines))
+        articles = list(iter_articles(paths, columns or ArticleColumns(), bad_lines))
     if not articles:
-        raise nothing_in(paths, "article")
+        raise empty_input_error(paths, "article")
     return articles
 
 
@@ -57,61 +58,70 @@ def read_posts(
     on_error: OnError = "strict",
     errors_dir: str = ".",
 ) -> list[Post]:
-    """All posts of some files (`-`: standard input), in order; they need no article ids.
+    """Read all posts of some files (`-`: standard input), in order; they need no article ids.
 
-    As `read_articles`, and a file may also be plain text (.txt), one post a line, whose ids are the line
-    numbers (with several files: `<file>:<line>`).
+    Files may also be plain text (.txt), one post per line. Posts without ids get their line numbers as ids
+    (`<file>:<line>` for several files). For the arguments and errors see `read_articles`.
     """
     with BadLines(on_error, errors_dir) as bad_lines:
-        posts = list(post_records(paths, columns or PostColumns(), bad_lines))
+        posts = list(iter_posts(paths, columns or PostColumns(), bad_lines))
     if not posts:
-        raise nothing_in(paths, "post")
+        raise empty_input_error(paths, "post")
     return posts
 
 
-def article_records(
+def iter_articles(
     paths: str | Sequence[str], columns: ArticleColumns, bad_lines: BadLines
 ) -> Iterator[Article]:
-    """The good articles of some files; the bad lines are reported when the iterator moves past them."""
-    return unique_records(
-        paths, columns, bad_lines, lambda row, columns, number: article_of(row.values, columns)
+    """Yield the articles of some files; bad lines are reported when the iterator passes them."""
+    return iter_records(
+        paths, columns, bad_lines, lambda row, columns, number: article_from_row(row.values, columns)
     )
 
 
-def post_records(
+def iter_posts(
     paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines, known: set[str] | None = None
 ) -> Iterator[Post]:
-    """The good posts of some files; a link to an article that is not `known`, if given, makes a line bad."""
+    """Yield the posts of some files, each id once.
 
-    def take(row: Row, columns: Columns, number: str) -> Post:
-        post = post_of(row.values, columns, number)
+    Args:
+        paths: see `read_articles`.
+        columns: names of the columns in the files.
+        bad_lines: where bad lines are reported.
+        known: ids of the articles; a line with any other article id is bad. None: not checked.
+    """
+
+    def parse(row: Row, columns: Columns, number: str) -> Post:
+        post = post_from_row(row.values, columns, number)
         unknown = [] if known is None else [i for i in post.article_ids if i not in known]
         if unknown:
             raise LineError("unknown article id", ", ".join(unknown))
         return post
 
-    return unique_records(paths, columns, bad_lines, take)
+    return iter_records(paths, columns, bad_lines, parse)
 
 
-def post_stream(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
-    """The good posts of some files in memory that does not grow with them, so an id may come more than once."""
+def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
+    """Yield the posts of some files in constant memory; repeated ids are not detected."""
     files, several = _files_of(paths)
     for path in files:
         shown = shown_name(path)
-        for file, known_columns, row in rows_of(path, columns, bad_lines):
+        for file, known_columns, row in iter_rows(path, columns, bad_lines):
             try:
-                post = post_of(row.values, known_columns, f"{shown}:{row.line}" if several else str(row.line))
+                post = post_from_row(
+                    row.values, known_columns, f"{shown}:{row.line}" if several else str(row.line)
+                )
             except LineError as error:
                 file.bad(row.line, error, row.raw)
             else:
                 yield post
 
 
-def article_of(values: Values, columns: Columns) -> Article:
-    """The article in a row.
+def article_from_row(values: Values, columns: Columns) -> Article:
+    """Make an article of a row.
 
     Raises:
-        LineError: what is wrong with it.
+        LineError: if a value is missing or of the wrong type.
     """
     return Article(
         id=id_of(values, columns),
@@ -123,11 +133,16 @@ def article_of(values: Values, columns: Columns) -> Article:
     )
 
 
-def post_of(values: Values, columns: Columns, number: str) -> Post:
-    """The post in a row; `number` is its id where the file has none.
+def post_from_row(values: Values, columns: Columns, number: str) -> Post:
+    """Make a post of a row.
+
+    Args:
+        values: the row, by column of the file.
+        columns: names of the columns in the file.
+        number: the post's id if the file has no column of ids.
 
     Raises:
-        LineError: what is wrong with it.
+        LineError: if a value is missing or of the wrong type.
     """
     article_id = label_of(values, columns, "article_id")
     article_ids = [article_id] if article_id else []
@@ -137,13 +152,13 @@ def post_of(values: Values, columns: Columns, number: str) -> Post:
     if columns.names("lang") not in ([], ["lang"]):
         language = first_of(values, columns, "lang")
         for name in columns.names("lang"):
-            if "." in name:  # put there by its path
+            if "." in name:  # a copy of a nested value
                 extra.pop(name, None)
         if language is not None:
             extra.setdefault("lang", language)
     text = plain_text(required_text(values, columns)["text"])
     if not text:
-        raise LineError("empty text", "HTML without a word")
+        raise LineError("empty text", "only HTML tags")
     return Post(
         id=id_of(values, columns) if columns.names("id") else number,
         text=text,
@@ -154,11 +169,11 @@ def post_of(values: Values, columns: Columns, number: str) -> Post:
     )
 
 
-def rows_of(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tuple[InputFile, Columns, Row]]:
-    """The rows of one file and the columns to read them by, after a check that these are there.
+def iter_rows(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tuple[InputFile, Columns, Row]]:
+    """Yield the rows of one file, each with the file and its columns.
 
     Raises:
-        DataError: a column that must be there is in no line; or the file cannot be read.
+        DataError: if a required column is in no line, or the file cannot be read.
     """
     file = bad_lines.file(path)
     shown = shown_name(path)
@@ -180,41 +195,48 @@ def rows_of(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tuple[
 
 
 def as_list(paths: str | Sequence[str]) -> list[str]:
-    """One path or several as a list."""
+    """Return one path or several as a list."""
     return [paths] if isinstance(paths, str) else list(paths)
 
 
 def _files_of(paths: str | Sequence[str]) -> tuple[list[str], bool]:
-    """The files that some inputs stand for, and whether ids that are numbers of lines must tell from which."""
-    given = as_list(paths)
-    files = input_files(given)
-    # What stands for other files may come to stand for more of them, and no post's id may change then.
-    return files, len(files) > 1 or files != given
+    """The files of some inputs, and whether ids that are line numbers must name the file."""
+    inputs = as_list(paths)
+    files = input_files(inputs)
+    # A folder or pattern may match more files later; the posts' ids must not change then.
+    return files, len(files) > 1 or files != inputs
 
 
-def nothing_in(paths: str | Sequence[str], what: str) -> DataError:
-    """The error to raise where files hold nothing usable."""
-    return DataError(f"{', '.join(map(shown_name, as_list(paths)))}: not one {what} could be read")
+def empty_input_error(paths: str | Sequence[str], kind: str) -> DataError:
+    """Make the error for files without a single record of a kind, such as "post"."""
+    return DataError(f"{', '.join(map(shown_name, as_list(paths)))}: does not contain a single {kind}")
 
 
-def unique_records(
+def iter_records(
     paths: str | Sequence[str],
     columns: Columns,
     bad_lines: BadLines,
-    take: Callable[[Row, Columns, str], Record],
+    parse: Callable[[Row, Columns, str], Record],
 ) -> Iterator[Record]:
-    """The records that `take` makes of the rows, each id once."""
+    """Yield the records that `parse` makes of the rows; a repeated id makes a line bad.
+
+    Args:
+        paths: see `read_articles`.
+        columns: names of the columns in the files.
+        bad_lines: where bad lines are reported.
+        parse: takes a row, its file's columns and the id to use if the file has none; raises LineError.
+    """
     first: dict[str, tuple[str, int]] = {}
     files, several = _files_of(paths)
     for path in files:
         shown = shown_name(path)
-        for file, known_columns, row in rows_of(path, columns, bad_lines):
+        for file, known_columns, row in iter_rows(path, columns, bad_lines):
             try:
-                record = take(row, known_columns, f"{shown}:{row.line}" if several else str(row.line))
+                record = parse(row, known_columns, f"{shown}:{row.line}" if several else str(row.line))
                 if record.id in first:
                     where, line = first[record.id]
-                    there = f"line {line}" if where == shown else f"{where}, line {line}"
-                    raise LineError("duplicate id", f"{record.id} (first in {there})")
+                    earlier = f"line {line}" if where == shown else f"{where}, line {line}"
+                    raise LineError("duplicate id", f"{record.id} (first in {earlier})")
             except LineError as error:
                 file.bad(row.line, error, row.raw)
             else:

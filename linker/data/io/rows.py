@@ -1,4 +1,4 @@
-"""What an input is made of: lines, and rows with the number of the line they begin on."""
+"""Lines, rows and tables: what every input is read into."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ MAX_LINE = 64 << 20
 
 
 class Row(NamedTuple):
-    """A row: number of its (first) line, values by column, and the text it was read from."""
+    """A row of a table.
+
+    Attributes:
+        line: number of its (first) line, from 1.
+        values: the values by column.
+        raw: the text that it was read from.
+    """
 
     line: int
     values: dict[str, Any]
@@ -19,7 +25,7 @@ class Row(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a file; bytes that are no UTF-8 became lone surrogates (`surrogateescape`)."""
+    """A line of a file; bytes that are not UTF-8 become lone surrogates (`surrogateescape`)."""
 
     number: int
     text: str
@@ -30,10 +36,10 @@ class Table:
     """An open input.
 
     Attributes:
-        format: what it is.
-        columns: its header; None where every row has its own (JSON lines).
-        rows: the good rows; the bad ones are reported to the InputFile when the iterator moves past them.
-        notes: what to tell the user, such as which of several sheets is read.
+        format: format of the input.
+        columns: the header; None if every row has its own keys (JSON).
+        rows: the good rows; bad ones are reported to the `InputFile` when the iterator passes them.
+        notes: information for the user, such as which of several sheets is read.
     """
 
     format: Format
@@ -43,7 +49,7 @@ class Table:
 
 
 def not_utf8(text: str) -> bool:
-    """Did the text come from bytes that are no UTF-8, or does it hold half a surrogate pair?"""
+    """Return whether the text has lone surrogates: from bytes that are not UTF-8, or half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:

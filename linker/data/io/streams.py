@@ -1,4 +1,4 @@
-"""Files as a stream of bytes, whatever they are packed with."""
+"""Open local and remote files as streams of decompressed bytes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,25 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from typing import IO, Any, BinaryIO, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from typing_extensions import override
+
 from linker.common.errors import DataError, LinkerError
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
-# Read by pyarrow, which is installed anyway.
+# Read by pyarrow, which is a dependency.
 _OBJECT_STORES = ("s3", "gs")
 _HTTP = ("http", "https")
-# One request an object store answers; few enough that memory stays flat, many enough that waiting is rare.
+# Size of a request to an object store: small enough for memory, large enough that waits are rare.
 _REQUEST_BYTES = 8 << 20
 
 
 def is_address(path: str) -> bool:
-    """Does it begin with a scheme, such as s3:// or https://?"""
+    """Return whether a path begins with a scheme, such as s3:// or https://."""
     return _ADDRESS.match(path) is not None
 
 
 def without_secrets(address: str) -> str:
-    """The address as messages show it: no password, no query, in which signed addresses hold their signature."""
+    """Return an address for messages, without password and query, which contains the signature of signed URLs."""
     parts = urlsplit(address)
     scheme = _scheme(address)
     if scheme not in (*_HTTP, *_OBJECT_STORES):
@@ -42,18 +44,19 @@ def without_secrets(address: str) -> str:
 
 
 def is_page(address: str) -> bool:
-    """Is it an address of the web, where folders cannot be listed?"""
+    """Return whether an address is http(s), where folders cannot be listed."""
     return is_address(address) and _scheme(address) in _HTTP
 
 
 @contextmanager
 def open_address(address: str) -> Iterator[IO[bytes]]:
-    """The bytes behind an address, read forwards a few at a time.
+    """Open a remote file for sequential reading.
 
     Raises:
-        DataError: there is nothing, it may not be read, or a package is missing; also while reading.
+        DataError: if it is not found or not readable; also while reading.
+        LinkerError: if a package is missing.
     """
-    with _told(address):
+    with _readable_errors(address):
         if _scheme(address) in _OBJECT_STORES:
             system, path = _arrow(address)
             file = system.open_input_stream(path, compression=None, buffer_size=_REQUEST_BYTES)
@@ -61,28 +64,28 @@ def open_address(address: str) -> Iterator[IO[bytes]]:
             system, path = _fsspec(address)
             file = system.open(path, "rb", block_size=_REQUEST_BYTES)
     try:
-        yield cast(IO[bytes], io.BufferedReader(cast(Any, _Told(file, address)), 1 << 18))
+        yield cast(IO[bytes], io.BufferedReader(cast(Any, _RemoteStream(file, address)), 1 << 18))
     finally:
         file.close()
 
 
 def files_below(address: str, levels: int | None) -> list[str]:
-    """Names of all files in a folder, relative to it.
+    """List all files in a remote folder, relative to it.
 
     Args:
         address: the folder.
-        levels: how deep, 1 is the folder alone; None: all that is below it.
+        levels: maximum depth, 1 for the folder itself; None: unlimited.
 
     Raises:
         DataError: see `open_address`.
     """
-    with _told(address):
+    with _readable_errors(address):
         if _scheme(address) in _OBJECT_STORES:
             from pyarrow.fs import FileSelector, FileType
 
             system, path = _arrow(address)
             selector = FileSelector(path, recursive=levels != 1, allow_not_found=True)
-            found = [one.path for one in system.get_file_info(selector) if one.type == FileType.File]
+            found = [info.path for info in system.get_file_info(selector) if info.type == FileType.File]
         else:
             system, path = _fsspec(address)
             found = system.find(path, maxdepth=levels)
@@ -91,14 +94,14 @@ def files_below(address: str, levels: int | None) -> list[str]:
 
 
 def kind_of(address: str) -> str | None:
-    """`file` or `folder`; None: there is nothing.
+    """Return `file` or `folder`; None if the address is not found.
 
     Raises:
         DataError: see `open_address`.
     """
     if is_page(address):
         return "file"
-    with _told(address):
+    with _readable_errors(address):
         if _scheme(address) in _OBJECT_STORES:
             from pyarrow.fs import FileType
 
@@ -109,19 +112,19 @@ def kind_of(address: str) -> str | None:
         return "folder" if system.isdir(path) else "file" if system.exists(path) else None
 
 
-class _Told(io.RawIOBase):
+class _RemoteStream(io.RawIOBase):
     """A stream whose errors name the address."""
 
     def __init__(self, file: Any, address: str) -> None:
         self._file, self._address = file, address
 
+    @override
     def readable(self) -> bool:
-        """Always."""
         return True
 
+    @override
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        """Fill `buffer` with the next bytes; 0 at the end."""
-        with _told(self._address):
+        with _readable_errors(self._address):
             chunk = self._file.read(len(buffer))
         buffer[: len(chunk)] = chunk
         return len(chunk)
@@ -132,7 +135,7 @@ def _scheme(address: str) -> str:
 
 
 def _arrow(address: str) -> tuple[Any, str]:
-    """A file system of pyarrow, and the path there."""
+    """The pyarrow file system of an address, and the path in it."""
     from pyarrow import fs
 
     scheme, _, path = address.partition("://")
@@ -141,12 +144,12 @@ def _arrow(address: str) -> tuple[Any, str]:
     if scheme.lower() == "s3" and user == "anonymous":
         region = fs.resolve_s3_region(name)
         return fs.S3FileSystem(anonymous=True, region=region), f"{name}/{key}"
-    # Only of the bucket: in a key `?`, `#` and `%` stand for themselves.
+    # Only the bucket is parsed: in a key `?`, `#` and `%` have no special meaning.
     return fs.FileSystem.from_uri(f"{scheme.lower()}://{bucket}")[0], f"{name}/{key}".rstrip("/")
 
 
 def _fsspec(address: str) -> tuple[Any, str]:
-    """A file system of fsspec, and the path there."""
+    """The fsspec file system of an address, and the path in it."""
     try:
         import fsspec
     except ModuleNotFoundError as error:
@@ -157,7 +160,7 @@ def _fsspec(address: str) -> tuple[Any, str]:
             from aiohttp import ClientTimeout
         except ModuleNotFoundError as error:
             raise LinkerError(_missing(address)) from error
-        # A file may take hours to be read, while what was read is encoded; a proxy is taken from the environment.
+        # No total timeout: reading may take hours while posts are encoded. Proxies come from the environment.
         timeout = ClientTimeout(total=None, sock_connect=30, sock_read=300)
         options = {"client_kwargs": {"timeout": timeout, "trust_env": True}}
     system, path = fsspec.core.url_to_fs(address, **options)
@@ -166,12 +169,15 @@ def _fsspec(address: str) -> tuple[Any, str]:
 
 def _missing(address: str) -> str:
     shown = without_secrets(address)
-    return f"{shown}: {_scheme(address)} addresses need more packages: pip install 'article-linker[cloud]'"
+    return (
+        f"{shown}: {_scheme(address)} addresses need packages that are not installed: "
+        "pip install 'article-linker[cloud]'"
+    )
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
-    """Whatever goes wrong, in whichever of many libraries, becomes one message."""
+def _readable_errors(address: str) -> Iterator[None]:
+    """Turn the errors of many libraries into one message."""
     try:
         yield
     except LinkerError:
@@ -183,15 +189,15 @@ def _told(address: str) -> Iterator[None]:
 def _reason(error: BaseException) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, FileNotFoundError) and error.__cause__ is not None:
-        return _reason(error.__cause__)  # fsspec says so of pages whatever went wrong
+        return _reason(error.__cause__)  # fsspec raises FileNotFoundError for every error of http
     status = getattr(error, "status", None)
     if isinstance(error, FileNotFoundError) or status == 404:
-        return "there is no such file"
+        return "file not found"
     if "NO_SUCH_BUCKET" in text:
-        return "there is no such bucket"
+        return "bucket not found"
     if isinstance(error, PermissionError) or "ACCESS_DENIED" in text or status in (401, 403):
         return (
-            "may not be read: no credentials were found, or they do not suffice "
+            "access denied, credentials are missing or insufficient "
             "(s3: AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; gs: GOOGLE_APPLICATION_CREDENTIALS; "
             "public buckets: s3://anonymous@BUCKET/…, gs://anonymous@BUCKET/…)"
         )
@@ -202,7 +208,7 @@ def _reason(error: BaseException) -> str:
 
 STANDARD_INPUT = "-"
 _BUFFER = 1 << 18
-#: What the decompressors raise where a file is cut short or damaged.
+#: Errors of the decompressors for truncated and damaged files.
 DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b"),
@@ -213,25 +219,25 @@ _MAGIC = {
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
 }
 _MAGIC_LENGTH = 10
-# Names of files in the archives that workbooks are: of Excel, and of LibreOffice.
+# Names in the zip archives of Excel and LibreOffice workbooks.
 _WORKBOOK = re.compile(
     rb"\[Content_Types\]\.xml|xl/|mimetypeapplication/vnd\.oasis\.opendocument\.spreadsheet"
 )
 
 
 class _Rejoined(io.RawIOBase):
-    """A stream whose first bytes were already read, put together again (pipes cannot be rewound)."""
+    """A stream with its first bytes put back (pipes cannot be rewound)."""
 
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
         self._head = head
         self._rest = rest
 
+    @override
     def readable(self) -> bool:
-        """Always: this is what it is for."""
         return True
 
+    @override
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        """Fill `buffer` with the next bytes; 0 at the end."""
         chunk = self._head[: len(buffer)] or self._rest.read(len(buffer))
         self._head = self._head[len(buffer) :]
         buffer[: len(chunk)] = chunk
@@ -239,17 +245,17 @@ class _Rejoined(io.RawIOBase):
 
 
 def rejoined(head: bytes, rest: IO[bytes]) -> BinaryIO:
-    """A stream of which `head` was read, from its start again."""
+    """Return a stream that yields `head`, which was already read, and then the rest."""
     return cast(BinaryIO, io.BufferedReader(_Rejoined(head, rest), _BUFFER))
 
 
 def packing_of(head: bytes) -> str | None:
-    """What a file is packed with, told from its first 10 bytes: gzip, bzip2, xz, zstd, zip or UTF-16, or nothing."""
+    """Return the compression by the first 10 bytes: gzip, bzip2, xz, zstd, zip or UTF-16; None if there is none."""
     return next((name for name, magic in _MAGIC.items() if magic.match(head)), None)
 
 
 def decompressor(stream: IO[bytes], packing: str) -> Any:
-    """The unpacked bytes of a stream that is packed with gzip, bzip2, xz or zstd, without a buffer."""
+    """Decompress a stream of gzip, bzip2, xz or zstd, unbuffered."""
     if packing == "gzip":
         return gzip.GzipFile(fileobj=stream)
     if packing == "bzip2":
@@ -258,12 +264,12 @@ def decompressor(stream: IO[bytes], packing: str) -> Any:
         return lzma.LZMAFile(stream)
     import pyarrow
 
-    # pyarrow is needed anyway and, unlike the zstandard package, notices a file that was cut short.
+    # pyarrow is a dependency and, unlike the package zstandard, detects truncated files.
     return pyarrow.CompressedInputStream(stream, "zstd")
 
 
 def shown_name(path: str) -> str:
-    """The name of an input in messages."""
+    """Return the name of an input for messages."""
     if is_address(path):
         return without_secrets(path)
     return "standard input" if path == STANDARD_INPUT else path or "a file without a name"
@@ -271,16 +277,16 @@ def shown_name(path: str) -> str:
 
 @contextmanager
 def open_bytes(path: str, workbooks: bool = False) -> Iterator[BinaryIO]:
-    """The unpacked bytes of a file, of what an address leads to, or of standard input (`-`).
+    """Open a file, address or standard input (`-`) and decompress it.
 
-    The packing is told from the content, not the name.
+    The compression is detected from the content, not the name.
 
     Args:
         path: the file.
-        workbooks: whether zip archives that are workbooks of Excel or LibreOffice are given out, as they are.
+        workbooks: whether to accept the zip archives of Excel and LibreOffice workbooks, without decompression.
 
     Raises:
-        DataError: the file cannot be opened, is damaged or cut short, is UTF-16, or a zip archive that is no workbook.
+        DataError: if the file cannot be opened, is damaged or truncated, is UTF-16 or any other zip archive.
     """
     with ExitStack() as stack:
         try:
@@ -297,23 +303,23 @@ def open_bytes(path: str, workbooks: bool = False) -> Iterator[BinaryIO]:
         try:
             yield stack.enter_context(_unpacked(stream, packing, path))
         except DAMAGE as error:
-            kind = f"damaged or cut short ({packing}: {error})" if packing else f"cannot be read ({error})"
-            raise DataError(f"{shown_name(path)}: {kind}; nothing was taken from it") from error
+            kind = f"damaged or truncated ({packing}: {error})" if packing else f"cannot be read ({error})"
+            raise DataError(f"{shown_name(path)}: {kind}; nothing was read from it") from error
 
 
 def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
     if path == STANDARD_INPUT:
         if sys.stdin is None:  # `<&-`
-            raise DataError("standard input: is closed; give a file")
+            raise DataError("standard input is closed; give a file")
         return nullcontext(sys.stdin.buffer)
     return open_address(path) if is_address(path) else open(path, "rb")
 
 
 def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
     if packing == "zip":
-        raise DataError(f"{shown_name(path)}: is a zip archive; unpack it")
+        raise DataError(f"{shown_name(path)}: zip archives are not supported; unpack it")
     if packing == "UTF-16":
-        raise DataError(f"{shown_name(path)}: is UTF-16 text; save it as UTF-8")
+        raise DataError(f"{shown_name(path)}: UTF-16 is not supported; save the file as UTF-8")
     if packing is None:
         return stream
     return cast(BinaryIO, io.BufferedReader(decompressor(stream, packing), _BUFFER))

@@ -1,4 +1,4 @@
-"""Any input, in whatever format, as a table whose rows are read one at a time."""
+"""Open inputs of any format as tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
 from linker.data.io.spreadsheets import spreadsheet_table
 from linker.data.io.streams import STANDARD_INPUT, open_bytes, rejoined, shown_name
 
-#: Names as they are; or also those that are known, in their normal form.
+#: Exact column names; or these and further names in their normal form.
 SniffFor = set[str] | tuple[set[str], set[str]]
 
 _SUFFIXES: dict[str, Format] = {
@@ -37,11 +37,11 @@ _SUFFIXES: dict[str, Format] = {
     ".ods": "xlsx",
     ".txt": "txt",
 }
-#: How files of posts are called that are found in folders; each may be packed.
+#: Endings of the files that are found in folders; each may be followed by that of a compression.
 ENDINGS = tuple(_SUFFIXES)
 _PACKED = {".gz", ".bz2", ".xz", ".zst"}
 _BOM = b"\xef\xbb\xbf"
-# Keys of posts that answers of APIs do not have around a list of posts.
+# Keys of posts; an API response around a list of posts has none of them.
 _OF_POSTS = {
     "id",
     "text",
@@ -63,20 +63,20 @@ _IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
 
 @contextmanager
 def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
-    """Open an input, whatever its format.
+    """Open an input of any format.
 
-    What the content shows beyond doubt counts more than the ending of the name: Parquet, workbooks, JSON.
+    Unambiguous content (Parquet, workbooks, JSON) takes precedence over the ending of the name.
 
     Args:
-        file: where bad lines are reported.
-        sniff_for: column names that tell a header from plain text where the name has no known ending: as they are,
-            and optionally more in their normal form, of which two make a header.
+        file: the input; its bad lines are reported there.
+        sniff_for: column names that distinguish a header from plain text if the ending is unknown: exact ones, and
+            optionally further ones in their normal form, of which two make a header.
 
     Raises:
-        DataError: the file as a whole cannot be read: missing, damaged, of no known format, without a header.
+        DataError: if the file is missing, damaged, of an unknown format or without a header.
     """
     with open_bytes(file.path, workbooks=True) as stream:
-        # A list in JSON may be one endless line: it is not read at once.
+        # A JSON list may be one huge line, which is not read at once.
         first = stream.readline(_GLANCE)
         format_ = _format(first, format_of_name(shown_name(file.path)), sniff_for, file.path)
         if format_ == "parquet":
@@ -90,12 +90,12 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
             if not first.endswith(b"\n"):
                 first += stream.readline(MAX_LINE + 1 - len(first))
             lines = _lines(first, stream, file)
-            make = {"jsonl": json_table, "csv": csv_table, "tsv": tsv_table, "txt": _text_table}[format_]
-            yield make(file, lines)
+            table_of = {"jsonl": json_table, "csv": csv_table, "tsv": tsv_table, "txt": _text_table}[format_]
+            yield table_of(file, lines)
 
 
 def format_of_name(path: str) -> Format | None:
-    """What a file is by the ending of its name, packed or not."""
+    """Return the format that the ending of a name means, compressed or not; None if unknown."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in _PACKED:
         suffixes.pop()
@@ -103,7 +103,7 @@ def format_of_name(path: str) -> Format | None:
 
 
 def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) -> Format:
-    """What a file is, by its first line or the beginning of it, and by its name."""
+    """The format by the first line (or its beginning) and by the name."""
     if first.startswith(b"PAR1"):
         return "parquet"
     if first.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
@@ -140,8 +140,8 @@ def _sniff(line: bytes, sniff_for: SniffFor, path: str) -> Format:
     if path == STANDARD_INPUT:
         return "txt"
     raise DataError(
-        f"{shown_name(path)}: neither JSON nor a known header; "
-        "name the file .jsonl, .json, .csv, .tsv, .xlsx, .parquet or (one post a line) .txt"
+        f"{shown_name(path)}: unknown format, neither JSON nor a known header; "
+        "name the file .jsonl, .json, .csv, .tsv, .xlsx, .parquet or .txt (one post per line)"
     )
 
 
@@ -154,11 +154,13 @@ def _is_json(line: bytes) -> bool:
 
 
 def _lines(first: bytes, stream: BinaryIO, file: InputFile) -> Iterator[Line]:
-    """Lines without their end. Only `\\n` and `\\r\\n` end lines: tweets do hold U+2028 and the like."""
+    """Lines without line ends. Only `\\n` and `\\r\\n` end a line: tweets contain U+2028 and similar characters."""
     rest = iter(lambda: stream.readline(MAX_LINE + 1), b"")
     for number, line in enumerate(chain([first.removeprefix(_BOM)] if first else [], rest), start=1):
         if len(line) > MAX_LINE:
-            raise DataError(f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB")
+            raise DataError(
+                f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
+            )
         file.lines = number
         yield Line(number, line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r"))
 

@@ -1,25 +1,25 @@
-"""Articles in some files, posts with the ids of their articles in others."""
+"""Reader for articles and posts in separate files."""
 
 from __future__ import annotations
 
 from linker.common.errors import DataError
 from linker.data.io.columns import PairColumns
 from linker.data.io.line_errors import BadLines, OnError
-from linker.data.io.records import article_records, nothing_in, post_records
+from linker.data.io.records import empty_input_error, iter_articles, iter_posts
 from linker.data.readers.reader import PairReader
 from linker.data.types import LinkedPosts
 
 
 @PairReader.register("articles_and_posts")
 class ArticlesAndPosts(PairReader):
-    """Reads articles and posts from separate files; a post without an article id is about none of them.
+    """Reads articles and posts from separate files; a post without an article id discusses none of them.
 
     Args:
         articles: file or files of articles.
         posts: file or files of posts.
-        columns: what the columns are called there.
-        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
-        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+        columns: names of the columns in the files.
+        on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
+        errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
     """
 
     def __init__(
@@ -35,20 +35,20 @@ class ArticlesAndPosts(PairReader):
         self.on_error, self.errors_dir = on_error, errors_dir
 
     def read(self) -> LinkedPosts:
-        """All articles and posts, in file order.
+        """Read all articles and posts, in file order.
 
         Raises:
-            DataError: bad lines in strict mode, an unreadable file, no articles, or no post with an article.
+            DataError: if a file is unreadable or has bad lines (in strict mode), or articles or links are missing.
         """
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
-            articles = list(article_records(self.articles, self.columns.articles, bad_lines))
+            articles = list(iter_articles(self.articles, self.columns.articles, bad_lines))
             known = {article.id for article in articles}
-            posts = list(post_records(self.posts, self.columns.posts, bad_lines, known))
+            posts = list(iter_posts(self.posts, self.columns.posts, bad_lines, known))
         if not articles:
-            raise nothing_in(self.articles, "article")
+            raise empty_input_error(self.articles, "article")
         if not any(post.article_ids for post in posts):
             raise DataError(
-                f"{nothing_in(self.posts, 'post with an article id')}; "
-                'if its column is called otherwise, name it: {"columns": {"posts": {"article_id": "…"}}}'
+                f"{empty_input_error(self.posts, 'post with an article id')}; "
+                'if the column has another name, set it: {"columns": {"posts": {"article_id": "…"}}}'
             )
         return LinkedPosts(articles, posts)

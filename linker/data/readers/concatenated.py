@@ -1,4 +1,4 @@
-"""Several readers as one."""
+"""Reader that combines several data sets."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from linker.data.types import Article, LinkedPosts, Post
 
 @PairReader.register("concatenated")
 class Concatenated(PairReader):
-    """Reads one set after the other.
+    """Reads one data set after the other.
 
     Args:
-        readers: the sets.
-        prefixes: one text a reader that is put before all its ids, for sets that use the same ids.
+        readers: one reader per data set.
+        prefixes: one text per reader, put before all its ids; for data sets that use the same ids.
     """
 
     def __init__(self, readers: list[PairReader], prefixes: list[str] | None = None) -> None:
@@ -25,10 +25,10 @@ class Concatenated(PairReader):
         self.prefixes = prefixes or [""] * len(readers)
 
     def read(self) -> LinkedPosts:
-        """All articles and posts, reader by reader.
+        """Read all articles and posts, reader by reader.
 
         Raises:
-            DataError: an id is in two sets, or what the readers raise.
+            DataError: if an id is in two data sets; see also the readers.
         """
         articles: dict[str, Article] = {}
         posts: dict[str, Post] = {}
@@ -47,6 +47,6 @@ def _add(items: dict, item: Article | Post) -> None:
         kind = type(item).__name__.lower()
         raise DataError(
             f"reader concatenated: {kind} id {item.id} is in two sets; "
-            'tell them apart with prefixes, like {"prefixes": ["a:", "b:"]}'
+            'distinguish them by prefixes: {"prefixes": ["a:", "b:"]}'
         )
     items[item.id] = item

@@ -1,4 +1,4 @@
-"""An article and a post on every line."""
+"""Reader for files with an article and a post on every line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from linker.common.errors import DataError
 from linker.data.io.columns import Columns, SingleFileColumns
 from linker.data.io.fields import Values, date_of, id_of, label_of, required_text, text_of
 from linker.data.io.line_errors import BadLines, LineError, OnError
-from linker.data.io.records import nothing_in, unique_records
+from linker.data.io.records import empty_input_error, iter_records
 from linker.data.io.rows import Row
 from linker.data.readers.reader import PairReader
 from linker.data.types import Article, LinkedPosts, Post
@@ -23,16 +23,16 @@ class _Pair(NamedTuple):
 
 @PairReader.register("single_file")
 class SingleFile(PairReader):
-    """Reads files with `url, article, text` a line: a post and the article it is about.
+    """Reads files with `url, article, text` on each line: a post and the article that it discusses.
 
-    Articles are the same where their urls are, and their ids are their urls. Further lines may leave the
-    article's text empty. A line without url and article holds a post about none of them.
+    Articles are identified by their URLs, which are also their ids. Later lines may leave the article's text empty. A
+    line without url and article is a post about none of the articles.
 
     Args:
         files: file or files.
-        columns: what the columns are called there.
-        on_error: "strict" refuses files with bad lines, "skip" sets these aside and goes on.
-        errors_dir: where "skip" writes `<file>.errors.jsonl`.
+        columns: names of the columns in the files.
+        on_error: "strict" refuses files with bad lines, "skip" sets these lines aside.
+        errors_dir: folder for the `<file>.errors.jsonl` files of "skip".
     """
 
     def __init__(
@@ -46,25 +46,25 @@ class SingleFile(PairReader):
         self.on_error, self.errors_dir = on_error, errors_dir
 
     def read(self) -> LinkedPosts:
-        """All articles and posts, in file order.
+        """Read all articles and posts, in file order.
 
         Raises:
-            DataError: bad lines in strict mode, an unreadable file, or no post with an article.
+            DataError: if a file is unreadable or has bad lines (in strict mode), or there is no link.
         """
         articles: dict[str, Article] = {}
         posts = []
 
-        def take(row: Row, columns: Columns, number: str) -> _Pair:
+        def parse(row: Row, columns: Columns, number: str) -> _Pair:
             post = _post(row.values, columns, number)
             return _Pair(post.id, _article(row.values, columns, articles) if post.article_ids else None, post)
 
         with BadLines(self.on_error, self.errors_dir) as bad_lines:
-            for pair in unique_records(self.files, self.columns, bad_lines, take):
+            for pair in iter_records(self.files, self.columns, bad_lines, parse):
                 if pair.article is not None:
                     articles[pair.article.id] = pair.article
                 posts.append(pair.post)
         if not articles:
-            raise DataError(f"{nothing_in(self.files, 'post with an article')}")
+            raise DataError(f"{empty_input_error(self.files, 'post with an article')}")
         return LinkedPosts(list(articles.values()), posts)
 
 
@@ -84,9 +84,9 @@ def _post(values: Values, columns: Columns, number: str) -> Post:
 
 
 def _article(values: Values, columns: Columns, seen: dict[str, Article]) -> Article:
-    """The article of a line, which must not contradict what an earlier line said about it."""
+    """The article of a line, which must not contradict earlier lines."""
     url = id_of(values, columns, "url")
-    said = {
+    values_here = {
         "title": text_of(values, columns, "title"),
         "text": text_of(values, columns, "article"),
         "published": date_of(values, columns, "published"),
@@ -94,12 +94,14 @@ def _article(values: Values, columns: Columns, seen: dict[str, Article]) -> Arti
     }
     split = label_of(values, columns, "split")
     if url not in seen:
-        if not said["title"] and not said["text"]:
-            raise LineError("empty text", f"no text for the article {url}")
-        return Article(id=url, url=url, split=split, **said)  # type: ignore[arg-type]
+        if not values_here["title"] and not values_here["text"]:
+            raise LineError("empty text", f"the article {url} has neither title nor text")
+        return Article(id=url, url=url, split=split, **values_here)  # type: ignore[arg-type]
     known = seen[url]
-    for name, value in said.items():
+    for name, value in values_here.items():
         if value and value != getattr(known, name):
-            raise LineError("contradiction", f"an earlier line gives another {name} for the article {url}")
-    # An article with posts in several parts belongs to none.
+            raise LineError(
+                "contradiction", f"the {name} of the article {url} differs from that of an earlier line"
+            )
+    # An article with posts in several splits has none.
     return known if split == known.split else replace(known, split=None)

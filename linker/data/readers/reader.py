@@ -1,4 +1,4 @@
-"""The family of readers of article–post pairs."""
+"""Base class of dataset readers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from linker.data.types import LinkedPosts
 
 
 class PairReader(Registrable):
-    """Reads articles and the posts that talk about them."""
+    """Reads articles and the posts that discuss them."""
 
     def read(self) -> LinkedPosts:
-        """All articles and posts, in file order.
+        """Read all articles and posts, in file order.
 
         Raises:
-            DataError: naming file and line of what is wrong.
+            DataError: if the data are faulty; the message names file and line.
         """
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""A random division that holds still."""
+"""Random but reproducible split by articles."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from linker.data.types import LinkedPosts
 
 @Splitter.register("by_article")
 class ByArticleSplitter(Splitter):
-    """Divides the articles by a hash of their ids; posts follow their (first) article.
+    """Splits articles by a hash of their ids; posts follow their first article.
 
-    What is in a part stays there when articles or posts are added. Posts about no article are divided by
-    their own ids.
+    An article stays in its part when articles or posts are added. Posts without links are split by their ids.
 
     Args:
-        train: share of the articles, about.
-        dev: the same for dev; 0: no dev part.
-        test: the same for test.
-        seed: another seed, another division.
-        keep_stories: keep articles of one story (column `story`) together, as they share much of their words.
+        train: approximate share of the articles; the three shares sum to 1.
+        dev: share of dev; 0: no dev part.
+        test: share of test; 0: no test part.
+        seed: random seed of the split.
+        keep_stories: keep the articles of a story (column `story`) together, because they share many words.
     """
 
     def __init__(
@@ -34,16 +33,16 @@ class ByArticleSplitter(Splitter):
     ) -> None:
         if min(train, dev, test) < 0 or abs(train + dev + test - 1) > 1e-6 or train == 0:
             raise ConfigError(
-                f"splitter by_article: train, dev, test are {train}, {dev}, {test}; they must add up to 1"
+                f"splitter by_article: the shares {train}, {dev}, {test} do not sum to 1; change train, dev or test"
             )
         self.train, self.dev, self.test = train, dev, test
         self.seed, self.keep_stories = seed, keep_stories
 
     def split(self, data: LinkedPosts) -> Splits:
-        """The parts.
+        """Split the data.
 
         Raises:
-            DataError: a part has no post with an article.
+            DataError: if a part would have no link.
         """
         names = [name for name in ("train", "dev", "test") if getattr(self, name) > 0]
         return divide(
@@ -55,5 +54,5 @@ class ByArticleSplitter(Splitter):
 
     def _part(self, key: str) -> str:
         digest = hashlib.sha256(f"{self.seed}:{key}".encode("utf-8", "surrogatepass")).digest()
-        place = int.from_bytes(digest[:7], "big") / 2**56
-        return "test" if place < self.test else "dev" if place < self.test + self.dev else "train"
+        number = int.from_bytes(digest[:7], "big") / 2**56  # uniform in [0, 1)
+        return "test" if number < self.test else "dev" if number < self.test + self.dev else "train"

@@ -1,25 +1,26 @@
-"""The division that the files themselves give."""
+"""Split by the column `split` of the files."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from linker.common.errors import ConfigError, DataError
-from linker.data.splitters.splitter import Splits, Splitter, part_of, require_links, tell
+from linker.data.splitters.splitter import Splits, Splitter, part_of, require_links, warn
 from linker.data.types import LinkedPosts, Post
 
 
+@Splitter.register("by_column")
 @Splitter.register("given")
-class GivenSplitter(Splitter):
-    """Divides by the `split` of posts and articles.
+class ByColumnSplitter(Splitter):
+    """Splits by the column `split` of posts and articles.
 
-    A post without a split takes that of its first article that has one. An article without a split is a
-    candidate in dev and test, linked or not, and in train if one of the train posts is about it.
+    A post without a value takes that of its first article that has one. An article without a value is a candidate in
+    dev and test, linked or not, and in train if a train post is linked to it.
 
     Args:
-        train: value, or values, of `split` that mean train.
-        dev: the same for dev; null: no dev part.
-        test: the same for test.
+        train: value or values of `split` for train.
+        dev: value or values for dev; null: no dev part.
+        test: value or values for test; null: no test part.
     """
 
     def __init__(
@@ -28,24 +29,25 @@ class GivenSplitter(Splitter):
         dev: str | list[str] | None = "dev",
         test: str | list[str] | None = None,
     ) -> None:
-        given = {"train": train, "dev": dev, "test": test}
-        self.names = {part: _as_set(names) for part, names in given.items() if names is not None}
+        values = {"train": train, "dev": dev, "test": test}
+        self.names = {part: _as_set(names) for part, names in values.items() if names is not None}
         count = Counter(name for names in self.names.values() for name in names)
         if twice := [name for name, times in count.items() if times > 1]:
-            raise ConfigError(f"splitter given: {twice[0]!r} is named for two parts")
+            raise ConfigError(f"splitter by_column: {twice[0]!r} is assigned to two parts; assign it to one")
 
     def split(self, data: LinkedPosts) -> Splits:
-        """The parts.
+        """Split the data.
 
         Raises:
-            DataError: nothing has a split; a part has no post; a post is in another part than its articles.
+            DataError: if no row has a value, a part would have no link, or a post and its articles are in different
+                parts.
         """
         of_article = {article.id: article.split for article in data.articles}
         of_post = [_split_of(post, of_article) for post in data.posts]
         if not any(of_post):
             raise DataError(
-                "no post and no article has a `split`; name its column in the reader's `columns`, "
-                'or divide otherwise, like {"splitter": {"type": "by_article"}}'
+                "the column `split` is missing or empty in all posts and articles; name its column in the reader's "
+                '`columns`, or choose another splitter: {"splitter": {"type": "by_article"}}'
             )
         parts = {}
         for part, names in self.names.items():
@@ -59,7 +61,7 @@ class GivenSplitter(Splitter):
             parts[part] = require_links(
                 part_of(articles, posts), f"{part} (split {' or '.join(sorted(names))})"
             )
-        _tell_left_out(Counter(of_post), {name for names in self.names.values() for name in names})
+        _warn_of_unused(Counter(of_post), {name for names in self.names.values() for name in names})
         return Splits(**parts)
 
 
@@ -71,8 +73,8 @@ def _split_of(post: Post, of_article: dict[str, str | None]) -> str | None:
     return post.split or next((of_article[i] for i in post.article_ids if of_article.get(i)), None)
 
 
-def _tell_left_out(counts: Counter[str | None], used: set[str]) -> None:
+def _warn_of_unused(counts: Counter[str | None], used: set[str]) -> None:
     left_out = {name: count for name, count in counts.items() if name not in used}
     if left_out:
         each = [f"{count} with {f'split {name!r}' if name else 'none'}" for name, count in left_out.items()]
-        tell(f"posts in no part: {', '.join(each)}")
+        warn(f"posts in no part: {', '.join(each)}")

@@ -1,4 +1,4 @@
-"""The past to train on, the time after it to test on."""
+"""Split by time: train on the past, test on later articles."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from linker.data.types import Article, LinkedPosts
 
 @Splitter.register("by_time")
 class ByTimeSplitter(Splitter):
-    """Divides the articles by their dates: the older ones teach, the newer ones test, as in use.
+    """Splits articles by date: older ones for training, newer ones for testing, as in practice.
 
-    Posts follow their (first) article; posts about no article go by their own date, and without one to train.
+    Posts follow their first article. Posts without links go by their own date, those without a date to train.
 
     Args:
-        dev: where dev begins ("2014-07-01"), or its share of the articles (0.1).
-        test: where test begins, or its share, the newest articles; null: no test part.
+        dev: date when dev begins ("2014-07-01"), or its share of the articles (0.1).
+        test: date when test begins, or its share (the newest articles); null: no test part.
     """
 
     def __init__(self, dev: str | float = 0.1, test: str | float | None = None) -> None:
         if test is not None and isinstance(dev, str) != isinstance(test, str):
             raise ConfigError(
-                f"splitter by_time: dev is {dev!r}, test {test!r}; give two dates or two shares"
+                f"splitter by_time: dev {dev!r} and test {test!r} are of different kinds; give two dates or two shares"
             )
         self.dev: datetime | float = _date_or_share("dev", dev)
         self.test: datetime | float | None = None if test is None else _date_or_share("test", test)
 
     def split(self, data: LinkedPosts) -> Splits:
-        """The parts.
+        """Split the data.
 
         Raises:
-            DataError: an article has no date, or a part has no post with an article.
+            DataError: if an article has no date, or a part would have no link.
         """
         begin = self._begins(_dates(data.articles))
 
@@ -49,7 +49,7 @@ class ByTimeSplitter(Splitter):
         )
 
     def _begins(self, dates: list[datetime]) -> dict[str, datetime]:
-        """When dev and test begin, in this order. Articles of the same moment are never divided."""
+        """When dev and test begin, in this order; articles of the same time stay together."""
         begin = {}
         after = len(dates)
         for name, limit in (("test", self.test), ("dev", self.dev)):
@@ -60,7 +60,8 @@ class ByTimeSplitter(Splitter):
                 begin[name] = dates[max(0, min(after, len(dates) - 1))]
         if "test" in begin and begin["dev"] >= begin["test"]:
             raise DataError(
-                f"dev would begin on {begin['dev']:%Y-%m-%d}, not before test ({begin['test']:%Y-%m-%d})"
+                f"splitter by_time: dev would begin on {begin['dev']:%Y-%m-%d}, not before test "
+                f"({begin['test']:%Y-%m-%d}); change dev or test"
             )
         return dict(reversed(begin.items()))
 
@@ -72,7 +73,7 @@ def _date_or_share(name: str, value: str | float) -> datetime | float:
         except ValueError as error:
             raise ConfigError(f"splitter by_time: {name}: {error}") from error
     if not 0 < value < 1:
-        raise ConfigError(f"splitter by_time: {name} is {value}; a share lies between 0 and 1")
+        raise ConfigError(f"splitter by_time: {name}: {value} is not a share; give a number between 0 and 1")
     return value
 
 
@@ -81,6 +82,6 @@ def _dates(articles: list[Article]) -> list[datetime]:
     if undated:
         raise DataError(
             f"{len(undated)} of {len(articles)} articles have no `published` date (first: {undated[0]}); "
-            "add it, or divide by_article"
+            "add the dates, or use the splitter by_article"
         )
     return sorted(article.published for article in articles if article.published)

@@ -1,4 +1,4 @@
-"""The family of splitters: which posts and articles train, which choose, which test."""
+"""Base class of splitters, and the rules that all splits follow."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from linker.data.types import Article, LinkedPosts, Post
 
 @dataclass(frozen=True)
 class Splits:
-    """What to train on, what to choose the best epoch by, what to report on; None: there is no such part."""
+    """The parts of a dataset.
+
+    Attributes:
+        train: for training.
+        dev: for choosing the best epoch; None: no such part.
+        test: for reporting; None: no such part.
+    """
 
     train: LinkedPosts
     dev: LinkedPosts | None = None
@@ -21,13 +27,13 @@ class Splits:
 
 
 class Splitter(Registrable):
-    """Divides articles and posts. No post is in two parts."""
+    """Assigns articles and posts to train, dev and test; no post is in two parts."""
 
     def split(self, data: LinkedPosts) -> Splits:
-        """The parts.
+        """Split the data.
 
         Raises:
-            DataError: a part that was asked for would be empty, or cannot be made from these data.
+            DataError: if a part would have no link, or the data lack what the splitter needs.
         """
         raise NotImplementedError
 
@@ -38,61 +44,61 @@ def divide(
     article_part: Callable[[Article], str],
     post_part: Callable[[Post], str],
 ) -> Splits:
-    """Put every article into a part and every post where its first article is.
+    """Split articles by `article_part` and assign each post to the part of its first article.
 
-    So neither an article nor a post is ever in two parts. The links of a post to articles of other parts
-    are cut, and counted on standard error.
+    No article or post is in two parts. Links from a post to articles of other parts are removed; their number is
+    printed on standard error.
 
     Args:
-        data: what to divide.
-        part_names: the parts there are to be.
-        article_part: the part of an article.
-        post_part: the part of a post that is about no article.
+        data: articles and posts.
+        part_names: the parts to make, of `train`, `dev` and `test`.
+        article_part: returns the part of an article.
+        post_part: returns the part of a post without links.
 
     Raises:
-        DataError: a part has no post with an article.
+        DataError: if a part would have no link.
     """
-    places = {article.id: article_part(article) for article in data.articles}
+    part_of_article = {article.id: article_part(article) for article in data.articles}
     posts: dict[str, list[Post]] = {name: [] for name in part_names}
     for post in data.posts:
-        posts[places[post.article_ids[0]] if post.article_ids else post_part(post)].append(post)
+        posts[part_of_article[post.article_ids[0]] if post.article_ids else post_part(post)].append(post)
     parts = {}
     for name, chosen in posts.items():
-        articles = [article for article in data.articles if places[article.id] == name]
+        articles = [article for article in data.articles if part_of_article[article.id] == name]
         parts[name] = require_links(part_of(articles, chosen), name)
     cut = _links(data.posts) - sum(_links(part.posts) for part in parts.values())
     if cut:
-        tell(f"{cut} of {_links(data.posts)} links go from a post to an article of another part and were cut")
+        warn(f"{cut} of {_links(data.posts)} links were removed: post and article are in different parts")
     return Splits(**parts)
 
 
 def part_of(articles: list[Article], posts: Iterable[Post]) -> LinkedPosts:
-    """Articles and posts of one part, links to articles of other parts cut.
+    """Combine the articles and posts of one part, without links to articles of other parts.
 
     Raises:
-        DataError: all articles of a post are in other parts; without them it would be a wrong negative.
+        DataError: if all articles of a post are in other parts; without its links it would be a false negative.
     """
-    here = {article.id for article in articles}
+    known = {article.id for article in articles}
     kept = []
     for post in posts:
-        ids = tuple(i for i in post.article_ids if i in here)
+        ids = tuple(i for i in post.article_ids if i in known)
         if post.article_ids and not ids:
             raise DataError(
-                f"post {post.id} (split {post.split!r}) is in another part than its article "
-                f"{post.article_ids[0]}; give both the same split"
+                f"post {post.id} (split {post.split!r}) and its article {post.article_ids[0]} are in different "
+                "parts; give both the same split"
             )
         kept.append(post if ids == post.article_ids else replace(post, article_ids=ids))
     return LinkedPosts(articles, kept)
 
 
 def require_links(part: LinkedPosts, name: str) -> LinkedPosts:
-    """The part itself, if it holds at least one link.
+    """Return the part if it has at least one link.
 
     Raises:
-        DataError: it does not.
+        DataError: if it has none.
     """
     if not any(post.article_ids for post in part.posts):
-        raise DataError(f"the part {name} would have no post with an article; change the splitter's settings")
+        raise DataError(f"the part {name} would have no link; change the splitter's settings")
     return part
 
 

@@ -1,14 +1,16 @@
-"""What the Twitter vectors of GloVe were prepared with."""
+"""The preprocessing of GloVe's Twitter vectors."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
+from typing_extensions import override
+
 from linker.data.tokenizers.tokenizer import Tokenizer
 
 _EYES, _NOSE = "[8:=;]", "['`-]?"
-# A face made of letters must stand alone: "Android: yes" and "1080p" hold none.
+# Emoticons with letters must not touch words: "Android: yes" and "1080p" contain none.
 _FACES = (
     (
         rf"{_EYES}{_NOSE}\)+|\(+{_NOSE}{_EYES}|(?<!\w){_EYES}{_NOSE}d+(?!\w)|(?<!\w)d+{_NOSE}{_EYES}(?!\w)",
@@ -37,17 +39,17 @@ _TOKEN = re.compile(r"<[a-z]+>|\w+(?:['’`-]\w+)*|\S")
 
 @Tokenizer.register("glove_twitter")
 class GloveTwitterTokenizer(Tokenizer):
-    """Prepares posts as the script that goes with GloVe's Twitter vectors (`preprocess-twitter.rb`).
+    """Tokenizes posts like the script of GloVe's Twitter vectors (`preprocess-twitter.rb`).
 
     Links, mentions, faces, `<3` and numbers become `<url> <user> <smile> <lolface> <sadface> <neutralface>
     <heart> <number>`; hashtags `<hashtag>` and their words; `!!!` `! <repeat>`; `wayyy` `way <elong>`;
-    words in capitals are followed by `<allcaps>`. Everything is lower-cased, words and punctuation marks
-    are set apart. Three slips of the script are not repeated: faces inside words, mirrored faces with the
-    wrong mood, and runs of spaces or punctuation counted as capitals.
+    words in capitals are followed by `<allcaps>`. Everything is lower-cased, and punctuation marks are
+    separated. Three errors of the script are corrected: emoticons inside words, mirrored emoticons with the
+    opposite meaning, and runs of spaces or punctuation counted as capitals.
     """
 
+    @override
     def tokenize(self, text: str) -> list[str]:
-        """The tokens of `text`, in order."""
         text = unicodedata.normalize("NFC", text)
         for pattern, tag in _STEPS:
             text = pattern.sub(tag, text)

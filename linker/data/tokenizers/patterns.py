@@ -1,11 +1,11 @@
-"""Regular expressions and character classes for the texts of social media and news."""
+"""Regular expressions for texts of social media and news: emojis, emoticons, links, words, hashtags."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# The pictographs of Unicode's emoji-data.txt, as ranges that span their gaps too.
+# The pictographs of Unicode's emoji-data.txt, as ranges that include the gaps.
 _PICTOGRAPH = (
     "[©®\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9\u21aa\u231a\u231b\u2328\u23cf\u23e9-\u23f3\u23f8-\u23fa\u24c2"
     "\u25aa\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u27bf\u2934\u2935\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d"
@@ -25,7 +25,7 @@ EMOTICON = (
     r"|¯\\_\(ツ\)_/¯"
 )
 
-# Only ASCII: what follows a link without a space in Chinese or Arabic is not part of it.
+# ASCII only: Chinese or Arabic text directly after a link is not part of it.
 URL = (
     r"[hH][tT][tT][pP][sS]?(?:://[!-~]*[A-Za-z0-9_/=&#~-]|:?/{0,2}…)"
     r"|[wW]{3}\.[!-~]*[A-Za-z0-9_/=&#~-]"
@@ -34,20 +34,20 @@ URL = (
 
 
 def _class(codes: set[int]) -> str:
-    """The inside of a character class that holds these characters."""
+    """The inside of a regular expression's character class for these characters."""
     starts = sorted(code for code in codes if code - 1 not in codes)
     ends = sorted(code for code in codes if code + 1 not in codes)
     return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
 
 
 def _marks() -> str:
-    """Vowel signs and accents on letters, and joiners inside words.
+    """Vowel signs, accents and joiners inside words.
 
-    Python's `\\w` leaves these out, and without them Hindi, Tamil or Thai fall into pieces.
+    Python's `\\w` lacks these, which would split words of Hindi, Tamil or Thai.
     """
     plane = range(0x300, 0xFE00)
     codes = {code for code in plane if unicodedata.category(chr(code)) in ("Mn", "Mc")}
-    # Beyond the basic plane the Indic blocks as a whole: many single ranges would slow down every search.
+    # Outside the basic plane the Indic blocks as a whole, because many small ranges slow down every search.
     return _class(codes | {0x200C, 0x200D} | set(range(0x11000, 0x12000)))
 
 
@@ -56,7 +56,7 @@ WORD = rf"\w+(?:[{_marks()}]+\w*)*"
 
 _UPPER = _class({code for code in range(0xFFFF) if chr(code).isupper()})
 _LETTER = r"[^\W\d_]"
-# Where a hashtag falls into words: BostonMarathon, NYTimes, election2014, 2014election; but iPhone, G20.
+# Word boundaries in a hashtag: BostonMarathon, NYTimes, election2014, 2014election; but not iPhone, G20.
 _HASHTAG_JOINT = re.compile(
     rf"(?<=\w[^\W\d_{_UPPER}])(?=[{_UPPER}])|(?<=[{_UPPER}])(?=[{_UPPER}][^\W\d_{_UPPER}])"
     rf"|(?<={_LETTER}{{3}})(?=\d)|(?<=\d)(?={_LETTER}{{3}})|_"
@@ -64,5 +64,5 @@ _HASHTAG_JOINT = re.compile(
 
 
 def hashtag_words(tag: str) -> list[str]:
-    """The words in a hashtag (without its #), where capitals, digits or `_` show where these begin."""
+    """Split a hashtag (without its #) into words at capitals, digits and `_`."""
     return [word for word in _HASHTAG_JOINT.split(tag) if word]

@@ -7,6 +7,8 @@ import re
 import unicodedata
 from typing import Literal
 
+from typing_extensions import override
+
 from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, WORD, hashtag_words
 from linker.data.tokenizers.tokenizer import Tokenizer
 
@@ -14,7 +16,7 @@ _NUMBER = r"\d(?:\d|[.,:]\d)*(?!\w)"
 _ACRONYM = r"[A-Za-z]\.(?:[A-Za-z]\.)*[A-Za-z](?!\w)\.?"
 _WORDS = rf"{WORD}(?:['’\-]{WORD})*(?:@[\w.-]+\.\w+)?"
 _TOKEN = re.compile(
-    # The first is the last but common case of _WORDS, found sooner.
+    # The first alternative is the most common case of _WORDS, for speed.
     rf"[A-Za-z]+(?= )|{URL}|[@＠]\w+|{KEYCAP}|[#＃]{WORD}|{_NUMBER}|{_ACRONYM}|{_WORDS}|{EMOTICON}|{EMOJI}"
     r"|['’](?:s|re|ve|ll|d|m)(?!\w)"  # after a mention, hashtag or number
     r"|!+|\?+|\.\.+|…+|\S"
@@ -43,16 +45,16 @@ _REMEMBERED, _LONGEST_REMEMBERED = 1 << 17, 40
 
 @Tokenizer.register("social")
 class SocialTokenizer(Tokenizer):
-    """Splits tweets and news alike, whatever the language.
+    """Tokenizes tweets and news of any language.
 
     Args:
         lowercase: lower-case words, hashtags and mentions.
-        hashtags: "split": the words in it (`#BostonMarathon` → `boston marathon`); "keep": `#bostonmarathon`;
-            "both": the words, and where they are several the whole as well.
+        hashtags: "split": the words of the hashtag (`#BostonMarathon` → `boston marathon`); "keep": `#bostonmarathon`;
+            "both": the words and, if there are several, the hashtag.
         mentions: "mask": `<user>`; "keep": `@name`.
         numbers: "keep": the number, without grouping commas; "mask": `<number>`.
-        contractions: "split": `obama's` → `obama 's`, `don't` → `do n't`; "keep": as one token.
-        punctuation: whether punctuation marks are tokens. Emoticons and emojis always are.
+        contractions: "split": `obama's` → `obama 's`, `don't` → `do n't`; "keep": one token.
+        punctuation: whether punctuation marks are tokens; emoticons and emojis always are.
     """
 
     def __init__(
@@ -68,20 +70,19 @@ class SocialTokenizer(Tokenizer):
         self.numbers, self.contractions, self.punctuation = numbers, contractions, punctuation
         self._normal_forms = _NormalForms(self)
 
+    @override
     def tokenize(self, text: str) -> list[str]:
-        """The tokens of `text`, in order."""
         if "&" in text:
             text = html.unescape(text)
         if "://" in text:  # a link may follow a word without a space
             text = text.replace("https://", " https://").replace("http://", " http://")
         if not text.isascii():
             text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
-        # Every piece is looked up; what is not there yet is worked out. Joining and splitting again drops
-        # the empty forms and takes the long ones apart, both in C.
+        # Normal forms are cached by piece. Joining and splitting drops empty forms and splits long ones, both in C.
         return " ".join(map(self._normal_forms.__getitem__, _TOKEN.findall(text))).split()
 
     def normal_form(self, piece: str) -> str:
-        """The tokens of one piece of text, with spaces between them; empty if it is dropped."""
+        """Return the tokens of one piece of text, separated by spaces; empty if it is dropped."""
         if _IS_LINK.fullmatch(piece):
             return "<url>"
         first = piece[0]
@@ -117,7 +118,7 @@ class SocialTokenizer(Tokenizer):
         return " ".join([*parts, whole] if self.hashtags == "both" and len(parts) > 1 else parts)
 
     def _word(self, word: str) -> str:
-        # Compatibility forms are how letters are made bold or wide on social media.
+        # On social media, bold and wide letters are compatibility forms.
         if _IS_NUMBER.fullmatch(word):
             return self._number(word)
         word = self._cased(unicodedata.normalize("NFKC", word).replace("’", "'"))
@@ -143,7 +144,7 @@ class SocialTokenizer(Tokenizer):
 
 
 class _NormalForms(dict[str, str]):
-    """Remembers the normal forms of the pieces seen, within bounds."""
+    """A bounded cache of normal forms by piece."""
 
     def __init__(self, tokenizer: SocialTokenizer) -> None:
         super().__init__()

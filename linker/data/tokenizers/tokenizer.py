@@ -1,4 +1,4 @@
-"""The family of tokenizers."""
+"""Base class of tokenizers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from linker.config import Registrable
 
 
 class Tokenizer(Registrable):
-    """Splits a text into tokens. Tokens are non-empty and hold no white space."""
+    """Splits texts into tokens; tokens are non-empty and have no white space."""
 
     default_component = "social"
 
     def tokenize(self, text: str) -> list[str]:
-        """The tokens of `text`, in order; none for a text without any."""
+        """Return the tokens of `text`, in order; may be empty."""
         raise NotImplementedError

@@ -1,1 +1,1 @@
-"""Word vectors: published, from a file, from torchtext's cache, or trained here."""
+"""Pretrained word vectors: download, read, train."""

@@ -1,4 +1,4 @@
-"""Names of published word vectors and where they lie on this machine, as torchtext names and keeps them."""
+"""Names and local files of published word vectors, compatible with torchtext."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ STANFORD = "https://nlp.stanford.edu/data"
 
 @dataclass(frozen=True)
 class PublishedVectors:
-    """Vectors that have a name.
+    """Published vectors.
 
     Attributes:
-        archive: the zip file that is published.
-        member: the text file in it.
-        url: where it is published.
+        archive: name of the zip file.
+        member: name of the text file in it.
+        url: address of the zip file.
     """
 
     archive: str
@@ -47,39 +47,39 @@ PUBLISHED: dict[str, PublishedVectors] = {
 
 
 def published(name: str) -> PublishedVectors | None:
-    """The published vectors of a name such as `6B.300d` or, as torchtext's aliases say, `glove.6B.300d`."""
+    """Return the published vectors of a name, such as `6B.300d` or torchtext's `glove.6B.300d`; None if unknown."""
     return PUBLISHED.get(name.removeprefix("glove."))
 
 
 def cache_folder(cache: str | None = None) -> Path:
-    """The folder of named vectors: the one given, else LINKER_VECTOR_CACHE, else `.vector_cache`."""
+    """Return the folder of named vectors: `cache`, else LINKER_VECTOR_CACHE, else `.vector_cache`."""
     return Path(cache or os.environ.get(CACHE_VARIABLE) or DEFAULT_CACHE).expanduser()
 
 
 def find_vectors(source: str, cache: str | None = None) -> Path:
-    """The file meant by a path, by `archive.zip/member`, or by a name (looked up in the cache).
+    """Find the file of a path, of `archive.zip/member`, or of a name in the cache.
 
     Raises:
-        DataError: there is none; the message says what to do.
+        DataError: if it is not found.
     """
     path = _as_file(source)
     if path is not None:
         return path
     vectors = published(source)
     if vectors is None:
-        raise DataError(_no_such_source(source))
+        raise DataError(_unknown_source(source))
     folder = cache_folder(cache)
     found = _in_cache(vectors, folder)
     if found is not None:
         return found
     raise DataError(
-        f"word vectors {source!r} are not in {folder}: get them with `linker vectors fetch "
-        f"{source.removeprefix('glove.')}`, or say where they lie ({CACHE_VARIABLE} or the config's `cache`)"
+        f"word vectors {source!r} not found in {folder}: get them with `linker vectors fetch "
+        f"{source.removeprefix('glove.')}`, or set the folder by {CACHE_VARIABLE} or the config's `cache`"
     )
 
 
 def available(source: str, otherwise: str | None, cache: str | None = None) -> str:
-    """`source`, or `otherwise` where `source` is a published name whose vectors are not in the cache."""
+    """Return `source`, or `otherwise` if `source` is a published name whose vectors are not in the cache."""
     if otherwise is None or _as_file(source) is not None:
         return source
     vectors = published(source)
@@ -87,7 +87,7 @@ def available(source: str, otherwise: str | None, cache: str | None = None) -> s
 
 
 def _as_file(source: str) -> Path | None:
-    """The file that a path names, or the archive and member that it names."""
+    """The path as a file, or as an archive and its member; None if it is neither."""
     path = Path(source).expanduser()
     return path if path.is_file() or path.parent.is_file() else None
 
@@ -105,7 +105,7 @@ def _in_cache(vectors: PublishedVectors, folder: Path) -> Path | None:
     return None
 
 
-def _no_such_source(source: str) -> str:
+def _unknown_source(source: str) -> str:
     near = difflib.get_close_matches(source, PUBLISHED, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"{source}: no such vector file, and no name of published vectors ({', '.join(PUBLISHED)}){hint}"
+    return f"{source}: neither a vector file nor a name of published vectors ({', '.join(PUBLISHED)}){hint}"

@@ -1,4 +1,4 @@
-"""Getting published word vectors from where they are published."""
+"""Download published word vectors."""
 
 from __future__ import annotations
 
@@ -43,25 +43,25 @@ def fetch_vectors(
     sha256: str | None = None,
     report: Report = lambda done, total: None,
 ) -> Path:
-    """Download the vectors of a name unless they are in the cache; gives the text file.
+    """Download published vectors unless they are in the cache, and return the text file.
 
-    An interrupted download goes on where it stopped. The archive's SHA-256 is written down beside it and
-    compared when the archive is fetched again: the publisher gives no checksums.
+    An interrupted download is resumed. The archive's SHA-256 is stored beside it and compared when the archive is
+    downloaded again, because the publisher provides no checksums.
 
     Args:
-        name: such as `6B.300d`.
-        cache: the folder for it, see `cache_folder`.
-        url: another address of the same archive; by default the publisher's, or on the mirror whose address is in
-            the environment variable LINKER_VECTOR_MIRROR, the file of the same name.
-        sha256: the archive's checksum, where the caller knows it.
-        report: called with the bytes there are and, where known, the bytes there will be.
+        name: a name such as `6B.300d`.
+        cache: the cache folder, see `cache_folder`.
+        url: another address of the archive; default: the publisher's, or the file of the same name on the mirror whose
+            address is in the environment variable LINKER_VECTOR_MIRROR.
+        sha256: the archive's checksum, if known.
+        report: called with the number of bytes so far and, if known, in total.
 
     Raises:
-        DataError: no such name, no network, no room, or not the file that it should be.
+        DataError: if the name is unknown, the network or disk fails, or the file is not the expected one.
     """
     vectors = published(name)
     if vectors is None:
-        raise DataError(f"{name}: no published vectors of that name; there are {', '.join(PUBLISHED)}")
+        raise DataError(f"{name}: unknown published vectors; choose one of {', '.join(PUBLISHED)}")
     folder = cache_folder(cache)
     target, archive = folder / vectors.member, folder / vectors.archive
     if target.is_file():
@@ -75,14 +75,14 @@ def fetch_vectors(
 
 
 def _address(vectors: PublishedVectors) -> str:
-    """Where an archive is published, or the file of that name on the mirror that the environment names."""
+    """The publisher's address of an archive, or that on the mirror named by the environment."""
     mirror = os.environ.get(MIRROR_VARIABLE)
     return f"{mirror.rstrip('/')}/{vectors.archive}" if mirror else vectors.url
 
 
 @dataclass
 class _Part:
-    """An unfinished download: the bytes so far and, beside them, what they are part of."""
+    """State of an unfinished download: address and version of the file, stored beside the bytes so far."""
 
     url: str
     validator: str | None = None
@@ -105,7 +105,7 @@ class _Part:
 
 
 class _TransientError(Exception):
-    """The server or the line failed in a way that may pass."""
+    """A temporary failure of the server or the network."""
 
 
 def _download(url: str, archive: Path, sha256: str | None, report: Report) -> None:
@@ -117,7 +117,7 @@ def _download(url: str, archive: Path, sha256: str | None, report: Report) -> No
                 _download_once(client, url, archive, report)
                 break
             except (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TooManyRedirects) as error:
-                raise DataError(f"{url}: cannot be fetched ({error})") from error
+                raise DataError(f"{url}: cannot be downloaded ({error}); check the address") from error
             except (_TransientError, httpx.TransportError) as error:
                 size = part_path.stat().st_size if part_path.is_file() else 0
                 attempt = 0 if size > before >= 0 else attempt + 1
@@ -135,8 +135,8 @@ def _download(url: str, archive: Path, sha256: str | None, report: Report) -> No
 
 
 def _gave_up(url: str, error: Exception, size: int) -> str:
-    kept = f"; the {size:,} bytes that came are kept, the same command goes on from there" if size else ""
-    return f"{url}: cannot be fetched ({error or type(error).__name__}); is there a network?{kept}"
+    kept = f"; {size:,} bytes are kept, the same command resumes the download" if size else ""
+    return f"{url}: cannot be downloaded ({error or type(error).__name__}); check the network{kept}"
 
 
 def _download_once(client: httpx.Client, url: str, archive: Path, report: Report) -> None:
@@ -144,7 +144,7 @@ def _download_once(client: httpx.Client, url: str, archive: Path, report: Report
     have = part_path.stat().st_size if part_path.is_file() and part.validator else 0
     headers = {"Accept-Encoding": "identity"}
     if have and part.validator:
-        # If-Range: the server sends the rest only of the very file we have the beginning of, else the whole.
+        # If-Range: the server sends the rest only of the same version of the file, else all of it.
         headers |= {"Range": f"bytes={have}-", "If-Range": part.validator}
     with client.stream("GET", url, headers=headers) as response:
         start = response.headers.get("content-range", "")
@@ -163,12 +163,14 @@ def _download_once(client: httpx.Client, url: str, archive: Path, report: Report
         with part_path.open("ab" if have else "wb") as file:
             for block in response.iter_raw():
                 if not have and not ZIP_START.startswith(block[: len(ZIP_START)]):
-                    raise DataError(f"{url}: sent no zip archive (it begins with {block[:20]!r})")
+                    raise DataError(
+                        f"{url}: not a zip archive (it begins with {block[:20]!r}); check the address"
+                    )
                 file.write(block)
                 have += len(block)
                 report(have, total)
     if total is not None and have != total:
-        raise _TransientError(f"{have:,} of {total:,} bytes came")
+        raise _TransientError(f"received {have:,} of {total:,} bytes")
 
 
 def _check_response(url: str, response: httpx.Response) -> None:
@@ -181,11 +183,11 @@ def _check_response(url: str, response: httpx.Response) -> None:
             "give another address of the same archive with --url"
         )
     if "html" in response.headers.get("content-type", ""):
-        raise DataError(f"{url}: sent a web page, no zip archive; open it in a browser to see why")
+        raise DataError(f"{url}: a web page, not a zip archive; open it in a browser to see why")
 
 
 def _validator(response: httpx.Response) -> str | None:
-    """What If-Range can name this version of the file by (no weak entity tag can: RFC 9110, 13.1.5)."""
+    """The version of the file for If-Range, for which weak entity tags are not allowed (RFC 9110, 13.1.5)."""
     tag = response.headers.get("etag")
     return tag if tag and not tag.startswith("W/") else response.headers.get("last-modified")
 
@@ -195,39 +197,37 @@ def _check_room(archive: Path, needed: int) -> None:
     if needed > free:
         raise DataError(
             f"{archive.parent}: {needed / 1e9:.1f} GB needed, {free / 1e9:.1f} GB free; "
-            "make room or name another folder with --cache"
+            "free disk space or name another folder with --cache"
         )
 
 
 def _check(url: str, part: Path, archive: Path, sha256: str | None) -> None:
-    """Compare the checksum with the one given, or else with the one written down at an earlier fetch."""
+    """Compare the checksum with the expected one, or with that of an earlier download."""
     if not zipfile.is_zipfile(part):
         part.unlink()
-        raise DataError(f"{url}: what came is no complete zip archive; it was thrown away, try again")
+        raise DataError(f"{url}: incomplete zip archive; it was deleted, try again")
     note = archive.with_name(f"{archive.name}.sha256")
     found = sha256_of(part)
     expected = sha256 or (note.read_text(encoding="utf-8").split(" ")[0] if note.is_file() else found)
     if found != expected.lower():
         part.unlink()
         source = (
-            "the one given"
-            if sha256
-            else f"the one in {note} (remove it if the publisher has changed the file)"
+            "expected" if sha256 else f"recorded in {note} (remove it if the publisher has changed the file)"
         )
-        raise DataError(f"{url}: has the SHA-256 {found}, {source} is {expected}; what came was thrown away")
+        raise DataError(f"{url}: wrong SHA-256 {found}, not {expected} as {source}; the download was deleted")
     with atomic_write(note) as file:
         file.write(f"{found}  {archive.name}\n")
 
 
 def _extract(archive: Path, member: str, target: Path) -> None:
-    """Write the one file of the archive that is wanted; zipfile compares its CRC at the end."""
+    """Extract one file of the archive; zipfile checks its CRC at the end."""
     try:
         with zipfile.ZipFile(archive) as content, content.open(member) as source:
             _check_room(target, content.getinfo(member).file_size)
             with atomic_write(target, "wb") as file:
                 shutil.copyfileobj(source, file, BLOCK_BYTES)
     except KeyError as error:
-        raise DataError(f"{archive}: holds no {member}; is it the right archive?") from error
+        raise DataError(f"{archive}: does not contain {member}; remove it and fetch again") from error
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise DataError(f"{archive}: damaged ({error}); remove it and fetch again") from error
 
@@ -237,7 +237,7 @@ def _disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = "make room" if error.errno == errno.ENOSPC else "is the folder right?"
+        advice = "free disk space" if error.errno == errno.ENOSPC else "check the folder"
         raise DataError(
             f"{folder}: cannot be written ({error.strerror}); {advice}, or name another with --cache"
         ) from error

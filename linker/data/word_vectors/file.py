@@ -1,4 +1,4 @@
-"""Pretrained word vectors: which file is meant, and the rows of it that are needed."""
+"""Pretrained word vectors from files."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ class VectorFile(WordVectors):
         cache: str | None = None,
         otherwise: str | None = None,
     ) -> None:
-        """Say which vectors are meant; nothing is read yet.
+        """Set the file; nothing is read yet.
 
         Args:
-            source: a path, `archive.zip/member`, or a name as torchtext has them, such as `6B.300d`.
-            max_words: keep this many of the file's first (most frequent) words besides the wanted ones; null
-                keeps all.
-            cache: the folder where named vectors lie; default: the environment variable LINKER_VECTOR_CACHE,
-                else `.vector_cache`.
-            otherwise: a file to use where `source` is a name and its vectors are not in the cache. `linker train`
-                says so on standard error and records which of the two it used.
+            source: a path, `archive.zip/member`, or a name used by torchtext, such as `6B.300d`.
+            max_words: number of the file's first (most frequent) words to keep besides the wanted ones; null: all.
+            cache: folder of named vectors; default: the environment variable LINKER_VECTOR_CACHE, else
+                `.vector_cache`.
+            otherwise: a file to use if `source` is a name whose vectors are not in the cache. `linker train` reports
+                and records which of the two it used.
         """
         self.source = source
         self.max_words = max_words
@@ -43,35 +42,39 @@ class VectorFile(WordVectors):
         self.otherwise = otherwise
 
     def path(self) -> Path:
-        """The file that `source` means.
+        """Return the file of `source`.
 
         Raises:
-            DataError: there is no such file; the message says how to get it.
+            DataError: if it is not found; the message says how to get it.
         """
         return find_vectors(available(self.source, self.otherwise, self.cache), self.cache)
 
     def read(self, wanted: set[str] | None = None) -> tuple[list[str], np.ndarray]:
-        """The words and their vectors, in file order: the wanted ones and the file's first `max_words`.
+        """Read the wanted words and the file's first `max_words` words, in file order.
 
-        If no wanted word has a capital letter, the file's capitalised words are lower-cased, and the first
-        of several spellings counts unless the lower-case word has a row of its own. A word that comes twice
-        keeps its first row. Words with white space inside are left out: no tokenizer makes them. Memory: the
-        rows kept, two to three times.
+        If no wanted word has a capital letter, the file's words are lower-cased; a lower-case row takes precedence,
+        then the first of several spellings. A repeated word keeps its first row. Words with white space are left out,
+        because no tokenizer makes them. Memory: two to three times the rows kept.
 
         Returns:
-            The words, distinct, and float32, words × dimensions.
+            The distinct words, and float32, words × dim.
 
         Raises:
-            DataError: the file is missing or broken; the message names file and line.
+            DataError: if the file is missing or broken; the message names file and line.
         """
         return read_rows(self.path(), wanted, self.max_words)
 
 
 def align(vocabulary: Vocabulary, words: list[str], matrix: np.ndarray) -> np.ndarray:
-    """Rows of `matrix` in the vocabulary's order; zeros for `<empty>` and for words without a vector.
+    """Arrange vectors in the vocabulary's order; zeros for `<empty>` and for words without a vector.
+
+    Args:
+        vocabulary: the vocabulary.
+        words: the words with vectors.
+        matrix: their vectors, float32, words × dim.
 
     Returns:
-        float32, vocabulary × dimensions.
+        float32, vocabulary × dim.
     """
     row = {word: i for i, word in enumerate(words) if word != EMPTY}
     aligned = np.zeros((len(vocabulary), matrix.shape[1]), dtype=np.float32)
@@ -84,14 +87,14 @@ def align(vocabulary: Vocabulary, words: list[str], matrix: np.ndarray) -> np.nd
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of a corpus has a word vector.
+    """Share of a corpus that has word vectors.
 
     Attributes:
-        tokens: running tokens of the corpus.
-        covered_tokens: those among them whose word has a vector.
-        words: distinct words of the corpus.
-        covered_words: those among them with a vector.
-        missing: the most frequent words without one, with their counts.
+        tokens: number of tokens of the corpus.
+        covered_tokens: number of tokens with a vector.
+        words: number of distinct words.
+        covered_words: number of distinct words with a vector.
+        missing: the most frequent words without a vector, with their counts.
     """
 
     tokens: int
@@ -101,7 +104,7 @@ class Coverage:
     missing: list[tuple[str, int]]
 
     def __str__(self) -> str:
-        """One paragraph for people."""
+        """Return a summary in one line."""
         tokens, words = self.covered_tokens / max(self.tokens, 1), self.covered_words / max(self.words, 1)
         missing = ", ".join(f"{word} ({count:,})" for word, count in self.missing)
         return (
@@ -116,7 +119,7 @@ def coverage(vocabulary: Container[str], texts: Iterable[Iterable[str]], example
     for tokens in texts:
         counts.update(tokens)
     missing = Counter({word: count for word, count in counts.items() if word not in vocabulary})
-    # Ties by spelling, so that the report of one corpus is always the same.
+    # Ties by spelling, so that the report is reproducible.
     frequent = sorted(missing.items(), key=lambda item: (-item[1], item[0]))[:examples]
     total = counts.total()
     return Coverage(total, total - missing.total(), len(counts), len(counts) - len(missing), frequent)

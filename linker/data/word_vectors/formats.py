@@ -1,4 +1,4 @@
-"""Reading the files that word vectors come in, only the rows that are needed."""
+"""Readers for the file formats of word vectors; only the required rows are parsed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from linker.data.io.streams import open_bytes
 
 
 class RowSelection:
-    """Decides row by row, in file order, and remembers the words of the rows kept."""
+    """Selects rows one by one in file order, and keeps their words."""
 
     def __init__(self, wanted: set[str] | None, max_words: int | None) -> None:
-        """Keep the `wanted` words and the first `max_words` rows; all rows where `max_words` is None."""
+        """Select the `wanted` words and the first `max_words` rows; all rows if `max_words` is None."""
         self._wanted = {word.encode("utf-8", "surrogatepass") for word in wanted or ()}
-        # Tokens without any capital can meet a capitalised row only by its lower-cased spelling.
+        # Lower-case tokens match a capitalized row only by its lower-case spelling.
         self._fold = bool(wanted) and all(word == word.lower() for word in wanted or ())
         self._first = float("inf") if max_words is None else max_words
         self._rows = 0
@@ -35,7 +35,7 @@ class RowSelection:
         self._folded: dict[bytes, int] = {}
 
     def needs(self, word: bytes) -> bool:
-        """Is the row of this word, the next of the file, to be kept?"""
+        """Return whether to keep the next row of the file, which has this word."""
         self._rows += 1
         lower = _lower(word) if self._fold else word
         if not (self._rows <= self._first or lower in self._wanted) or lower in self._exact:
@@ -43,7 +43,7 @@ class RowSelection:
         return lower == word or lower not in self._folded
 
     def keep(self, word: bytes) -> None:
-        """Keep the row just asked for."""
+        """Record that the row was kept."""
         lower = _lower(word) if self._fold else word
         if lower != word:
             self._folded[lower] = len(self._words)
@@ -54,7 +54,7 @@ class RowSelection:
         self._words.append(lower)
 
     def result(self, rows: list[np.ndarray], dim: int) -> tuple[list[str], np.ndarray]:
-        """The words and their matrix, given the vectors of all rows kept, in order, in blocks."""
+        """Return the words and their vectors, float32, words × dim, from the blocks of all rows kept, in order."""
         matrix = np.concatenate(rows) if rows else np.zeros((0, dim), dtype=np.float32)
         decoded = [None if word is None else _token(word) for word in self._words]
         if None in decoded:
@@ -69,7 +69,7 @@ def _lower(word: bytes) -> bytes:
 
 
 def _token(word: bytes) -> str | None:
-    """The word as a token, or None where no token can be that word: broken UTF-8, white space, nothing."""
+    """The word as a token; None if no token can equal it (invalid UTF-8, white space, empty)."""
     try:
         text = word.decode("utf-8")
     except UnicodeDecodeError:
@@ -82,13 +82,14 @@ PROBED_LINES = 100
 
 
 def read_text(path: Path, stream: BinaryIO, selection: RowSelection) -> tuple[list[str], np.ndarray]:
-    """Words and vectors of the rows that `selection` keeps.
+    """Read the rows of a text file that `selection` keeps; other rows are not parsed beyond their word.
 
-    Only the rows kept are parsed; the others are looked at as far as their word.
+    Returns:
+        The words, and float32, words × dim.
 
     Raises:
-        DataError: no vectors, a line with too few or too many numbers, something that is no number, or fewer
-            lines than the header promises.
+        DataError: if there are no vectors, a line has a wrong number of values or a value that is not a number, or
+            there are fewer lines than the header states.
     """
     reader = _TextReader(path, selection)
     for lines in _line_blocks(stream):
@@ -107,7 +108,7 @@ def _line_blocks(stream: BinaryIO) -> Iterator[list[bytes]]:
 
 
 class _TextReader:
-    """Collects rows; `number` counts the lines read."""
+    """Collects rows; `number` is the number of lines read."""
 
     def __init__(self, path: Path, selection: RowSelection) -> None:
         self.path, self.selection = path, selection
@@ -139,16 +140,15 @@ class _TextReader:
 
     def finish(self) -> tuple[list[str], np.ndarray]:
         if not self.number:
-            raise DataError(f"{self.path}: empty, no word vectors in it")
+            raise DataError(f"{self.path}: the file is empty; get it again")
         if self.promised is not None and self.number - 1 < self.promised:
             raise DataError(
-                f"{self.path}: cut short: its first line promises {self.promised:,} vectors, "
-                f"there are {self.number - 1:,}; get the file again"
+                f"{self.path}: truncated, {self.number - 1:,} of {self.promised:,} vectors; get the file again"
             )
         return self.selection.result(self.rows, self.dim)
 
     def _begin(self, lines: list[bytes]) -> list[bytes]:
-        """Find the header, the separator and the number of columns in the file's first lines."""
+        """Detect the header, the separator and the number of columns from the first lines."""
         first = lines[0].removeprefix(b"\xef\xbb\xbf").split()
         if len(first) == 2 and first[0].isdigit() and first[1].isdigit():
             self.promised, self.dim, self.number = int(first[0]), int(first[1]), 1
@@ -161,18 +161,18 @@ class _TextReader:
             self.dim = max(columns, key=lambda n: columns[n], default=0)
         if not self.dim or (probe and not any(_is_row(line, self.separator, self.dim) for line in probe)):
             raise DataError(
-                f"{self.path}, line {self.number + 1}: not word vectors: expected a word and its numbers, "
-                f"separated by spaces, found {_shown(lines[0] if lines else b'')}"
+                f"{self.path}, line {self.number + 1}: not word vectors: {_shown(lines[0] if lines else b'')}, "
+                "expected a word and its numbers, separated by spaces"
             )
         return lines
 
     def _check_spaced_word(self, number: int, fields: list[bytes]) -> None:
-        """More columns may mean a word with spaces in it (as in glove.840B): it is left out."""
+        """Skip a word with spaces in it (as in glove.840B); other lines with more columns are errors."""
         columns = len(fields) - 1
         if columns < self.dim or all(_is_number(field) for field in fields[1 : -self.dim]):
             raise DataError(
                 f"{self.path}, line {number}: {columns} numbers after {_shown(fields[0])}, "
-                f"expected {self.dim}; the file is broken or cut short there"
+                f"expected {self.dim}; the file is damaged, get it again"
             )
 
     def _parse(self, kept: list[tuple[int, bytes]]) -> None:
@@ -181,23 +181,23 @@ class _TextReader:
         if values is None:
             for number, body in kept:
                 self._check(number, body)
-            raise DataError(f"{self.path}: cannot be parsed near line {kept[0][0]}")
+            raise DataError(f"{self.path}, near line {kept[0][0]}: cannot be parsed; get the file again")
         self.rows.append(values.reshape(len(kept), self.dim))
 
     def _check(self, number: int, body: bytes) -> None:
         for column, value in enumerate(body.split(self.separator), 1):
             if not _is_number(value):
                 raise DataError(
-                    f"{self.path}, line {number}: column {column} is no number but {_shown(value)}"
+                    f"{self.path}, line {number}: column {column} is not a number: {_shown(value)}"
                 )
 
 
 def _floats(text: bytes, count: int) -> np.ndarray | None:
-    """The numbers, one a line, as float32; None where something is not a finite number."""
+    """Parse numbers, one per line, as float32; None if one is not a finite number."""
     import pyarrow as pa
     from pyarrow import csv
 
-    # Arrow's own memory: a worker that lets go of Python's bytes while the program ends would abort it.
+    # Arrow's memory: a thread that releases Python's bytes while the program exits would abort it.
     memory = pa.BufferOutputStream()
     memory.write(text)
     try:
@@ -236,16 +236,19 @@ BLOCK_BYTES = 1 << 24
 
 
 def is_binary(start: bytes) -> bool:
-    """Do a file's first bytes look like word2vec's binary format? Its numbers hold bytes that no text has."""
+    """Return whether a file's first bytes are word2vec's binary format: a header, then bytes that no text has."""
     header = HEADER.match(start)
     return header is not None and any(byte < 9 for byte in start[header.end() :])
 
 
 def read_binary(path: Path, stream: BufferedReader, selection: RowSelection) -> tuple[list[str], np.ndarray]:
-    """Words and vectors of the rows that `selection` keeps.
+    """Read the rows of a word2vec binary file that `selection` keeps.
+
+    Returns:
+        The words, and float32, words × dim.
 
     Raises:
-        DataError: the file ends early or holds something else.
+        DataError: if the file is truncated or of another format.
     """
     header = HEADER.match(stream.readline(100))
     assert header is not None
@@ -260,7 +263,7 @@ def read_binary(path: Path, stream: BufferedReader, selection: RowSelection) -> 
         end = space + 1 + width
         if space < 0 or end > len(buffer) or space - position > LONGEST_WORD:
             raise DataError(
-                f"{path}, vector {number:,} of {count:,}: cut short or no word2vec file; get the file again"
+                f"{path}, vector {number:,} of {count:,}: truncated or not a word2vec file; get the file again"
             )
         word = buffer[position:space].lstrip(b"\n")
         if selection.needs(word):
@@ -272,7 +275,7 @@ def read_binary(path: Path, stream: BufferedReader, selection: RowSelection) -> 
         position = end
     matrix = selection.result([*blocks, _matrix(rows, dim)], dim)
     if not np.isfinite(matrix[1]).all():
-        raise DataError(f"{path}: has vectors with infinite or undefined numbers")
+        raise DataError(f"{path}: some vectors have infinite or undefined numbers; get the file again")
     return matrix
 
 
@@ -286,10 +289,13 @@ ZIP_START = b"PK\x03\x04"
 
 
 def read_rows(path: Path, wanted: set[str] | None, max_words: int | None) -> tuple[list[str], np.ndarray]:
-    """Words and vectors of the file's rows that are wanted or among its first `max_words`.
+    """Read the rows of a vector file that are wanted or among its first `max_words`.
+
+    Returns:
+        The words, and float32, words × dim.
 
     Raises:
-        DataError: the file cannot be read or is broken; the message names file and line.
+        DataError: if the file cannot be read or is broken; the message names file and line.
     """
     selection = RowSelection(wanted, max_words)
     if path.suffix == ".pt":
@@ -302,7 +308,7 @@ def read_rows(path: Path, wanted: set[str] | None, max_words: int | None) -> tup
 
 @contextmanager
 def open_vectors(path: Path) -> Iterator[BinaryIO]:
-    """Open a vector file: plain, packed, or a file inside a zip (`archive.zip/member`).
+    """Open a vector file: plain, compressed, or a file inside a zip archive (`archive.zip/member`).
 
     Raises:
         DataError: the file is missing, damaged, or a zip in which no single file is meant.
@@ -317,7 +323,7 @@ def open_vectors(path: Path) -> Iterator[BinaryIO]:
         with open_bytes(str(path)) as stream:
             yield stream
     else:
-        raise DataError(f"{archive}: no zip archive, so there is no {path.name} in it")
+        raise DataError(f"{archive}: not a zip archive; give the path of the vector file")
 
 
 @contextmanager
@@ -329,29 +335,30 @@ def _open_member(path: Path, name: str | None) -> Iterator[BinaryIO]:
                 name = members[0]
             if name is None or name not in members:
                 example = f", as {path}/{members[0]}" if members else ""
-                raise DataError(
-                    f"{path}: holds {', '.join(members) or 'nothing'}; say which is meant{example}"
-                )
+                raise DataError(f"{path}: contains {', '.join(members) or 'no file'}; name the file{example}")
             with archive.open(name) as stream:
                 yield io.BufferedReader(cast(Any, stream), BUFFER_BYTES)
     except (zlib.error, EOFError, zipfile.BadZipFile, NotImplementedError, OSError) as error:
-        raise DataError(f"{path}: damaged or cut short ({error}); get it again") from error
+        raise DataError(f"{path}: damaged or truncated ({error}); get it again") from error
 
 
 def read_torchtext(path: Path, selection: RowSelection) -> tuple[list[str], np.ndarray]:
-    """Words and vectors of a torchtext cache file: the tuple (words, ids, matrix, dimensions).
+    """Read a torchtext cache file, a tuple (words, ids, matrix, dimensions).
 
-    torchtext leaves rows of zeros at the end, one for each word that was no UTF-8.
+    torchtext leaves rows of zeros at the end, one for each word that was not UTF-8.
+
+    Returns:
+        The words, and float32, words × dim.
 
     Raises:
-        DataError: something else is in it.
+        DataError: if the file has other content.
     """
     import pickle
 
     import torch
 
     try:
-        # Mapped, so that only the rows taken come into memory; nothing but plain data is unpickled.
+        # Memory-mapped, so that only the selected rows are loaded; only plain data is unpickled.
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
         words, _, matrix, dim = content
         matrix = matrix.reshape(-1, dim)
@@ -367,7 +374,7 @@ def read_torchtext(path: Path, selection: RowSelection) -> tuple[list[str], np.n
         AttributeError,
     ) as error:
         raise DataError(
-            f"{path}: no vectors as torchtext caches them; remove it and get them again"
+            f"{path}: not a vector cache of torchtext; remove it and fetch the vectors again"
         ) from error
     rows = []
     for row, word in enumerate(words):

@@ -1,4 +1,4 @@
-"""Word vectors from the user's own texts, trained by gensim."""
+"""Train word vectors on texts with gensim."""
 
 from __future__ import annotations
 
@@ -23,17 +23,22 @@ if TYPE_CHECKING:
     import numpy as np
 
 Method = Literal["skipgram", "cbow", "fasttext"]
-# gensim silently cuts longer texts.
+# gensim silently truncates longer texts.
 LONGEST_TEXT = 10_000
-# Rows for n-grams; gensim's two million would need 2.4 GB at 300 dimensions.
+# Rows for n-grams; gensim's default of two million would need 2.4 GB at 300 dimensions.
 BUCKETS = 200_000
 
 
 def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "strict") -> Iterator[str]:
-    """Every text in the named columns of files: JSON lines, CSV, TSV, Parquet or plain text, packed or not.
+    """Yield every text in the named columns of files.
+
+    Args:
+        paths: JSON lines, CSV, TSV, Parquet or plain-text files, compressed or not.
+        columns: names of the columns with texts.
+        on_error: see `read_articles`.
 
     Raises:
-        DataError: a file cannot be read, has bad lines (in strict mode), or has none of the columns.
+        DataError: if a file cannot be read, has bad lines (in strict mode), or has none of the columns.
     """
     with BadLines(on_error) as bad_lines:
         for path in paths:
@@ -48,8 +53,8 @@ def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "
                             yield text
             if not found:
                 raise DataError(
-                    f"{path}: has no column {' or '.join(columns)}; there are: {', '.join(there) or 'none'}; "
-                    "name those with text by --column"
+                    f"{path}: column {' or '.join(columns)} is missing (columns: {', '.join(there) or 'none'}); "
+                    "name the columns with text by --column"
                 )
 
 
@@ -66,38 +71,36 @@ def train_vectors(
     workers: int = 1,
     start: str | None = None,
 ) -> tuple[int, int]:
-    """Train vectors on the texts and write them in word2vec's text format, packed where `out` ends in `.gz`.
+    """Train word vectors and write them in word2vec's text format, compressed if `out` ends in `.gz`.
 
-    A text that comes again, as retweets do, counts once. The tokenized texts lie in a temporary file: memory
-    holds the vectors and the words, not the texts.
+    Repeated texts, such as retweets, count once. The tokenized texts are kept in a temporary file, the vectors and
+    words in memory.
 
     Args:
         texts: the texts.
-        tokenizer: the one that the model will have.
+        tokenizer: the tokenizer of the model that will use the vectors.
         out: the file to write.
         method: skip-gram, CBOW (Mikolov et al. 2013), or skip-gram with character n-grams (Bojanowski et al.
             2017).
         dim: length of the vectors.
-        epochs: times that the texts are read.
-        min_count: words that come less often get no vector.
-        window: words to the left and right that count as context.
-        seed: for the same vectors every time, given one worker.
-        workers: threads; more than one are faster, and the vectors differ a little from time to time.
-        start: vectors (a file or a name) that the words they have begin with, instead of random ones.
+        epochs: number of passes over the texts.
+        min_count: minimum number of occurrences of a word with a vector.
+        window: number of context words on each side.
+        seed: random seed; with one worker, the vectors are reproducible.
+        workers: number of threads; with more than one, the vectors vary slightly between runs.
+        start: initial vectors (a file or a name) for the words that have one; others start at random.
 
     Returns:
-        Words with a vector, and running tokens read.
+        The number of words with a vector, and the number of tokens read.
 
     Raises:
-        LinkerError: gensim is not installed.
-        DataError: no word comes `min_count` times; the vectors of `start` have another length.
+        LinkerError: if gensim is not installed, or `method` is fasttext and `start` is set.
+        DataError: if no word occurs `min_count` times, or the length of the vectors of `start` is not `dim`.
     """
     models = _gensim_models()
     if start is not None and method == "fasttext":
-        # There a word's vector is made of those of its n-grams, which a file of word vectors does not hold.
-        raise LinkerError(
-            "fasttext cannot begin with the vectors of words; use skipgram or cbow, or no --start"
-        )
+        # fastText vectors are made from those of n-grams, which a file of word vectors lacks.
+        raise LinkerError("--start is not supported for fasttext; use skipgram or cbow, or leave --start out")
     with tempfile.TemporaryDirectory() as folder:
         corpus = _Corpus(Path(folder) / "corpus.txt")
         tokens = corpus.write(texts, tokenizer)
@@ -118,7 +121,7 @@ def train_vectors(
         model.build_vocab(corpus_iterable=corpus.passes("counting words", 1))
         if not len(model.wv):
             raise DataError(
-                f"no word comes {min_count} times in {tokens:,} tokens; lower --min-count or add texts"
+                f"no word occurs {min_count} times in {tokens:,} tokens; lower --min-count or add texts"
             )
         if start is not None:
             _begin_with(model.wv, VectorFile(start, max_words=0))
@@ -133,7 +136,7 @@ def _begin_with(vectors: Any, start: VectorFile) -> None:
     words, matrix = start.read(set(vectors.index_to_key))
     if matrix.shape[1] != vectors.vector_size:
         raise DataError(
-            f"{start.source}: its vectors have {matrix.shape[1]} numbers each, not {vectors.vector_size}; "
+            f"{start.source}: vectors of length {matrix.shape[1]}, not {vectors.vector_size}; "
             f"give --dim {matrix.shape[1]}"
         )
     rows = {vectors.key_to_index[word]: row for row, word in enumerate(words) if word in vectors.key_to_index}
@@ -141,9 +144,15 @@ def _begin_with(vectors: Any, start: VectorFile) -> None:
 
 
 def write_vectors(path: Path, words: Sequence[str], matrix: np.ndarray) -> None:
-    """Write word2vec's text format, packed where the name ends in `.gz`; the same bytes every time."""
+    """Write vectors in word2vec's text format, compressed if the name ends in `.gz`; the bytes are reproducible.
+
+    Args:
+        path: the file.
+        words: the words.
+        matrix: their vectors, float, words × dim.
+    """
     with atomic_write(path, "wb") as raw:
-        # No file name and no time go into the header of the packed file.
+        # Without a file name and a time in the gzip header.
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.suffix == ".gz" else raw
         packed.write(f"{len(words)} {matrix.shape[1]}\n".encode())
         form = " ".join(["%.5g"] * matrix.shape[1])
@@ -154,14 +163,14 @@ def write_vectors(path: Path, words: Sequence[str], matrix: np.ndarray) -> None:
 
 
 class _Corpus:
-    """Tokenized texts in a file, one a line."""
+    """Tokenized texts in a file, one per line."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.lines = 0
 
     def write(self, texts: Iterable[str], tokenizer: Tokenizer) -> int:
-        """Tokenize the texts into the file, each once; gives the number of tokens."""
+        """Tokenize the texts into the file, each once; returns the number of tokens."""
         seen: set[bytes] = set()
         total = 0
         with self.path.open("w", encoding="utf-8") as file:
@@ -179,7 +188,7 @@ class _Corpus:
         return total
 
     def passes(self, description: str, count: int) -> Iterable[list[str]]:
-        """The texts, to be iterated `count` times; the progress runs over all passes."""
+        """Return an iterable of the texts for `count` passes, with one progress bar over all."""
         return _Passes(self, track(range(count * self.lines), description, count * self.lines))
 
 
@@ -199,8 +208,8 @@ def _gensim_models() -> Any:
         from gensim import models
     except ImportError as error:
         raise LinkerError(
-            "training word vectors needs gensim: pip install 'article-linker[vectors]'"
+            "gensim is not installed, which training word vectors needs: pip install 'article-linker[vectors]'"
         ) from error
-    # gensim warns of small corpora and unequal passes through its own log, in words for programmers.
+    # gensim logs warnings about small corpora and unequal passes that do not help users.
     logging.getLogger("gensim").setLevel(logging.ERROR)
     return models

@@ -1,4 +1,4 @@
-"""The family of sources of pretrained word vectors."""
+"""Base class of pretrained word vectors."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from linker.config import Registrable
 
 
 class WordVectors(Registrable):
-    """Knows words and their vectors."""
+    """A source of words and their vectors."""
 
     default_component = "file"
 
     def read(self, wanted: set[str] | None = None) -> tuple[list[str], np.ndarray]:
-        """The words that a model's vocabulary takes, and their vectors.
+        """Read the words of a model's vocabulary and their vectors.
 
         Args:
-            wanted: the words of the training texts, which should be among them where they have vectors.
+            wanted: the words of the training texts, to be included if they have vectors.
 
         Returns:
-            The words, distinct, and float32, words × dimensions.
+            The distinct words, and float32, words × dim.
         """
         raise NotImplementedError

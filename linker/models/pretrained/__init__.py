@@ -1,15 +1,16 @@
-"""The model folders that linker brings along."""
+"""The bundled, pretrained model folders."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+#: The default model of all commands that rank; made by `scripts/make_pretrained.py`.
 BEST = "best"
-"""What users call it, and what ranks where they name no model; `scripts/make_pretrained.py` makes it."""
 
+#: Distilled word vectors with TF-IDF, a submodel of `best`; made by `scripts/make_pretrained.py`.
 DISTILLED = "distilled"
-"""What users call it, a part of the other; `scripts/make_pretrained.py` makes it."""
 
 _HERE = Path(__file__).parent
 
+#: Name of a bundled model → its folder.
 FOLDERS = {BEST: _HERE / BEST, DISTILLED: _HERE / BEST / "part-2" / DISTILLED}

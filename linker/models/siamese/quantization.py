@@ -1,7 +1,7 @@
-"""Weights of a network as 8-bit numbers: a quarter of the room, for networks that come along with a package.
+"""int8 weight quantization: a quarter of the file size, for the bundled networks.
 
-Each row of a matrix is divided by a 127th of its largest number and rounded (Dettmers et al. 2022, LLM.int8(), section
-2.1, row by row). Only the file is smaller: networks compute with the floats that are made of it.
+Each row of a matrix is divided by 1/127 of its largest absolute value and rounded (absmax quantization by rows,
+Dettmers et al. 2022, section 2.1). Only the file is smaller: networks compute with the dequantized floats.
 """
 
 from __future__ import annotations
@@ -15,36 +15,41 @@ from torch import Tensor
 
 from linker.common.files import atomic_write
 
-# Not the name that other packages look for: they would take the whole numbers for weights.
+# Not the name that other packages look for: they would use the integers as weights.
 FILE = "model.int8.safetensors"
 _SCALE = ".scale"
-_MOST = 127
+_MAX = 127
 
 
-def write_eight_bits(state: Mapping[str, Tensor], file: Path) -> None:
-    """Write weights: matrices in 8 bits and a scale a row, all else as float32."""
-    told: dict[str, Tensor] = {}
+def save_int8(state: Mapping[str, Tensor], file: Path) -> None:
+    """Write weights: matrices as int8 with one float32 scale per row, everything else as float32.
+
+    Args:
+        state: name → weights, of any float type and shape.
+        file: the safetensors file to write.
+    """
+    tensors: dict[str, Tensor] = {}
     for name, weight in state.items():
         weight = weight.detach().float().cpu()
         if weight.dim() == 2:
-            scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / _MOST
-            told[name + _SCALE] = scale
+            scale = weight.abs().amax(dim=1, keepdim=True).clamp(min=1e-12) / _MAX
+            tensors[name + _SCALE] = scale  # (rows, 1)
             weight = (weight / scale).round().to(torch.int8)
-        told[name] = weight.contiguous()
+        tensors[name] = weight.contiguous()
     with atomic_write(file, "wb") as opened:
-        opened.write(save(told))
+        opened.write(save(tensors))
 
 
-def read_eight_bits(file: Path) -> dict[str, Tensor]:
-    """Weights that `write_eight_bits` wrote, float32.
+def load_int8(file: Path) -> dict[str, Tensor]:
+    """Read and dequantize what `save_int8` wrote: name → float32 weights.
 
     Raises:
-        SafetensorError: the file is damaged.
-        KeyError: a matrix lacks its scale.
+        SafetensorError: if the file is damaged.
+        KeyError: if a matrix has no scale.
     """
-    told = load_file(file)
+    tensors = load_file(file)
     return {
-        name: weight if weight.dtype.is_floating_point else weight * told[name + _SCALE]
-        for name, weight in told.items()
+        name: weight if weight.dtype.is_floating_point else weight * tensors[name + _SCALE]
+        for name, weight in tensors.items()
         if not name.endswith(_SCALE)
     }

@@ -1,16 +1,16 @@
-"""The model of the paper: words and their vectors, and an encoder over them (Danovitch 2020, sections 3.2 to 3.6)."""
+"""Bi-encoder over word vectors, the model of Danovitch 2020, sections 3.2 to 3.6."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
+from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.common.errors import ConfigError, ModelError
@@ -21,14 +21,15 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import EncodedText, Vocabulary, idf_of
 from linker.data.word_vectors.file import Coverage, align, coverage
 from linker.data.word_vectors.word_vectors import WordVectors
+from linker.models.averaged_word_vectors import VOCABULARY, WEIGHTS, read_weights
+from linker.models.embedding_model import Similarity
 from linker.models.model import Model
 from linker.models.siamese.siamese import TOKENS_TOGETHER, SiameseModel, length_buckets, save_weights
-from linker.models.word_means import VOCABULARY, WEIGHTS, read_weights
 from linker.modules.embedders.embedder import Embedder
 from linker.modules.encoders.encoder import Encoder
 from linker.modules.kernels.dropout import drawing, masks_in_force
 
-# The parts of the model that draw what they drop out, each by itself.
+# Stages with dropout; each samples its masks independently of the other.
 EMBEDDING, ENCODING = 1, 2
 
 
@@ -37,16 +38,16 @@ class WordSiamese(SiameseModel):
     """Tokenizer, embedder and encoder, the same for articles and posts.
 
     Args:
-        encoder: from token vectors to a text vector.
-        embedder: from tokens to token vectors.
-        tokenizer: from text to tokens.
-        vectors: pretrained word vectors; without them the embedder's table is learned from the training texts.
-        min_count: without `vectors`, a training word has a row of its own from this many occurrences on.
-        max_article_tokens: articles are cut here; the paper cuts at 1,000.
-        max_post_tokens: posts are cut here.
-        similarity: `cosine` of the vectors, which the loss sees with unit length; or `euclidean`, the negative distance
-            of the vectors as they are.
-        title_share: of the title in an article's vector when posts are scored; the rest is the whole's.
+        encoder: turns token vectors into a text embedding.
+        embedder: turns tokens into token vectors.
+        tokenizer: splits texts into tokens.
+        vectors: pretrained word vectors; null: the embedder's table is learned from the training texts.
+        min_count: minimum number of occurrences for a training word to enter the vocabulary, without `vectors`.
+        max_article_tokens: articles are truncated to this many tokens; 1,000 in the paper.
+        max_post_tokens: posts are truncated to this many tokens.
+        similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative distance.
+        title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the whole
+            article.
     """
 
     keys_without_weights = frozenset({"vectors", "title_share"})
@@ -64,7 +65,7 @@ class WordSiamese(SiameseModel):
         min_count: int = 2,
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,
-        similarity: Literal["cosine", "euclidean"] = "cosine",
+        similarity: Similarity = "cosine",
         title_share: float = 0.0,
     ) -> None:
         at_least(1, min_count=min_count)
@@ -74,7 +75,7 @@ class WordSiamese(SiameseModel):
         self.coverage: Coverage | None = None
 
     def prepare(self, data: LinkedPosts) -> None:
-        """Choose the vocabulary and build the modules, with pretrained vectors where the config names some."""
+        """Choose the vocabulary and build the modules, with pretrained vectors if the config names some."""
         texts = [self.tokenizer.tokenize(article.full_text) for article in data.articles]
         texts += [self.tokenizer.tokenize(post.text) for post in data.posts]
         counts = Counter(token for text in texts for token in text)
@@ -98,9 +99,13 @@ class WordSiamese(SiameseModel):
         words: list[str] | None = None,
         idf: np.ndarray | None = None,
     ) -> None:
-        """Make embedder and encoder; `words` fits the table of unknown words, which a saved model needs not.
+        """Build embedder and encoder.
 
-        Nor does it need `idf`, which is among the weights of an embedder that uses it.
+        Args:
+            vocabulary: the words by id.
+            pretrained: their vectors, float32, words × dim.
+            words: the words, to fit the table of unknown words; not needed for a saved model.
+            idf: float32, one per word; a saved model has it among its weights.
         """
         self.vocabulary = vocabulary
         self.embedder = self._lazy_embedder.construct(
@@ -112,81 +117,89 @@ class WordSiamese(SiameseModel):
         self.encoder = self._lazy_encoder.construct(input_dim=self.embedder.output_dim)
 
     @property
+    @override
     def output_dim(self) -> int:
-        """Numbers in a vector."""
         return self.encoder.output_dim
 
     @property
+    @override
     def words(self) -> Sequence[str]:
-        """The vocabulary, by id."""
         return self.vocabulary.words
 
     @property
-    def reading(self) -> str:
-        """The size of the vocabulary, and how much of the texts it was made from has a vector, if that is known."""
-        known = f"{len(self.vocabulary):,} words"
-        return f"{known}; {self.coverage}" if self.coverage else known
+    @override
+    def description(self) -> str:
+        size = f"{len(self.vocabulary):,} words"
+        return f"{size}; {self.coverage}" if self.coverage else size
 
+    @override
     def article_tokens(self, article: Article) -> EncodedText:
-        """Ids of title and text, cut at `max_article_tokens`."""
         return self.vocabulary.encode(self.tokenizer.tokenize(article.full_text)[: self.max_article_tokens])
 
+    @override
     def post_tokens(self, post: Post) -> EncodedText:
-        """Ids of the post, cut at `max_post_tokens`."""
         return self.vocabulary.encode(self.tokenizer.tokenize(post.text)[: self.max_post_tokens])
 
+    @override
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
-        """Vectors, of unit length for cosines: float, texts × output_dim."""
-        return self._vectors(self._laid_out(texts), None if self.encoder.any_lengths() else TOKENS_TOGETHER)
+        return self._vectors(self._collate(texts), None if self.encoder.any_lengths() else TOKENS_TOGETHER)
 
-    def _laid_out(self, texts: Sequence[EncodedText]) -> _Ordered:
+    def _collate(self, texts: Sequence[EncodedText]) -> _Ordered:
         return _Ordered(texts, len(self.vocabulary))
 
-    def _vectors(self, laid_out: _Ordered, budget: int | None) -> Tensor:
-        """Distinct words are embedded once; `budget` bounds the tokens that are encoded together."""
-        batch = laid_out.batch.to(self.device)
+    def _vectors(self, collated: _Ordered, budget: int | None) -> Tensor:
+        """Embed a batch; each distinct word is embedded once."""
+        batch = collated.batch.to(self.device)
         masks = masks_in_force()
         with drawing(masks, EMBEDDING):
-            words = self.encoder.per_word(self.embedder(batch))
-        parts = [len(laid_out.order)]
+            words = self.encoder.per_word(self.embedder(batch))  # (distinct words, dim)
+        counts = [len(collated.order)]  # texts per bucket
         if budget is not None:
-            parts = [len(part) for part in length_buckets(laid_out.batch.lengths.tolist(), budget)]
-        sizes = [int(part.sum()) for part in laid_out.batch.lengths.split(parts)]
-        per_part = [None] * len(parts) if masks is None else masks.of(laid_out.order).split(parts)
-        pieces = []
-        for rows, lengths, own in zip(batch.rows.split(sizes), batch.lengths.split(parts), per_part):
-            with drawing(own, ENCODING):
-                pieces.append(self.encoder.encode(words, rows, lengths))
-        vectors = torch.cat(pieces)
-        return self._scaled(vectors)[laid_out.back.to(self.device)]
+            counts = [len(bucket) for bucket in length_buckets(collated.batch.lengths.tolist(), budget)]
+        sizes = [int(lengths.sum()) for lengths in collated.batch.lengths.split(counts)]  # tokens per bucket
+        bucket_masks = [None] * len(counts) if masks is None else masks.of(collated.order).split(counts)
+        buckets = []
+        for rows, lengths, mask in zip(batch.rows.split(sizes), batch.lengths.split(counts), bucket_masks):
+            with drawing(mask, ENCODING):
+                buckets.append(self.encoder.encode(words, rows, lengths))
+        vectors = torch.cat(buckets)  # (texts, output_dim), shortest text first
+        return self._normalize(vectors)[collated.back.to(self.device)]
 
     @torch.no_grad()
     def token_weights(self, texts: Sequence[str], max_tokens: int) -> list[list[tuple[str, float]]] | None:
-        """Each text's tokens and how much each counts in its vector; None where the encoder cannot tell."""
+        """Return each text's tokens with their weights in its embedding.
+
+        Args:
+            texts: the texts.
+            max_tokens: texts are truncated to this many tokens.
+
+        Returns:
+            Per text, pairs of token and weight (≥ 0, sum 1); None for encoders without token weights.
+        """
         self.eval()
         tokens = [self.tokenizer.tokenize(text)[:max_tokens] for text in texts]
         encoded = [self.vocabulary.encode(text) for text in tokens]
         weighted: list[list[tuple[str, float]]] = [[] for _ in texts]
-        for part in length_buckets([len(text.ids) for text in encoded]):
-            batch = collate([encoded[i] for i in part], len(self.vocabulary)).to(self.device)
-            vectors = self.embedder(batch)[batch.rows]
-            weights = self.encoder.token_weights(vectors, batch.lengths)
+        for bucket in length_buckets([len(text.ids) for text in encoded]):
+            batch = collate([encoded[i] for i in bucket], len(self.vocabulary)).to(self.device)
+            vectors = self.embedder(batch)[batch.rows]  # (tokens, dim)
+            weights = self.encoder.token_weights(vectors, batch.lengths)  # (tokens,)
             if weights is None:
                 return None
-            for i, own in zip(part, weights.float().cpu().split(batch.lengths.tolist())):
-                weighted[i] = list(zip(tokens[i], own.tolist()))
+            for i, text_weights in zip(bucket, weights.float().cpu().split(batch.lengths.tolist())):
+                weighted[i] = list(zip(tokens[i], text_weights.tolist()))
         return weighted
 
+    @override
     def save_state(self, folder: Path) -> None:
-        """Write vocabulary and weights."""
         self.vocabulary.save(folder / VOCABULARY)
         save_weights(self, folder / WEIGHTS)
 
     def load_state(self, folder: Path) -> None:
-        """Read vocabulary and weights; needs neither vector files nor training data.
+        """Read vocabulary and weights; vector files and training data are not needed.
 
         Raises:
-            ModelError: a file is missing or damaged, or does not fit the config.
+            ModelError: if a file is missing or damaged, or does not match the config.
         """
         vocabulary = Vocabulary.load(folder / VOCABULARY)
         path = folder / WEIGHTS
@@ -197,17 +210,17 @@ class WordSiamese(SiameseModel):
             self._build(vocabulary, torch.zeros(len(vocabulary), width) if width else None)
             self.load_state_dict(state)
         except (ConfigError, RuntimeError) as error:
-            raise ModelError(f"{path}: does not fit the config beside it: {error}") from error
+            raise ModelError(f"{path}: weights do not match the config: {error}") from error
         self.eval()
 
 
 class _Ordered:
-    """Texts by length, so that those that are encoded together lie together on the token axis."""
+    """A batch with its texts sorted by length, so that each length bucket is one slice of the token axis."""
 
     def __init__(self, texts: Sequence[EncodedText], vocabulary_size: int) -> None:
         self.order = sorted(range(len(texts)), key=lambda i: len(texts[i].ids))
         self.batch = collate([texts[i] for i in self.order], vocabulary_size)
-        # Where each text has come to lie.
+        # Each text's index after sorting.
         self.back = torch.empty(len(texts), dtype=torch.int64)
         self.back[torch.tensor(self.order)] = torch.arange(len(texts))
 

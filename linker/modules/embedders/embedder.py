@@ -1,4 +1,4 @@
-"""The family of embedders: from words to word vectors."""
+"""Base class of embedders."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from linker.data.batch import TokenBatch
 
 
 class Embedder(nn.Module, Registrable):
-    """Turns the distinct words of a batch into vectors."""
+    """Turns the distinct words of a batch into vectors.
+
+    Attributes:
+        output_dim: length of the vectors.
+    """
 
     default_component = "word_vectors"
 
     output_dim: int
 
     def forward(self, batch: TokenBatch) -> Tensor:
-        """float, (distinct words of the batch) × output_dim."""
+        """Embed the distinct words of a batch: float, distinct words × output_dim."""
         raise NotImplementedError

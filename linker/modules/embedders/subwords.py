@@ -1,4 +1,4 @@
-"""Vectors of character n-grams that spell known words as nearly as they can."""
+"""Fit vectors of character n-grams to the vectors of known words."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ ITERATIONS = 10
 
 
 def fit_subwords(table: Tensor, words: Sequence[str], vectors: Tensor) -> Tensor:
-    """Move an n-gram table so that the words' n-grams give what sets the words apart from the average word.
+    """Fit an n-gram table so that the words' n-grams predict their centered vectors.
 
-    Ridge regression towards the given table, by conjugate gradients: the mimicking of Pinter et al. 2017
-    (section 3) with a linear model. Words whose n-grams tell little get short vectors, n-grams that no word
-    has keep theirs.
+    Ridge regression towards the initial table by conjugate gradients: the mimicking of Pinter et al. 2017 (section 3)
+    with a linear model. Words with uninformative n-grams get short vectors; n-grams that occur in no word keep theirs.
 
     Args:
-        table: float, buckets × dim.
-        words: as many as `vectors` has rows; rows of zeros are left out. Of many words, every k-th counts.
-        vectors: float, words × dim.
+        table: float, buckets × dim: the initial table.
+        words: the words, one per row of `vectors`; of many words, every k-th is used.
+        vectors: float, words × dim; rows of zeros are skipped.
 
     Returns:
         float, buckets × dim.
@@ -40,7 +39,7 @@ def fit_subwords(table: Tensor, words: Sequence[str], vectors: Tensor) -> Tensor
     hashes = [subword_hashes(words[int(i)]) for i in chosen]
     ends = np.cumsum([0, *map(len, hashes)])
     columns = np.concatenate([np.array(h) % len(table) for h in hashes])
-    # As in the embedder: the sum over the root of the number.
+    # As in the embedder: the sum divided by the square root of the number of n-grams.
     values = np.repeat(np.diff(ends) ** -0.5, np.diff(ends)).astype(np.float32)
     spelling = csr_matrix((values, columns, ends), shape=(len(chosen), len(table)))
     start = table.numpy()
@@ -50,7 +49,7 @@ def fit_subwords(table: Tensor, words: Sequence[str], vectors: Tensor) -> Tensor
 
 
 def _ridge(matrix: Any, target: np.ndarray) -> np.ndarray:
-    """argmin ‖matrix · x − target‖² + RIDGE · ‖x‖², all columns at once."""
+    """argmin ‖matrix · x − target‖² + RIDGE · ‖x‖², for all columns of `target` at once."""
     transposed = matrix.T.tocsr()
     residual = transposed @ target
     x, direction = np.zeros_like(residual), residual.copy()

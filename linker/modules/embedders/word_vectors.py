@@ -1,4 +1,4 @@
-"""Token vectors from a table of words, with a vector also for words outside the table."""
+"""Token vectors from a table of words, and from character n-grams for out-of-vocabulary words."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from linker.modules.dropout import Dropout
 from linker.modules.embedders.embedder import Embedder
 from linker.modules.embedders.subwords import fit_subwords
 
-# The length of vectors that are trained from nothing.
+# Length of vectors that are trained from scratch.
 DEFAULT_DIM = 300
-# Of a fitted n-gram table: enough that no unknown word is zero, too little to drown what was fitted.
+# Scale of the random part of a fitted n-gram table: no unknown word is zero, and the fit dominates.
 RANDOM_SHARE = 0.1
 
 
 @Embedder.register("word_vectors")
 class WordVectorsEmbedder(Embedder):
-    """One vector per word: pretrained and frozen, pretrained and trained further, or trained from nothing.
+    """One vector per word: pretrained and frozen, fine-tuned, or trained from scratch.
 
-    Words outside the vocabulary get the sum of the vectors of their character n-grams, hashed into `buckets`
-    rows (Bojanowski et al. 2017, section 3.2), one learned vector, or zeros.
+    Out-of-vocabulary words get the sum of the vectors of their character n-grams, hashed into `buckets` rows
+    (Bojanowski et al. 2017, section 3.2), one learned vector, or zeros.
     """
 
     def __init__(
@@ -42,20 +42,21 @@ class WordVectorsEmbedder(Embedder):
         pretrained: Tensor | None = None,
         words: Sequence[str] | None = None,
     ) -> None:
-        """Make the tables.
+        """Initialize the tables.
 
         Args:
-            dim: length of the vectors; null: that of the pretrained ones, or 300 where there are none.
-            trainable: train the table of words (needed where nothing is pretrained).
-            unknown: what words outside the vocabulary become.
-            buckets: rows of the n-gram table, for `unknown = "subwords"`.
-            dropout: share of the vectors' components zeroed in training, the same for all tokens of a word in a batch.
-            vocabulary_size: words in the vocabulary.
-            pretrained: float, vocabulary_size × dim. A model that is about to load its state gives zeros.
-            words: the vocabulary's words; given with pretrained vectors, the n-gram table is fitted to them.
+            dim: length of the vectors; null: that of the pretrained vectors, or 300 without any.
+            trainable: train the table of words; required without pretrained vectors.
+            unknown: vectors of out-of-vocabulary words: `subwords` (sum of n-gram vectors), `learned` (one vector for
+                all) or `zero`.
+            buckets: number of rows of the n-gram table, for `unknown = "subwords"`.
+            dropout: probability that a component is zeroed in training, the same for all tokens of a word in a batch.
+            vocabulary_size: number of words in the vocabulary.
+            pretrained: float, vocabulary_size × dim; zeros for a model whose state is loaded next.
+            words: the vocabulary's words; with pretrained vectors, the n-gram table is fitted to them.
 
         Raises:
-            ConfigError: the table would stay random, or the vectors have another length than `dim`.
+            ConfigError: if the table would stay random, or the vectors' length differs from `dim`.
         """
         super().__init__()
         if dim is None:
@@ -63,13 +64,13 @@ class WordVectorsEmbedder(Embedder):
         at_least(1, dim=dim, buckets=buckets)
         if pretrained is None and not trainable:
             raise ConfigError(
-                "the word_vectors embedder has no vectors and is not trained: "
+                "embedder word_vectors: the table is neither pretrained nor trained; "
                 "name a file as `vectors` or set `trainable: true`"
             )
         if pretrained is not None and pretrained.shape != (vocabulary_size, dim):
             raise ConfigError(
-                f"the word vectors have {pretrained.shape[1]} numbers each, the embedder's `dim` is {dim}: "
-                f"set it to {pretrained.shape[1]}, or leave it out"
+                f"embedder word_vectors: `dim` is {dim}, but the word vectors have length {pretrained.shape[1]}; "
+                f"set `dim` to {pretrained.shape[1]}, or leave it out"
             )
         self.output_dim = dim
         table = torch.randn(vocabulary_size, dim) * dim**-0.5 if pretrained is None else pretrained
@@ -90,19 +91,22 @@ class WordVectorsEmbedder(Embedder):
         self.dropout = Dropout(dropout)
 
     def forward(self, batch: TokenBatch) -> Tensor:
-        """float, distinct words × dim; dropout leaves out the same of a word wherever it stands in the batch."""
+        """Embed the distinct words of a batch: float, distinct words × dim.
+
+        Dropout zeroes the same components of a word at all its positions in the batch.
+        """
         size = self.words.num_embeddings
         known = int(torch.searchsorted(batch.words, size))
-        vectors = self.words(batch.words[:known])
+        vectors = self.words(batch.words[:known])  # (known words, dim)
         if known < len(batch.words):
             vectors = torch.cat([vectors, self._outside(batch, batch.words[known:] - size)])
         return self.dropout(vectors, self._identities(batch, known) if self.training else None)
 
     def _identities(self, batch: TokenBatch, known: int) -> Tensor:
-        """int64: a number for each of the batch's words that is the same in every batch."""
+        """int64, distinct words: a number for each word that is the same in every batch."""
         if known == len(batch.words):
             return batch.words
-        # A word's last hash is that of the whole word.
+        # The last hash of a word is that of the whole word.
         last = (
             torch.cat([batch.subword_offsets[1:], batch.subword_offsets.new_tensor([len(batch.subwords)])])
             - 1
@@ -111,19 +115,19 @@ class WordVectorsEmbedder(Embedder):
         return torch.cat([batch.words[:known], batch.subwords[last[numbers]]])
 
     def _outside(self, batch: TokenBatch, numbers: Tensor) -> Tensor:
-        """Vectors of unknown words, given by their number in the batch."""
+        """Vectors of out-of-vocabulary words, by their numbers in the batch: float, words × dim."""
         if self._unknown == "zero":
             return self.words.weight.new_zeros(len(numbers), self.output_dim)
         if self._unknown == "learned":
             return self.unknown.expand(len(numbers), -1)
         rows = batch.subwords % len(self.subwords)
-        sums = F.embedding_bag(rows, self.subwords, batch.subword_offsets, mode="sum")
+        sums = F.embedding_bag(rows, self.subwords, batch.subword_offsets, mode="sum")  # (unknown words, dim)
         ends = torch.cat([batch.subword_offsets[1:], batch.subword_offsets.new_tensor([len(rows)])])
-        # n independent rows add up to √n times the norm of one: short and long words get the same norm.
+        # A sum of n independent rows has √n times the norm of one: scaled, short and long words have the same norm.
         return (sums / (ends - batch.subword_offsets).sqrt().unsqueeze(1))[numbers]
 
 
 def _mean_norm(weight: Tensor) -> float:
-    """Mean norm of the rows that are not zero; 1 where all are."""
+    """Mean norm of the nonzero rows; 1 if all are zero."""
     norms = weight.detach().norm(dim=1)
     return float(norms[norms > 0].mean()) if bool((norms > 0).any()) else 1.0

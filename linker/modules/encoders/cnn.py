@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.modules.dropout import Dropout
@@ -13,16 +14,16 @@ from linker.modules.kernels.dropout import text_numbers
 
 @Encoder.register("cnn")
 class CnnEncoder(Encoder):
-    """The strongest answer of each filter anywhere in the text, projected to the output size.
+    """Max-pooled activations of n-gram filters, projected to the output size.
 
-    Only windows that lie wholly inside the text count; a text shorter than an n-gram is filled up with zero vectors
-    to that one window.
+    Only windows completely inside the text count; a text shorter than an n-gram is padded with zero vectors to one
+    window.
 
     Args:
-        num_filters: filters per n-gram size.
-        ngram_sizes: window sizes in tokens; the paper uses 1 to 4.
-        hidden_dim: size of the text vector; null: that of the token vectors.
-        dropout: on the pooled answers, while training.
+        num_filters: number of filters per n-gram size.
+        ngram_sizes: window sizes in tokens; 1 to 4 in the paper.
+        hidden_dim: length of the embedding; null: that of the token vectors.
+        dropout: dropout on the pooled activations.
     """
 
     def __init__(
@@ -36,9 +37,7 @@ class CnnEncoder(Encoder):
     ) -> None:
         at_least(1, num_filters=num_filters, hidden_dim=hidden_dim)
         if not ngram_sizes or min(ngram_sizes) < 1:
-            raise ValueError(
-                f"ngram_sizes is {list(ngram_sizes)}, but must be numbers of words, each at least 1"
-            )
+            raise ValueError(f"ngram_sizes: {list(ngram_sizes)} is empty or has a number below 1")
         super().__init__()
         hidden_dim = hidden_dim or input_dim
         self.input_dim, self.output_dim = input_dim, hidden_dim
@@ -47,15 +46,15 @@ class CnnEncoder(Encoder):
         self.dropout = Dropout(dropout)
         self.output = nn.Linear(num_filters * len(self.ngram_sizes), hidden_dim)
 
+    @override
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """float, texts × hidden_dim; see `Encoder.forward`."""
         padded, _ = pad_tokens(tokens, lengths, minimum=max(self.ngram_sizes))
-        padded = padded.transpose(1, 2)
+        padded = padded.transpose(1, 2)  # (texts, dim, longest)
         pooled = []
         for size, convolution in zip(self.ngram_sizes, self.convolutions):
-            answers = torch.relu(convolution(padded))
-            windows = (lengths - size + 1).clamp_min(1)
-            inside = torch.arange(answers.shape[-1], device=lengths.device) < windows[:, None]
-            # Answers are ≥ 0 after the ReLU, so 0 never wins over a real one.
-            pooled.append((answers * inside[:, None]).amax(-1))
+            activations = torch.relu(convolution(padded))  # (texts, filters, windows)
+            windows = (lengths - size + 1).clamp_min(1)  # (texts,)
+            inside = torch.arange(activations.shape[-1], device=lengths.device) < windows[:, None]
+            # Activations are ≥ 0 after the ReLU, so masked ones never exceed real ones.
+            pooled.append((activations * inside[:, None]).amax(-1))  # (texts, filters)
         return self.output(self.dropout(torch.cat(pooled, -1), text_numbers(tokens.device)))

@@ -1,4 +1,4 @@
-"""The family of encoders: from the token vectors of texts to one vector per text."""
+"""Base class of encoders: token vectors to one embedding per text."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ from linker.config import Registrable
 
 
 class Encoder(nn.Module, Registrable):
-    """Turns token vectors into text vectors.
+    """Turns token vectors into embeddings of texts.
 
-    Texts of a batch lie one behind the other on a single token axis; nothing is padded. A vector never depends
-    on the other texts of the batch.
+    The texts of a batch are concatenated along one token axis, without padding. An embedding must not depend on the
+    other texts of the batch.
 
-    `forward` is all that an encoder must have. Where part of the work depends on each word alone, it can be done once
-    per distinct word: `per_word` does that part, `encode` the rest.
+    An encoder must define `forward`. If part of the computation depends on each word alone, `per_word` can do it once
+    per distinct word, and `encode` the rest.
+
+    Attributes:
+        input_dim: length of the token vectors.
+        output_dim: length of the embeddings.
     """
 
     default_component = "star_transformer"
@@ -27,8 +31,8 @@ class Encoder(nn.Module, Registrable):
         """Encode a batch.
 
         Args:
-            tokens: float, (sum of lengths) × input_dim, the token vectors of all texts.
-            lengths: int64, one entry ≥ 1 per text.
+            tokens: float, tokens × input_dim: the token vectors of all texts, concatenated.
+            lengths: int64, texts: number of tokens per text, ≥ 1.
 
         Returns:
             float, texts × output_dim.
@@ -36,46 +40,53 @@ class Encoder(nn.Module, Registrable):
         raise NotImplementedError
 
     def per_word(self, words: Tensor) -> tuple[Tensor, ...]:
-        """What depends on each word alone.
+        """Compute what depends on each word alone.
 
         Args:
             words: float, distinct words × input_dim.
 
         Returns:
-            Tensors whose rows belong to the words.
+            Tensors with one row per word.
         """
         return (words,)
 
     def encode(self, words: tuple[Tensor, ...], rows: Tensor, lengths: Tensor) -> Tensor:
-        """The rest of `forward`.
+        """Compute the rest of `forward`.
 
         Args:
-            words: what `per_word` gave.
-            rows: int64, sum of lengths: each token's row in it.
-            lengths: as for `forward`.
+            words: the output of `per_word`.
+            rows: int64, tokens: each token's row in `words`.
+            lengths: int64, texts.
+
+        Returns:
+            float, texts × output_dim.
         """
         return self(words[0][rows], lengths)
 
     def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor | None:
-        """How much each token counts in its text's vector: float ≥ 0, one per token; None where that is not known."""
+        """Return each token's weight in its text's embedding: float ≥ 0, tokens; None if the encoder has none."""
         return None
 
     def any_lengths(self) -> bool:
-        """Do texts of very different lengths cost no more together than apart?"""
+        """Return whether texts of very different lengths can be encoded together at no extra cost."""
         return False
 
 
 def offsets_of(lengths: Tensor) -> Tensor:
-    """Where each text starts on the token axis, and where the last one ends: int64, texts + 1."""
+    """Return the start of each text on the token axis, and the end of the last one: int64, texts + 1."""
     return torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
 
 
 def pad_tokens(tokens: Tensor, lengths: Tensor, minimum: int = 1) -> tuple[Tensor, Tensor]:
-    """Spread flat token vectors over a padded array.
+    """Pad concatenated token vectors.
+
+    Args:
+        tokens: float, tokens × dim.
+        lengths: int64, texts.
+        minimum: minimum length of the padded axis.
 
     Returns:
-        values, texts × longest × dim, zero where no token is; mask, texts × longest, true at tokens.
-        The longest is at least `minimum`.
+        values, texts × longest × dim, zero at padding; mask, bool, texts × longest, true at tokens.
     """
     longest = max(int(lengths.max()), minimum)
     mask = torch.arange(longest, device=lengths.device) < lengths[:, None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
+from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.modules.dropout import Dropout
@@ -12,7 +13,7 @@ from linker.modules.kernels.dropout import text_numbers
 
 
 class _Recurrent(Encoder):
-    """A one-layer GRU whose last state (of each direction) is the text vector."""
+    """A one-layer GRU whose last state (of each direction) is the embedding."""
 
     def __init__(self, hidden_dim: int, dropout: float, bidirectional: bool, input_dim: int) -> None:
         super().__init__()
@@ -21,11 +22,11 @@ class _Recurrent(Encoder):
         self.gru = nn.GRU(input_dim, size, batch_first=True, bidirectional=bidirectional)
         self.dropout = Dropout(dropout)
 
+    @override
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """float, texts × hidden_dim; see `Encoder.forward`."""
-        padded, _ = pad_tokens(tokens, lengths)
+        padded, _ = pad_tokens(tokens, lengths)  # (texts, longest, input_dim)
         packed = pack_padded_sequence(padded, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        _, last = self.gru(packed)
+        _, last = self.gru(packed)  # (directions, texts, size)
         return self.dropout(last.transpose(0, 1).flatten(1), text_numbers(tokens.device))
 
 
@@ -34,8 +35,8 @@ class GruEncoder(_Recurrent):
     """The state of a GRU after the last token.
 
     Args:
-        hidden_dim: size of the state and of the text vector; null: that of the token vectors.
-        dropout: on the text vector, while training.
+        hidden_dim: length of the state and of the embedding; null: that of the token vectors.
+        dropout: dropout on the embedding.
     """
 
     def __init__(self, hidden_dim: int | None = None, dropout: float = 0.05, *, input_dim: int) -> None:
@@ -45,12 +46,11 @@ class GruEncoder(_Recurrent):
 
 @Encoder.register("bigru")
 class BiGruEncoder(_Recurrent):
-    """The last states of two GRUs, one reading forwards and one backwards, half the size each.
+    """The last states of a forward and a backward GRU, each of half the size.
 
     Args:
-        hidden_dim: size of the text vector, an even number; null: that of the token vectors, or one more where that
-            is odd.
-        dropout: on the text vector, while training.
+        hidden_dim: length of the embedding, an even number; null: that of the token vectors, rounded up to even.
+        dropout: dropout on the embedding.
     """
 
     def __init__(self, hidden_dim: int | None = None, dropout: float = 0.05, *, input_dim: int) -> None:
@@ -58,6 +58,6 @@ class BiGruEncoder(_Recurrent):
         hidden_dim = hidden_dim or input_dim + input_dim % 2
         if hidden_dim % 2:
             raise ValueError(
-                f"hidden_dim is {hidden_dim}, but both directions of a bigru share it: use an even number"
+                f"hidden_dim: {hidden_dim} is odd, but both directions of a bigru have half of it; use an even number"
             )
         super().__init__(hidden_dim, dropout, True, input_dim)

@@ -8,6 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from typing_extensions import override
 
 from linker.common.checks import at_least, between
 from linker.modules.encoders.attention import AttentionHeads, ScoreFunction
@@ -19,21 +20,21 @@ from linker.modules.kernels.inputs import RingInput, StarInput
 
 @Encoder.register("star_transformer")
 class StarTransformerEncoder(Encoder):
-    """Satellites that attend to their neighbours, and a relay that attends to all satellites.
+    """Satellite nodes that attend to their neighbors, and a relay node that attends to all satellites.
 
     In each cycle every token attends to [h_(i−c) … h_(i+c); e_i; s] (ring), followed by layer norm and a leaky ReLU,
-    and then the relay s to [s; h_1 … h_n] (star). The text vector is (max over tokens of h + s) / 2. Neighbours beyond
-    the ends of a text do not exist: they are masked, not zero vectors.
+    and then the relay s to [s; h_1 … h_n] (star). The embedding is (max over tokens of h + s) / 2. Neighbors beyond the
+    ends of a text are masked, not zero vectors.
 
     Args:
-        num_heads: attention heads, each with an α of its own in ring and star.
-        head_dim: size of each head; null: the size of the token vectors divided by `num_heads`, rounded up.
-        cycles: how many times ring and star take turns; 1 is nearly as good as more.
-        window: neighbours on each side that a token attends to (c).
-        score: `cosine` of query and key, which the paper names, or `dot` product / √head_dim, as in its author's code.
-        alpha: one fixed α in [1, 2] for all heads (1 softmax, 2 sparsemax) instead of a learned one per head.
-        dropout: on what attention puts out, while training.
-        positions: add sinusoidal positions to the token vectors.
+        num_heads: number of attention heads; each has its own α in ring and star.
+        head_dim: size of each head; null: the length of the token vectors divided by `num_heads`, rounded up.
+        cycles: number of alternations of ring and star; 1 is nearly as good as more.
+        window: number of neighbors on each side that a token attends to (c).
+        score: `cosine` of query and key, as in the paper, or `dot` product / √head_dim, as in its author's code.
+        alpha: one fixed α in [1, 2] for all heads (1 softmax, 2 sparsemax); null: one learned α per head.
+        dropout: dropout on the output of attention.
+        positions: add sinusoidal position embeddings to the token vectors.
     """
 
     def __init__(
@@ -64,30 +65,30 @@ class StarTransformerEncoder(Encoder):
     def _first_ring(self) -> AttentionHeads:
         return cast(Cycle, self.cycles[0]).ring
 
+    @override
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """float, texts × input_dim; see `Encoder.forward`."""
         return self._encode(self.per_word(tokens), None, lengths)[0]
 
     def per_word(self, words: Tensor) -> tuple[Tensor, ...]:
-        """The word vectors, and the first ring's queries, keys and values where no position is added to them."""
+        """Return the word vectors and, without positions, the first ring's queries, keys and values."""
         if self.positions:
             return (words,)
         return words, self._first_ring.queries_keys_values(words)
 
+    @override
     def encode(self, words: tuple[Tensor, ...], rows: Tensor, lengths: Tensor) -> Tensor:
-        """See `Encoder.encode`."""
         return self._encode(words, rows, lengths)[0]
 
     def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """The relay's attention to each token, the mean over heads; exactly 0 where no head looks."""
+        """Return the relay's attention to each token, averaged over heads; it can be exactly 0."""
         return self.encode_with_attention(tokens, lengths)[1].mean(-1)
 
     def encode_with_attention(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Text vectors, and the relay's last attention weights: float, tokens × heads."""
+        """Encode a batch; returns embeddings (texts × dim) and the relay's last attention weights (tokens × heads)."""
         return self._encode(self.per_word(tokens), None, lengths)
 
+    @override
     def any_lengths(self) -> bool:
-        """True where the kernels need no padding."""
         return kernels_for(self._first_ring.query.weight).ragged
 
     def _encode(
@@ -95,12 +96,14 @@ class StarTransformerEncoder(Encoder):
     ) -> tuple[Tensor, Tensor]:
         starts = offsets_of(lengths)
         if self.positions:
-            tokens = words[0] if rows is None else words[0][rows]
-            place = torch.arange(len(tokens), device=tokens.device) - starts[:-1].repeat_interleave(lengths)
-            tokens, rows = tokens + _sinusoids(place, self.input_dim).to(tokens.dtype), None
+            tokens = words[0] if rows is None else words[0][rows]  # (tokens, dim)
+            position = torch.arange(len(tokens), device=tokens.device) - starts[:-1].repeat_interleave(
+                lengths
+            )
+            tokens, rows = tokens + _sinusoids(position, self.input_dim).to(tokens.dtype), None
             words = tokens, self._first_ring.queries_keys_values(tokens)
         vectors, qkv = words
-        relay = _mean(vectors, rows, starts)
+        relay = _mean(vectors, rows, starts)  # (texts, dim)
         satellites = None
         numbers = token_numbers(starts) if self.training else None
         for cycle in self.cycles:
@@ -111,7 +114,7 @@ class StarTransformerEncoder(Encoder):
 
 
 class Cycle(nn.Module):
-    """One turn of ring and star, with weights of its own."""
+    """One cycle of ring and star attention, with its own weights."""
 
     def __init__(
         self,
@@ -140,19 +143,20 @@ class Cycle(nn.Module):
         starts: Tensor,
         numbers: Tensor | None = None,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """One turn.
+        """Run the cycle.
 
         Args:
-            satellites: float, tokens × dim; None in the first cycle, where they are the tokens.
+            satellites: float, tokens × dim; None in the first cycle, where they are the token vectors.
             words: float, distinct words × dim.
-            qkv: float, distinct words × 3I: the first ring's queries, keys and values; used in the first cycle.
-            rows: int64, each token's row in `words` and `qkv`; None where row i is token i.
+            qkv: float, distinct words × 3I: the first ring's queries, keys and values, for the first cycle.
+            rows: int64, tokens: each token's row in `words` and `qkv`; None: row i is token i.
             relay: float, texts × dim.
             starts: int64, texts + 1.
-            numbers: int64, the tokens' numbers, on which dropout depends; None counts from 0.
+            numbers: int64, tokens: identities for dropout; None: 0, 1, …
 
         Returns:
-            New satellites, new relay, the satellites' maximum (texts × dim), the relay's weights (tokens × heads).
+            New satellites (tokens × dim), new relay (texts × dim), the satellites' maximum (texts × dim), and the
+            relay's attention weights (tokens × heads).
         """
         kernels, ring = kernels_for(words), self.ring
         own = own_rows = None
@@ -170,45 +174,48 @@ class Cycle(nn.Module):
     def _star(
         self, kernels: Kernels, satellites: Tensor, relay: Tensor, starts: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """New relay, maximum, weights.
+        """New relay (texts × dim), maximum (texts × dim), weights (tokens × heads).
 
-        Keys and values are never computed per token: q · (W_K h) = (q W_K) · h, and the values' weighted sum is W_V
-        times that of the satellites. Only a cosine needs the keys themselves, for their length.
+        Keys and values are not computed per token: q · (W_K h) = (q W_K) · h, and the weighted sum of values is W_V
+            times
+        that of the satellites. Only cosine scores need the keys, for their norms.
         """
         star = self.star
-        query = star.queries(relay)
-        given = StarInput(satellites, relay, starts, star.alphas())
+        query = star.queries(relay)  # (texts, I)
+        inputs = StarInput(satellites, relay, starts, star.alphas())
         if star.score == "dot":
-            by_head = star.by_head(query)
-            given = given._replace(
+            by_head = star.by_head(query)  # (texts, heads, head_dim)
+            inputs = inputs._replace(
                 folded=torch.bmm(by_head.transpose(0, 1), _by_head(star.key.weight, star)),
                 shift=torch.einsum("thd,hd->th", by_head, star.key.bias.view(star.num_heads, -1)),
             )
         else:
-            per_token = query.repeat_interleave(starts.diff(), 0, output_size=len(satellites))
-            given = given._replace(
+            per_token = query.repeat_interleave(starts.diff(), 0, output_size=len(satellites))  # (tokens, I)
+            inputs = inputs._replace(
                 scores=star.by_head(star.keys(satellites) * per_token).sum(-1),
                 own_scores=star.by_head(star.keys(relay) * query).sum(-1),
             )
-        mixture, maximum, weights = kernels.star(given)
-        values = torch.bmm(mixture, _by_head(star.value.weight, star).transpose(1, 2))
+        mixture, maximum, weights = kernels.star(inputs)  # mixture: (heads, texts, dim)
+        values = torch.bmm(
+            mixture, _by_head(star.value.weight, star).transpose(1, 2)
+        )  # (heads, texts, head_dim)
         return star.output(values.transpose(0, 1).flatten(1) + star.value.bias), maximum, weights
 
 
 def _by_head(weight: Tensor, heads: AttentionHeads) -> Tensor:
-    """From I × dim to heads × head_dim × dim."""
+    """Reshape I × dim to heads × head_dim × dim."""
     return weight.view(heads.num_heads, heads.head_dim, -1)
 
 
 def _mean(words: Tensor, rows: Tensor | None, starts: Tensor) -> Tensor:
-    """The mean of each text's token vectors: float, texts × dim."""
+    """Mean of each text's token vectors: float, texts × dim."""
     if rows is None:
         rows = torch.arange(len(words), device=words.device)
     return F.embedding_bag(rows, words, starts, mode="mean", include_last_offset=True)
 
 
 def _sinusoids(position: Tensor, dim: int) -> Tensor:
-    """Sinusoidal positions (Vaswani et al. 2017, section 3.5): float, tokens × dim."""
+    """Sinusoidal position embeddings (Vaswani et al. 2017, section 3.5): float, tokens × dim."""
     rates = torch.exp(torch.arange(0, dim, 2, device=position.device) * (-math.log(10_000.0) / dim))
     angles = position[:, None] * rates
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[:, :dim]

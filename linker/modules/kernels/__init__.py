@@ -1,1 +1,1 @@
-"""Kernels of the star transformer and of entmax: reference, C++ and Triton."""
+"""Kernels of the star transformer and of entmax: reference in torch, C++ and Triton."""

@@ -1,9 +1,8 @@
-"""The operations of the star transformer as single autograd nodes over hand-written kernels.
+"""Autograd nodes over hand-written kernels: one node per operation of the star transformer.
 
-A set of kernels (`RawKernels`) is a module of functions on tensors without autograd; this file gives them their
-backward passes. What each operation computes is written down in `plain.py`, which also is what they are tested
-against. All float tensors of a call have one dtype; the token axis holds the texts one behind the other, text i
-from starts[i] to starts[i + 1].
+A set of kernels (`RawKernels`) is a module of functions on tensors without autograd. `reference.py` defines what each
+operation computes; the kernels are tested against it. All float tensors of a call have one dtype. Texts are
+concatenated along the token axis, text i from starts[i] to starts[i + 1].
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ from linker.modules.precision import full_precision
 
 
 class RawKernels(Protocol):
-    """Forward and backward passes. H heads of size d, I = H · d, D the size of satellites.
+    """Forward and backward passes for H heads of size d, I = H · d, and satellites of length D.
 
     All tensors are contiguous.
     """
 
     def entmax_forward(self, scores: Tensor, alpha: Tensor) -> Tensor:
-        """Rows × K scores (−inf where masked) and one α per row to weights; rows without any entry are zero."""
+        """Map scores (rows × K, −inf if masked) and α (rows) to weights (rows × K); fully masked rows are zero."""
         ...
 
     def entmax_backward(self, weights: Tensor, gradient: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
-        """Gradients of the scores (rows × K) and of α (rows)."""
+        """Return the gradients of the scores (rows × K) and of α (rows)."""
         ...
 
     def ring_forward(
         self,
         ring: RingInput,
     ) -> tuple[Tensor, Tensor]:
-        """Context, tokens × I, and what `ring_backward` needs of the weights, in a layout of its own."""
+        """Return the context (tokens × I) and the weights in the layout that `ring_backward` takes."""
         ...
 
     def ring_backward(
@@ -45,13 +44,17 @@ class RawKernels(Protocol):
         weights: Tensor,
         ring: RingInput,
     ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
-        """Per token gradients of qkv (tokens × 3I) and own (tokens × 2I), of relay (texts × 2I), of α (H)."""
+        """Return gradients of qkv (tokens × 3I) and own (tokens × 2I) per token, of relay (texts × 2I) and of α (H)."""
         ...
 
     def norm_forward(
         self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int, numbers: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """LeakyReLU(LayerNorm(dropout(x))), and each row's mean and 1 / standard deviation, tokens × 2."""
+        """Compute LeakyReLU(LayerNorm(dropout(x))) of x (tokens × D).
+
+        Returns:
+            The output, tokens × D, and each row's mean and 1 / standard deviation, tokens × 2.
+        """
         ...
 
     def norm_backward(
@@ -65,16 +68,29 @@ class RawKernels(Protocol):
         seed: int,
         numbers: Tensor | None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Gradients of x, weight and bias."""
+        """Return the gradients of x (tokens × D), weight (D) and bias (D).
+
+        Args:
+            gradient: gradient of the output, tokens × D.
+            output: output of `norm_forward`, tokens × D.
+            x: its input, tokens × D.
+            statistics: its second result, tokens × 2.
+            weight: of the layer norm, D.
+            dropout: as in `norm_forward`.
+            seed: as in `norm_forward`.
+            numbers: as in `norm_forward`.
+        """
         ...
 
     def star_forward(
         self,
         star: StarInput,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """Mixture (H × texts × D), weights (tokens × H), the relay's own (texts × H), maximum, and where it is.
+        """Compute the star's attention.
 
-        The last two are texts × D; "where" counts tokens from the start of the axis, the first of equals.
+        Returns:
+            Mixture (H × texts × D), the satellites' weights (tokens × H), the relay's (texts × H), the maximum
+            (texts × D) and the token that has it (int64, texts × D; the first of equals).
         """
         ...
 
@@ -87,7 +103,16 @@ class RawKernels(Protocol):
         own_weights: Tensor,
         star: StarInput,
     ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
-        """Gradients of satellites, relay, folded (None without it), token scores, own scores, α."""
+        """Return the gradients of satellites, relay, folded (None without it), token scores, own scores and α.
+
+        Args:
+            gradient: gradient of the mixture, H × texts × D.
+            maximum_gradient: gradient of the maximum, texts × D.
+            where: result of `star_forward`, texts × D.
+            weights: result of `star_forward`, tokens × H.
+            own_weights: result of `star_forward`, texts × H.
+            star: input of `star_forward`, without scores.
+        """
         ...
 
 
@@ -127,7 +152,7 @@ class _Ring(torch.autograd.Function):
 
 
 def _sum_by_row(gradient: Tensor, rows: Tensor | None, count: int) -> Tensor:
-    """From one gradient per token to one per row of the table that tokens were read from, summed in token order."""
+    """Sum gradients per token to gradients per row of the table that the tokens were read from, in token order."""
     if rows is None:
         return gradient
     return torch.ops.aten.embedding_dense_backward(gradient, rows, count, -1, False)
@@ -165,7 +190,7 @@ class _Star(torch.autograd.Function):
         star = StarInput(*fields)
         mixture, weights, own_weights, maximum, where = raw.star_forward(star)
         ctx.raw = raw
-        # Scores are not needed any more.
+        # Scores are not needed in the backward pass.
         ctx.save_for_backward(where, weights, own_weights, *fields[:5])
         ctx.mark_non_differentiable(weights)
         return mixture, maximum, weights
@@ -179,14 +204,14 @@ class _Star(torch.autograd.Function):
         )
         if for_folded is None:
             return None, for_satellites, for_relay, None, for_alpha, None, None, for_scores, for_own
-        # The shift of a text is part of all its scores.
+        # The shift of a text is a summand of all its scores.
         lengths = star.starts.diff()
         for_shift = for_own + torch.segment_reduce(for_scores, "sum", lengths=lengths, unsafe=True)
         return None, for_satellites, for_relay, None, for_alpha, for_folded, for_shift, None, None
 
 
 class FusedKernels:
-    """The operations of `plain.PlainKernels` over a set of raw kernels."""
+    """The operations of `reference.PlainKernels` over a set of raw kernels."""
 
     ragged = True
 
@@ -195,26 +220,26 @@ class FusedKernels:
 
     @full_precision
     def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
-        """See `PlainKernels.entmax`."""
+        """Compute what `PlainKernels.entmax` does."""
         flat = scores.reshape(-1, scores.shape[-1]).contiguous()
         per_row = alpha.expand(*scores.shape[:-1], 1).reshape(-1).contiguous()
         return _Entmax.apply(self._raw, flat, per_row).view(scores.shape)
 
     @full_precision
     def ring(self, ring: RingInput) -> Tensor:
-        """See `PlainKernels.ring`."""
+        """Compute what `PlainKernels.ring` does."""
         return _Ring.apply(self._raw, *_contiguous(ring))
 
     @full_precision
     def norm(
         self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, numbers: Tensor | None = None
     ) -> Tensor:
-        """See `PlainKernels.norm`."""
+        """Compute what `PlainKernels.norm` does."""
         return _Norm.apply(self._raw, *_contiguous((x, weight, bias, numbers)), dropout, draw_seed(dropout))
 
     @full_precision
     def star(self, star: StarInput) -> tuple[Tensor, Tensor, Tensor]:
-        """See `PlainKernels.star`."""
+        """Compute what `PlainKernels.star` does."""
         return _Star.apply(self._raw, *_contiguous(star))
 
 

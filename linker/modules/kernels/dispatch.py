@@ -1,7 +1,7 @@
-"""The one place that decides which kernels compute.
+"""Selection of the kernels.
 
-`LINKER_KERNELS` chooses: `auto` (the default: native code on the CPU, Triton on a GPU, plain torch where neither is
-there), or one of `plain`, `native`, `triton`, which then must be there.
+The environment variable `LINKER_KERNELS` is `auto` (default: C++ on the CPU, Triton on a GPU, plain torch if these are
+not available), `plain`, `native` or `triton`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _forced: list[str] = []
 
 @contextmanager
 def use_kernels(name: str) -> Iterator[None]:
-    """Within this block `name` counts instead of LINKER_KERNELS."""
+    """Use the kernels `name` within this block, whatever LINKER_KERNELS is."""
     _forced.append(name)
     try:
         yield
@@ -38,30 +38,32 @@ def use_kernels(name: str) -> Iterator[None]:
 
 
 def kernels_for(x: Tensor) -> Kernels:
-    """The kernels for tensors of this device.
+    """Return the kernels for the device of a tensor.
 
     Raises:
-        LinkerError: LINKER_KERNELS names kernels that do not exist, are not installed, or are not for this device.
+        LinkerError: if LINKER_KERNELS names kernels that are unknown, not installed, or not for this device.
     """
     choice = _forced[-1] if _forced else os.environ.get(VARIABLE, "auto")
     if choice not in CHOICES:
-        raise LinkerError(f"{VARIABLE} is {choice!r}; it can be {', '.join(CHOICES)}")
+        raise LinkerError(f"{VARIABLE}: unknown kernels {choice!r}; use {', '.join(CHOICES)}")
     if choice == "plain":
         return PLAIN
     if choice == "native" and x.device.type != "cpu":
-        raise LinkerError(f"{VARIABLE} is 'native', but the tensors are on {x.device}, not on the CPU")
+        raise LinkerError(
+            f"{VARIABLE}: 'native' kernels need the CPU, but the tensors are on {x.device}; use auto"
+        )
     wanted = choice if choice != "auto" else ("native" if x.device.type == "cpu" else "triton")
     found, problem = available(wanted)
     if found is not None:
         return found
     if choice != "auto":
-        raise LinkerError(f"{VARIABLE} is {choice!r}, but {problem}")
+        raise LinkerError(f"{VARIABLE}: {choice!r} kernels are not available: {problem}")
     return PLAIN
 
 
 @cache
 def available(name: str) -> tuple[FusedKernels | None, str]:
-    """The kernels of that name, or None and why they cannot be used."""
+    """Return the kernels `native` or `triton`, or None and the reason why they are not available."""
     if name == "native":
         from linker.modules.kernels import native as module
     else:

@@ -1,8 +1,8 @@
-"""Dropout whose mask is a function of a seed and the place, so that every path drops the same numbers.
+"""Dropout masks as a function of a seed and the position, the same on every device and in every kernel.
 
-Nothing is stored between forward and backward: the mask is computed anew (the counter-based generators of Salmon
-et al. 2011, with the finaliser of MurmurHash3 as function). While `drawing` is entered, seeds and places are those of
-the whole step, so that the masks do not depend on how its texts were divided.
+The mask is not stored for the backward pass but computed again (counter-based generators, Salmon et al. 2011, with the
+finalizer of MurmurHash3 as the function). Within `drawing`, seeds and positions are those of the whole training step,
+so that the masks do not depend on how its texts are divided.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ CHUNK = 2048
 
 @dataclass(frozen=True)
 class Masks:
-    """What decides the masks of some texts of a training step.
+    """Identities that determine the masks of some texts of a training step.
 
     Attributes:
-        seed: of the step.
-        texts: int64, each text's number in the step's batch.
-        tokens: int64, where each text begins on the token axis of the step's batch.
+        seed: seed of the step.
+        texts: int64, texts: each text's number in the step's batch.
+        tokens: int64, texts: each text's start on the token axis of the step's batch.
     """
 
     seed: int
@@ -35,17 +35,17 @@ class Masks:
 
     @classmethod
     def of_batch(cls, seed: int, lengths: Sequence[int]) -> Masks:
-        """Those of a whole batch, whose texts have so many tokens each."""
+        """Make the masks of a whole batch, from the number of tokens of each text."""
         ends = torch.tensor(lengths, dtype=torch.int64).cumsum(0)
         return cls(seed, torch.arange(len(lengths)), torch.nn.functional.pad(ends, (1, 0))[:-1])
 
     def of(self, chosen: Sequence[int]) -> Masks:
-        """Those of some of the texts, in this order."""
-        places = torch.tensor(chosen, dtype=torch.int64)
-        return Masks(self.seed, self.texts[places], self.tokens[places])
+        """Select those of some texts, in this order."""
+        indices = torch.tensor(chosen, dtype=torch.int64)
+        return Masks(self.seed, self.texts[indices], self.tokens[indices])
 
     def split(self, counts: list[int]) -> list[Masks]:
-        """Those of the first texts, of the next ones, and so on."""
+        """Split into those of the first counts[0] texts, the next counts[1], and so on."""
         pieces = zip(self.texts.split(counts), self.tokens.split(counts))
         return [Masks(self.seed, texts, tokens) for texts, tokens in pieces]
 
@@ -60,11 +60,11 @@ _current: ContextVar[_Drawing | None] = ContextVar("drawing", default=None)
 
 @contextmanager
 def drawing(masks: Masks | None, part: int = 0) -> Iterator[None]:
-    """In this block what is dropped follows from `masks`; with None, seeds come from torch's generator as ever.
+    """Determine the dropout masks of this block by `masks`.
 
     Args:
-        masks: of the texts that are encoded in the block.
-        part: of the model; each has seeds of its own, the same whenever it is entered.
+        masks: those of the texts encoded in the block; None: seeds come from torch's generator.
+        part: number of the part of the model; each part has its own seeds, the same whenever it is entered.
     """
     token = _current.set(None if masks is None else _Drawing(masks, part))
     try:
@@ -74,13 +74,13 @@ def drawing(masks: Masks | None, part: int = 0) -> Iterator[None]:
 
 
 def masks_in_force() -> Masks | None:
-    """Those of the block this is called in; None outside."""
+    """Return the masks of the enclosing `drawing` block; None outside."""
     drawing = _current.get()
     return None if drawing is None else drawing.masks
 
 
 def draw_seed(dropout: float) -> int:
-    """31 bits from the step's seed or torch's generator; 0, and nothing drawn, where nothing is dropped."""
+    """Return a seed of 31 bits, from the step's seed or torch's generator; 0 without dropout."""
     if not dropout:
         return 0
     drawing = _current.get()
@@ -91,16 +91,16 @@ def draw_seed(dropout: float) -> int:
 
 
 def text_numbers(device: torch.device) -> Tensor | None:
-    """int64: the number in the step's batch of each text that is encoded; None: count them from 0."""
+    """Return the number of each encoded text in the step's batch, int64; None outside of `drawing`: 0, 1, …"""
     drawing = _current.get()
     return None if drawing is None else drawing.masks.texts.to(device)
 
 
 def token_numbers(starts: Tensor) -> Tensor | None:
-    """int64: each token's number in the step's batch; None: count them from 0.
+    """Return the number of each token in the step's batch, int64; None outside of `drawing`: 0, 1, …
 
     Args:
-        starts: int64, texts + 1: where each text begins, and where the last one ends.
+        starts: int64, texts + 1: start of each text on the token axis, and the end of the last one.
     """
     drawing = _current.get()
     if drawing is None:
@@ -113,7 +113,7 @@ def token_numbers(starts: Tensor) -> Tensor | None:
 
 
 def mixed(*numbers: int) -> int:
-    """31 bits that look drawn at random but follow from the numbers (the finaliser of SplitMix64)."""
+    """Hash numbers to 31 pseudo-random bits (the finalizer of SplitMix64)."""
     x, low = 0, 2**64 - 1
     for number in numbers:
         x = (x + number + 0x9E3779B97F4A7C15) & low
@@ -131,39 +131,43 @@ def kept(
     device: torch.device,
     numbers: Tensor | None = None,
 ) -> Tensor:
-    """bool, rows × columns: which numbers stay.
+    """Compute a dropout mask.
 
-    The number at place i = number of the row · columns + column is hashed in 32-bit arithmetic: x = i · SPREAD + seed,
-    then x ^= x >> 16, x *= FIRST, x ^= x >> 13, x *= SECOND, x ^= x >> 16; it stays where x >> 8 ≥ dropout · 2^24.
+    Position i = number of the row · columns + column is hashed in 32-bit arithmetic: x = i · SPREAD + seed, then
+    x ^= x >> 16, x *= FIRST, x ^= x >> 13, x *= SECOND, x ^= x >> 16; it is kept if x >> 8 ≥ dropout · 2^24.
 
     Args:
-        rows, columns: the shape.
-        dropout: the share that goes.
-        seed: of the mask.
-        device: where it is needed.
-        numbers: int64, the number of each row; None counts from 0.
+        rows: number of rows.
+        columns: number of columns.
+        dropout: probability that a number is dropped.
+        seed: seed of the mask.
+        device: device of the mask.
+        numbers: int64, rows: the number of each row; None: 0, 1, …
+
+    Returns:
+        bool, rows × columns, true where numbers are kept.
     """
-    answer = torch.empty(rows, columns, dtype=torch.bool, device=device)
+    mask = torch.empty(rows, columns, dtype=torch.bool, device=device)
     limit = int(dropout * 2**24)
     for start in range(0, rows, CHUNK):
         end = min(start + CHUNK, rows)
         if numbers is None:
-            place = torch.arange(start * columns, end * columns, dtype=torch.int64, device=device)
+            position = torch.arange(start * columns, end * columns, dtype=torch.int64, device=device)
         else:
             column = torch.arange(columns, dtype=torch.int64, device=device)
-            place = (numbers[start:end, None] * columns + column).flatten()
-        x = place.to(torch.int32)
+            position = (numbers[start:end, None] * columns + column).flatten()
+        x = position.to(torch.int32)
         x = x.mul_(_signed(SPREAD)).add_(_signed(seed))
         x ^= (x >> 16) & 0xFFFF
         x *= _signed(FIRST)
         x ^= (x >> 13) & 0x7FFFF
         x *= _signed(SECOND)
         x ^= (x >> 16) & 0xFFFF
-        answer[start:end] = (((x >> 8) & 0xFFFFFF) >= limit).view(-1, columns)
-    return answer
+        mask[start:end] = (((x >> 8) & 0xFFFFFF) >= limit).view(-1, columns)
+    return mask
 
 
 def _signed(x: int) -> int:
-    """The 32-bit number with the same bits."""
+    """The signed 32-bit number with the same bits."""
     x &= 0xFFFFFFFF
     return x - (1 << 32) if x >= 1 << 31 else x

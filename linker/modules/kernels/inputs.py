@@ -1,6 +1,6 @@
-"""What the ring's and the star's attention take: texts lie one behind the other on the token axis.
+"""Inputs of ring and star attention; texts are concatenated along the token axis.
 
-H heads of size d, I = H · d, D the size of satellites. All float tensors of a call have one dtype.
+H heads of size d, I = H · d, satellites of length D. All float tensors of a call have one dtype.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from torch import Tensor
 
 
 class RingInput(NamedTuple):
-    """Every token attends to its neighbours, to its own token and to its text's relay.
+    """Every token attends to its neighbors, to its token vector and to its text's relay.
 
     Attributes:
-        qkv: float, n × 3I: queries (scaled), keys and values of the satellites.
-        rows: int64, tokens: the row of `qkv` that each token has; None where row i is token i.
-        own: float, m × 2I: keys and values of the tokens themselves; None where they are the satellites'.
-        own_rows: int64, tokens: the row of `own` that each token has; None as for `rows`.
+        qkv: float, n × 3I: scaled queries, keys and values of the satellites.
+        rows: int64, tokens: each token's row in `qkv`; None: row i is token i.
+        own: float, m × 2I: keys and values of the token vectors; None: those of the satellites.
+        own_rows: int64, tokens: each token's row in `own`; None: row i is token i.
         relay: float, texts × 2I: keys and values of the relays.
-        starts: int64, texts + 1: where each text begins, and where the last one ends.
+        starts: int64, texts + 1: start of each text, and the end of the last one.
         alpha: float, H.
-        window: neighbours on each side; those beyond a text's ends do not exist.
+        window: number of neighbors on each side; those beyond a text's ends are masked.
     """
 
     qkv: Tensor
@@ -37,8 +37,8 @@ class RingInput(NamedTuple):
 class StarInput(NamedTuple):
     """Every relay attends to itself and to the satellites of its text.
 
-    Either `folded` and `shift` are given, then the score of vector x for head h is folded_h · x + shift_h; or
-    `scores` and `own_scores` are.
+    Either `folded` and `shift` are set, so that the score of vector x for head h is folded_h · x + shift_h, or `scores`
+    and `own_scores` are.
 
     Attributes:
         satellites: float, tokens × D.

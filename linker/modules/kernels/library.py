@@ -1,4 +1,4 @@
-"""Finds and loads the compiled CPU kernels, which `setup.py` builds from `cpp/` and puts beside this file."""
+"""Load the compiled CPU kernels, which `setup.py` builds from `cpp/` into this folder."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from pathlib import Path
 
 import torch
 
-# What `linker_abi` of cpp/native.cpp answers; both change whenever the signature of an exported function does.
+# Result of `linker_abi` in cpp/native.cpp; change both with every signature of an exported function.
 ABI = 2
 PATH = Path(__file__).with_name("liblinker.dll" if sys.platform == "win32" else "liblinker.so")
 BUILD = "with a C++ compiler there, `pip install --force-reinstall --no-deps .` in linker's source folder builds it"
 
 
-class LibraryProblem(Exception):  # noqa: N818 - a state that linker lives with
-    """Why the native library cannot be used, in one line."""
+class LibraryProblem(Exception):  # noqa: N818 - not an error: plain torch is used instead
+    """The reason, in one line, why the native library cannot be used."""
 
 
 @cache
 def load(path: Path = PATH) -> ctypes.CDLL:
-    """The native library, running its loops on the threads of torch.
+    """Load the native library; its loops run on the threads of torch.
 
     Raises:
-        LibraryProblem: it is not there, cannot be loaded, or belongs to another version of linker.
+        LibraryProblem: if it is missing, cannot be loaded, or was built for another version of linker.
     """
     if not path.exists():
         raise LibraryProblem(f"the native library is not built; {BUILD}")
@@ -47,20 +47,20 @@ def load(path: Path = PATH) -> ctypes.CDLL:
 
 
 def instructions() -> str:
-    """The set of CPU instructions that the library computes with on this machine."""
+    """Return the CPU instruction set that the library uses on this machine."""
     name: bytes = load().linker_isa()
     return name.decode()
 
 
 @cache
 def gomp_parallel() -> int | None:
-    """Address of the function by which torch runs loops on its threads; None where torch has no such OpenMP.
+    """Return the address of the function by which torch's OpenMP runs parallel loops; None if there is none.
 
-    The library is given this very function, because a second pool of threads would fight with torch's for the cores.
+    The library uses the same function, because a second thread pool would compete with torch's for the cores.
     """
     if sys.platform == "win32" or not torch.backends.openmp.is_available():
         return None
-    # Only what is loaded already is what torch computes with.
+    # Only a library that is loaded already is the one that torch uses.
     loaded = getattr(os, "RTLD_NOLOAD", None)
     candidates = [(None, ctypes.DEFAULT_MODE), *((path, loaded) for path in _bundled() if loaded is not None)]
     for path, mode in candidates:
@@ -72,7 +72,7 @@ def gomp_parallel() -> int | None:
 
 
 def _bundled() -> list[str]:
-    """OpenMP as it comes with torch's wheels, in some under a changed name (libgomp-a34b3233.so.1)."""
+    """OpenMP libraries in torch's wheels, some under a changed name (libgomp-a34b3233.so.1)."""
     home = Path(torch.__file__).parent
     return [
         str(path)

@@ -1,4 +1,4 @@
-"""The kernels of `fused.RawKernels` on the CPU, in C++ (`cpp/`): tensors go there as pointers."""
+"""`autograd.RawKernels` on the CPU, in C++ (`cpp/`); tensors are passed as pointers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _KEPT = 2**31 - 1
 
 @cache
 def keep_buffers() -> bool:
-    """Tell the C library to keep up to 2 GiB of freed memory; for the whole process, once.
+    """Make the C library keep up to 2 GiB of freed memory, for the whole process.
 
-    By default every large buffer is mapped afresh, and the system fills each of its pages with zeros at first touch:
-    in a training step of the star transformer that took as long as a sixth of the arithmetic.
+    By default every large buffer is mapped again, and the system zeroes its pages on first access, which took a sixth
+    of the time of the arithmetic in a training step of the star transformer.
 
     Returns:
-        Whether the C library could be told (the GNU one on Linux).
+        Whether the C library supports it (the GNU one on Linux does).
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -36,12 +36,8 @@ def keep_buffers() -> bool:
     return bool(mallopt(_MMAP_MAX, 0) and mallopt(_TRIM_THRESHOLD, _KEPT))
 
 
-# The most neighbours on each side that fit the kernel's registers.
-WIDEST_WINDOW = 30
-
-
 def problem() -> str:
-    """Why these kernels cannot be used; empty where they can."""
+    """Return why these kernels cannot be used; empty if they can."""
     try:
         library.load()
     except library.LibraryProblem as error:
@@ -51,26 +47,26 @@ def problem() -> str:
 
 
 def entmax_forward(scores: Tensor, alpha: Tensor) -> Tensor:
-    """See `fused.RawKernels`."""
+    """Implement `RawKernels.entmax_forward`."""
     weights = torch.empty_like(scores)
     _call("entmax_forward", scores, alpha, *scores.shape, weights)
     return weights
 
 
 def entmax_backward(weights: Tensor, gradient: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
-    """See `fused.RawKernels`."""
+    """Implement `RawKernels.entmax_backward`."""
     by_scores, by_alpha = torch.empty_like(weights), torch.empty_like(alpha)
     _call("entmax_backward", weights, gradient, alpha, *weights.shape, by_scores, by_alpha)
     return by_scores, by_alpha
 
 
 def ring_forward(ring: RingInput) -> tuple[Tensor, Tensor]:
-    """See `fused.RawKernels`."""
+    """Implement `RawKernels.ring_forward`."""
     *tensors, window = ring
     qkv, starts = ring.qkv, ring.starts
     heads, inner, tokens = len(ring.alpha), qkv.shape[1] // 3, int(starts[-1])
     context = qkv.new_empty(tokens, inner)
-    # In blocks of eight tokens of a text; the satellite as its own neighbour and as own token is one entry.
+    # Blocks of eight tokens of a text; without `own` the satellite is both neighbor 0 and own token, one entry.
     entries = 2 * window + (2 if ring.own is None else 3)
     weights = qkv.new_empty(int(((starts.diff() + 7) // 8).sum()), heads, entries, 8)
     sizes = (len(ring.relay), heads, inner // heads, window)
@@ -81,7 +77,7 @@ def ring_forward(ring: RingInput) -> tuple[Tensor, Tensor]:
 def ring_backward(
     gradient: Tensor, weights: Tensor, ring: RingInput
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
-    """See `fused.RawKernels`."""
+    """Implement `RawKernels.ring_backward`."""
     *tensors, window = ring
     (tokens, inner), heads = gradient.shape, len(ring.alpha)
     by_qkv = gradient.new_empty(tokens, 3 * inner)
@@ -95,7 +91,7 @@ def ring_backward(
 def norm_forward(
     x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int, numbers: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """See `fused.RawKernels`."""
+    """Implement `RawKernels.norm_forward`."""
     output, statistics = torch.empty_like(x), x.new_empty(len(x), 2)
     _call("norm_forward", x, weight, bias, *x.shape, dropout, seed, numbers, output, statistics)
     return output, statistics
@@ -111,7 +107,7 @@ def norm_backward(
     seed: int,
     numbers: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """See `fused.RawKernels`."""
+    """Implement `RawKernels.norm_backward`."""
     by_x, by_weight, by_bias = torch.empty_like(x), torch.empty_like(weight), torch.empty_like(weight)
     inputs = (gradient, output, x, statistics, weight)
     _call("norm_backward", *inputs, *x.shape, dropout, seed, numbers, by_x, by_weight, by_bias)
@@ -119,7 +115,7 @@ def norm_backward(
 
 
 def star_forward(star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """See `fused.RawKernels`."""
+    """Implement `RawKernels.star_forward`."""
     satellites, heads, texts = star.satellites, len(star.alpha), len(star.relay)
     tokens, dim = satellites.shape
     mixture = satellites.new_empty(heads, texts, dim)
@@ -139,7 +135,7 @@ def star_backward(
     own_weights: Tensor,
     star: StarInput,
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
-    """See `fused.RawKernels`."""
+    """Implement `RawKernels.star_backward`."""
     satellites, relay, starts, alpha, folded = star[:5]
     by_satellites, by_relay = torch.empty_like(satellites), torch.empty_like(relay)
     by_folded = None if folded is None else torch.empty_like(folded)

@@ -11,21 +11,29 @@ from linker.modules.kernels.dropout import draw_seed, kept
 from linker.modules.kernels.inputs import RingInput, StarInput
 from linker.modules.precision import full_precision
 
-# Ten suffice in float32, and float64 stops by its tolerance.
+# Ten suffice in float32; float64 stops by its tolerance.
 _MAX_STEPS = {torch.float32: 10, torch.float64: 40}
-# Nearer to α = 1 the result differs from softmax's by less than rounding.
+# Closer to α = 1 the result equals softmax up to rounding.
 _LEAST_EPSILON = 1e-6
 
 
 def _solve(distance: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights p and slopes p^(2 − α) for scores given as distances z − max z ≤ 0, along the last axis."""
+    """Solve entmax by Newton's method along the last axis.
+
+    Args:
+        distance: float, … × K: scores minus their maximum, ≤ 0.
+        epsilon: α − 1, broadcasts against `distance`.
+
+    Returns:
+        Weights p and slopes p^(2 − α), both … × K.
+    """
     shift = torch.zeros_like(distance[..., :1])
     power = 1 / epsilon
     tolerance = 4 * torch.finfo(distance.dtype).eps
     for _ in range(_MAX_STEPS[distance.dtype]):
         base = (1 + epsilon * (distance - shift)).clamp_min(0)
         slope = base ** (power - 1)
-        # 0^0 = 1 would count what lies outside the support when α = 2.
+        # For α = 2, 0^0 = 1 would count entries outside the support.
         slope = torch.where(base > 0, slope, 0)
         total = (slope * base).sum(-1, keepdim=True)
         step = (
@@ -42,12 +50,12 @@ def _solve(distance: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
     log_base = torch.log1p(torch.where(inside, scaled, 0))
     weights = torch.where(inside, torch.exp(log_base * power), 0)
     slopes = torch.where(inside, torch.exp(log_base * (power - 1)), 0)
-    # What rounding left over is spread in proportion, so that the weights sum to 1.
+    # Rescaled so that the weights sum to 1 despite rounding.
     return weights / weights.sum(-1, keepdim=True), slopes
 
 
 def _alpha_derivative(weights: Tensor, slopes: Tensor, epsilon: Tensor) -> Tensor:
-    """∂p/∂α, written so that nothing cancels as α → 1.
+    """∂p/∂α without cancellation as α → 1.
 
     With L = log p, a = expm1(−εL)/ε and b = (a + L)/ε it is p/Σp^(2−α) · [Σpb − b − L·Σpa − H·a], H the entropy.
     It equals the closed form of Correia et al. 2019, proposition 1, which divides 0 by 0 there.
@@ -71,7 +79,7 @@ class _Entmax(torch.autograd.Function):
         top = scores.amax(-1, keepdim=True)
         empty = top == -torch.inf
         epsilon = (alpha - 1).clamp_min(_LEAST_EPSILON)
-        # A row without any entry is solved as if it had one score, then zeroed.
+        # A fully masked row is solved as a row of zeros, then zeroed.
         distance = torch.where(empty, 0, scores - torch.where(empty, 0, top))
         weights, slopes = _solve(distance, epsilon)
         weights, slopes = weights.masked_fill(empty, 0), slopes.masked_fill(empty, 0)
@@ -95,46 +103,50 @@ class _Entmax(torch.autograd.Function):
 
 
 def entmax_rows(scores: Tensor, alpha: Tensor) -> Tensor:
-    """α-entmax along the last axis of … × K scores (−inf is masked); α broadcasts with a last axis of 1."""
+    """Compute α-entmax along the last axis of scores (… × K, −inf is masked); α broadcasts with a last axis of 1."""
     if not alpha.requires_grad and bool((alpha == 1).all()):
         return torch.where(scores.amax(-1, keepdim=True) == -torch.inf, 0, torch.softmax(scores, -1))
     return _Entmax.apply(scores, alpha)
 
 
-# Padded scores of texts whose lengths differ by more than this factor are kept apart.
+# Texts whose lengths differ by more than this factor are padded separately.
 RATIO = 2
 
 
 class PlainKernels:
-    """The operations over `RingInput` and `StarInput`, which say what the letters stand for."""
+    """The operations in plain torch, with torch's gradients; see `RingInput` and `StarInput` for the letters."""
 
     name = "plain"
-    # Is the time a text takes independent of the longest text in its batch?
+    # Whether the time for a text is independent of the longest text in its batch.
     ragged = False
 
     @full_precision
     def entmax(self, scores: Tensor, alpha: Tensor) -> Tensor:
-        """α-entmax along the last axis; −inf is masked, a row without any entry gives zeros.
+        """Compute α-entmax along the last axis; −inf is masked, a fully masked row gives zeros.
 
         Args:
             scores: float, … × K.
-            alpha: the same dtype, in [1, 2], broadcasts against `scores` with a last axis of 1.
+            alpha: of the same dtype, in [1, 2], broadcasts against `scores` with a last axis of 1.
+
+        Returns:
+            float, … × K.
         """
         return entmax_rows(scores, alpha)
 
     @full_precision
     def ring(self, ring: RingInput) -> Tensor:
-        """The ring's attention.
+        """Compute the ring's attention.
 
         Returns:
-            float, tokens × I: per head the values, weighed by the α-entmax of query · key.
+            float, tokens × I: per head the values, weighted by the α-entmax of query · key.
         """
         qkv, rows, own, own_rows, relay, starts, alpha, window = ring
         heads = len(alpha)
         lengths = starts.diff()
-        text = torch.repeat_interleave(torch.arange(len(lengths), device=starts.device), lengths)
-        position = torch.arange(len(text), device=starts.device) - starts[text]
-        per_token = qkv if rows is None else qkv[rows]
+        text = torch.repeat_interleave(torch.arange(len(lengths), device=starts.device), lengths)  # (tokens,)
+        position = torch.arange(len(text), device=starts.device) - starts[text]  # (tokens,), within the text
+        per_token = qkv if rows is None else qkv[rows]  # (tokens, 3I)
+        # Each (tokens, H, d).
         query, key, value = (_split(part, heads) for part in per_token.chunk(3, -1))
         relay_key, relay_value = (_split(part, heads)[text] for part in relay.chunk(2, -1))
         own_key, own_value = key, value
@@ -143,11 +155,11 @@ class PlainKernels:
             own_key, own_value = (_split(part, heads) for part in mine.chunk(2, -1))
         scores = []
         for offset in range(-window, window + 1):
-            there = position + offset
-            exists = (there >= 0) & (there < lengths[text])
+            neighbor = position + offset
+            exists = (neighbor >= 0) & (neighbor < lengths[text])
             scores.append((query * _shift(key, offset)).sum(-1).masked_fill(~exists[:, None], -torch.inf))
         scores += [(query * own_key).sum(-1), (query * relay_key).sum(-1)]
-        weights = self.entmax(torch.stack(scores, -1), alpha[:, None])
+        weights = self.entmax(torch.stack(scores, -1), alpha[:, None])  # (tokens, H, 2 · window + 3)
         context = weights[..., -2, None] * own_value + weights[..., -1, None] * relay_value
         for column, offset in enumerate(range(-window, window + 1)):
             context = context + weights[..., column, None] * _shift(value, offset)
@@ -157,13 +169,17 @@ class PlainKernels:
     def norm(
         self, x: Tensor, weight: Tensor, bias: Tensor, dropout: float, numbers: Tensor | None = None
     ) -> Tensor:
-        """LeakyReLU(LayerNorm(dropout(x))) with torch's constants: float, tokens × D.
+        """Compute LeakyReLU(LayerNorm(dropout(x))) with torch's constants.
 
         Args:
             x: float, tokens × D.
-            weight, bias: float, D.
-            dropout: share of the numbers that become 0.
-            numbers: int64, the tokens' numbers, on which the mask depends; None counts from 0.
+            weight: float, D.
+            bias: float, D.
+            dropout: probability that a number becomes 0.
+            numbers: int64, tokens: numbers that the mask depends on; None: 0, 1, …
+
+        Returns:
+            float, tokens × D.
         """
         if dropout:
             mask = kept(len(x), x.shape[1], dropout, draw_seed(dropout), x.device, numbers)
@@ -172,10 +188,10 @@ class PlainKernels:
 
     @full_precision
     def star(self, star: StarInput) -> tuple[Tensor, Tensor, Tensor]:
-        """The star's attention.
+        """Compute the star's attention.
 
         Returns:
-            mixture, float, H × texts × D: relay and satellites of each text, weighed;
+            mixture, float, H × texts × D: weighted sum of the relay and satellites of each text;
             maximum, float, texts × D: over the satellites of each text;
             weights, float, tokens × H: without gradient.
         """
@@ -188,11 +204,14 @@ class PlainKernels:
         )
 
     def _star_of_group(self, group: _Group, star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """Mixture (texts × H × D), maximum and weights of texts of similar length, and which texts and tokens."""
-        padded, own = group.pad(star.satellites, 0), star.relay[group.texts]
+        """Mixture (texts × H × D), maximum (texts × D) and weights (tokens × H) of a group; its texts and tokens."""
+        padded, own = (
+            group.pad(star.satellites, 0),
+            star.relay[group.texts],
+        )  # (texts, longest, D), (texts, D)
         if star.folded is not None:
             assert star.shift is not None
-            keys = star.folded[:, group.texts].permute(1, 2, 0)
+            keys = star.folded[:, group.texts].permute(1, 2, 0)  # (texts, D, H)
             extra = star.shift[group.texts]
             score = (padded @ keys + extra[:, None]).masked_fill(~group.mask[..., None], -torch.inf)
             own_score = (own[:, None] @ keys).squeeze(1) + extra
@@ -200,7 +219,7 @@ class PlainKernels:
             assert star.scores is not None
             assert star.own_scores is not None
             score, own_score = group.pad(star.scores, -torch.inf), star.own_scores[group.texts]
-        every = torch.cat([own_score[:, None], score], 1).transpose(1, 2)
+        every = torch.cat([own_score[:, None], score], 1).transpose(1, 2)  # (texts, H, 1 + longest)
         weights = self.entmax(every, star.alpha[:, None])
         mixture = weights[..., 1:] @ padded + weights[..., :1] * own[:, None]
         maximum = padded.masked_fill(~group.mask[..., None], -torch.inf).amax(1)
@@ -208,7 +227,7 @@ class PlainKernels:
 
 
 class _Group:
-    """Texts of similar length, laid out as texts × longest."""
+    """Texts of similar length, padded to texts × longest."""
 
     def __init__(self, texts: Tensor, starts: Tensor, lengths: Tensor) -> None:
         self.texts = texts
@@ -217,14 +236,14 @@ class _Group:
         self.tokens = (starts[texts][:, None] + longest)[self.mask]
 
     def pad(self, x: Tensor, fill: float) -> Tensor:
-        """From tokens × n to texts × longest × n."""
+        """Pad tokens × n to texts × longest × n."""
         padded = x.new_full((self.mask.numel(), x.shape[1]), fill)
-        place = self.mask.flatten().nonzero().squeeze(1)
-        return padded.index_copy(0, place, x[self.tokens]).view(*self.mask.shape, -1)
+        index = self.mask.flatten().nonzero().squeeze(1)
+        return padded.index_copy(0, index, x[self.tokens]).view(*self.mask.shape, -1)
 
 
 def _groups(starts: Tensor) -> list[_Group]:
-    """All texts, so that in a group the longest is at most RATIO times as long as the shortest."""
+    """All texts in groups whose longest text is at most RATIO times as long as the shortest, plus 8."""
     lengths = starts.diff()
     order = lengths.argsort(stable=True)
     groups, first = [], 0
@@ -236,11 +255,11 @@ def _groups(starts: Tensor) -> list[_Group]:
     return groups
 
 
-def _in_order(pieces: list[Tensor], places: list[Tensor]) -> Tensor:
-    """Rows of all pieces, row k of the answer being the one whose place is k."""
-    place = torch.cat(places)
-    back = torch.empty_like(place)
-    back[place] = torch.arange(len(place), device=place.device)
+def _in_order(pieces: list[Tensor], indices: list[Tensor]) -> Tensor:
+    """Concatenate the rows of all pieces and sort them by their indices."""
+    index = torch.cat(indices)
+    back = torch.empty_like(index)
+    back[index] = torch.arange(len(index), device=index.device)
     return torch.cat(pieces)[back]
 
 
@@ -249,7 +268,7 @@ def _split(flat: Tensor, heads: int) -> Tensor:
 
 
 def _shift(x: Tensor, offset: int) -> Tensor:
-    """Row i becomes row i + offset; rows from beyond the ends are zero (and masked by whoever asks)."""
+    """Row i becomes row i + offset; rows from beyond the ends are zero (callers mask them)."""
     if offset == 0:
         return x
     size = min(abs(offset), len(x))

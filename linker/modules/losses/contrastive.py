@@ -1,10 +1,11 @@
-"""Contrastive loss with a margin, on cosine distance (Hadsell et al. 2006, equation 4)."""
+"""Contrastive losses: InfoNCE in both directions, and pairwise with a margin."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from typing_extensions import override
 
 from linker.common.checks import above, between
 from linker.modules.losses.loss import Loss
@@ -13,13 +14,13 @@ from linker.modules.miners import MinedPairs
 
 @Loss.register("info_nce")
 class InfoNCELoss(Loss):
-    """Every positive against the negatives of its article, and against the negatives of its post.
+    """InfoNCE of every positive against the negatives of its article, plus against the negatives of its post.
 
-    The mean over positives of both cross entropies, added. Other positives of the same article stand in no denominator.
-    Beside `nt_xent`, it looks both ways, and takes memory for articles × posts numbers only.
+    The sum of both cross entropies, averaged over positives. Other positives are not in the denominators. Unlike
+    `nt_xent`, it is symmetric and needs memory for articles × posts numbers only.
 
     Args:
-        temperature: cosines are divided by it; smaller is sharper.
+        temperature: divisor of the cosines, > 0; smaller is sharper.
     """
 
     def __init__(self, temperature: float = 0.05) -> None:
@@ -27,27 +28,27 @@ class InfoNCELoss(Loss):
         super().__init__()
         self.temperature = temperature
 
+    @override
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
-        """See `Loss.forward`."""
-        logits = articles @ posts.T / self.temperature
+        logits = articles @ posts.T / self.temperature  # (A, P)
         rows, columns = pairs.positives.nonzero(as_tuple=True)
-        own = logits[rows, columns]
-        against = logits.masked_fill(~pairs.negatives, -torch.inf)
-        # The positive stands in its own denominator.
-        by_article = torch.logaddexp(own, against.logsumexp(1)[rows]) - own
-        by_post = torch.logaddexp(own, against.logsumexp(0)[columns]) - own
-        # Without pairs the gradient is to be 0 and not absent.
+        positive = logits[rows, columns]  # (positives,)
+        negatives = logits.masked_fill(~pairs.negatives, -torch.inf)  # (A, P)
+        # The denominator includes the positive.
+        by_article = torch.logaddexp(positive, negatives.logsumexp(1)[rows]) - positive
+        by_post = torch.logaddexp(positive, negatives.logsumexp(0)[columns]) - positive
+        # Keeps the graph without pairs, so that the gradient is 0 and not missing.
         return (by_article + by_post).sum() / max(len(rows), 1) + 0 * (articles.sum() + posts.sum())
 
 
 @Loss.register("contrastive_margin")
 class ContrastiveMarginLoss(Loss):
-    """½ d² for positives and ½ max(0, margin − d)² for negatives, the mean over pairs; d = 1 − cosine.
+    """½ d² for positives and ½ max(0, margin − d)² for negatives, averaged over pairs; d = 1 − cosine.
 
-    The same as sentence-transformers' `ContrastiveLoss`.
+    Hadsell et al. 2006, equation 4; equals sentence-transformers' `ContrastiveLoss`.
 
     Args:
-        margin: negatives farther apart than this teach nothing.
+        margin: distance from which negatives have no loss, 0 to 2.
     """
 
     def __init__(self, margin: float = 0.5) -> None:
@@ -55,9 +56,9 @@ class ContrastiveMarginLoss(Loss):
         super().__init__()
         self.margin = margin
 
+    @override
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
-        """See `Loss.forward`."""
-        distances = 1 - F.normalize(articles, dim=1) @ F.normalize(posts, dim=1).T
+        distances = 1 - F.normalize(articles, dim=1) @ F.normalize(posts, dim=1).T  # (A, P)
         near = distances[pairs.positives].square().sum()
         far = F.relu(self.margin - distances[pairs.negatives]).square().sum()
         count = pairs.positives.sum() + pairs.negatives.sum()

@@ -1,4 +1,4 @@
-"""Base class of losses over article and post vectors."""
+"""Base class of losses over article and post embeddings."""
 
 from __future__ import annotations
 
@@ -12,23 +12,20 @@ from linker.modules.miners import MinedPairs
 
 
 class Loss(nn.Module, Registrable):
-    """A loss over the mined pairs of a batch; 0 with zero gradient if nothing can be learned."""
+    """A loss over the mined pairs of a batch; without pairs it is 0 with zero gradients."""
 
     default_component = "triplet_margin"
 
-    #: What the loss is computed from, for the progress line.
+    #: What the loss averages over, for the progress line.
     counts: Literal["pairs", "triplets", "texts"] = "pairs"
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
-        """Return the loss of a batch.
+        """Compute the loss, a scalar.
 
         Args:
-            articles: float, articles × dim, unit length for cosines.
-            posts: float, posts × dim, likewise.
-            pairs: the chosen pairs, articles × posts.
-
-        Returns:
-            A scalar.
+            articles: float, A × D; of unit length if the model's similarity is `cosine`.
+            posts: float, P × D, like `articles`.
+            pairs: the mined pairs, over A × P.
         """
         raise NotImplementedError
 

@@ -5,25 +5,26 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 from torch.autograd.function import FunctionCtx
+from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import MinedPairs
 
-# Rows worked on at once: what bounds the memory of sorting.
+# Number of rows sorted at once, which bounds the memory.
 _ROWS = 256
 
 
 @Loss.register("triplet_margin")
 class TripletMarginLoss(Loss):
-    """max(0, ‖a − p‖² − ‖a − n‖² + margin), the mean over the triplets where it is above 0.
+    """max(0, ‖a − p‖² − ‖a − n‖² + margin), averaged over the triplets where it is above 0.
 
-    The same value as pytorch-metric-learning's `TripletMarginLoss` with squared distances on the triplets of its
-    miner, whose list of triplets grows with the cube of the batch. Here each article's negatives are sorted once and
-    every positive finds the sum over its active negatives by bisection and prefix sums.
+    Equals pytorch-metric-learning's `TripletMarginLoss` with squared distances over the triplets of its miner, whose
+    list of triplets grows with the cube of the batch. Here each article's negatives are sorted once, and the sum over
+    the active negatives of a positive is found by binary search in prefix sums.
 
     Args:
-        margin: in squared distance between unit vectors, which is 2 − 2 cos.
+        margin: margin in squared distance between unit vectors (2 − 2 cos), ≥ 0.
     """
 
     counts = "triplets"
@@ -33,15 +34,15 @@ class TripletMarginLoss(Loss):
         super().__init__()
         self.margin = margin
 
+    @override
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
-        """See `Loss.forward`."""
         return _MeanActiveHinge.apply(
             squared_distances(articles, posts), pairs.positives, pairs.negatives, self.margin
         )
 
 
 def squared_distances(articles: Tensor, posts: Tensor) -> Tensor:
-    """‖a − p‖² for every pair: float, A × P, at least 0."""
+    """Compute ‖a − p‖² of all pairs: float, A × P, ≥ 0, for A × D articles and P × D posts."""
     articles, posts = articles.to(_wide(articles)), posts.to(_wide(posts))
     distances = torch.addmm(posts.square().sum(1)[None], articles, posts.T, alpha=-2)
     return distances.add_(articles.square().sum(1)[:, None]).clamp_min_(0)
@@ -52,7 +53,7 @@ def _wide(x: Tensor) -> torch.dtype:
 
 
 class _MeanActiveHinge(torch.autograd.Function):
-    """Mean of [d_p − d_n + margin]₊ over active (positive, negative) combinations of each row."""
+    """Mean of [d_p − d_n + margin]₊ over the active (positive, negative) combinations of each row."""
 
     @staticmethod
     def forward(
@@ -80,12 +81,17 @@ class _MeanActiveHinge(torch.autograd.Function):
 def _hinge_rows(
     d: Tensor, positives: Tensor, negatives: Tensor, margin: float, gradient: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Sum and number of active hinges of some rows; adds each pair's derivative of the sum to `gradient`."""
+    """Sum and number of the active hinges of some rows; adds the sum's derivative by each distance to `gradient`.
+
+    `d`, `positives`, `negatives` and `gradient` are rows × P.
+    """
     reach = d + margin
-    near, _ = d.masked_fill(~negatives, torch.inf).sort(1)
-    # Negatives strictly nearer than the positive's distance + margin are active with it.
-    count = torch.searchsorted(near, reach).masked_fill_(~positives, 0)
-    sums = torch.nn.functional.pad(near.masked_fill_(near == torch.inf, 0).cumsum_(1), (1, 0))
+    near, _ = d.masked_fill(~negatives, torch.inf).sort(1)  # (rows, P): sorted distances of negatives
+    # Active with a positive: the negatives strictly nearer than its distance + margin.
+    count = torch.searchsorted(near, reach).masked_fill_(~positives, 0)  # (rows, P)
+    sums = torch.nn.functional.pad(
+        near.masked_fill_(near == torch.inf, 0).cumsum_(1), (1, 0)
+    )  # (rows, P + 1)
     total = (reach.masked_fill_(~positives, 0) * count - sums.gather(1, count)).sum()
     active = count.sum().double()
     gradient += count

@@ -15,7 +15,7 @@ from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import Post
 from linker.models.archive import CONFIG, load_model
-from linker.models.model import Model, part_with_vectors
+from linker.models.model import Model, embedding_submodel
 from linker.training.distributed.context import DistributedContext
 
 Encode = Callable[[Sequence[str]], np.ndarray]
@@ -48,7 +48,7 @@ class Teacher:
                 f"{path}: neither the folder of a sentence-transformers model nor a model folder; "
                 "download a model and name its folder"
             )
-        part = part_with_vectors(model)
+        part = embedding_submodel(model)
         if part is None:
             raise ModelError(f"{path}: this model has no embeddings to learn from; use one that has")
         self._part = part

@@ -22,7 +22,7 @@ from linker.annotation.session.storage import ORDER
 from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
 from linker.config import build
 from linker.data.types import Article, Post
-from linker.models.ensemble import HybridModel
+from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model
 from tests.annotation.simulation.test_simulate import BreakRule
@@ -31,7 +31,7 @@ from tests.helpers.sessions import ARTICLE, POSTS
 
 WORDS = ["ferry", "reef", "crew", "rain", "goal", "song", "tea", "cat"]
 CONFIGS = [*QueryStrategy.available(), {"type": "learning", "exploration": 0.3, "presumed": 9}]
-MODELS = [BM25Model(), TfidfModel(), HybridModel([VectorModel(), TfidfModel()])]
+MODELS = [BM25Model(), TfidfModel(), EnsembleModel([VectorModel(), TfidfModel()])]
 
 
 def crowd(size: int = 60) -> list[Post]:
@@ -114,7 +114,7 @@ class Counted(VectorModel):
 @pytest.mark.parametrize("nested", [False, True])
 def test_a_pool_is_encoded_once(nested: bool) -> None:
     part = Counted()
-    model = HybridModel([part, TfidfModel()]) if nested else part
+    model = EnsembleModel([part, TfidfModel()]) if nested else part
     pool = build_pool([ARTICLE], crowd(), model)
     assert part.encoded == len(pool)
     assert pool.scores == pytest.approx(model.score([ARTICLE], pool.posts)[0], abs=1e-5)

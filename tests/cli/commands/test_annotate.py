@@ -198,7 +198,7 @@ def test_agreement(run: Run) -> None:
         (("import", "job", "missing.csv"), "missing.csv: cannot be read"),
         (("run", "job"), "standard input is not a terminal"),
         ((*START[:1], "job", *START[2:]), "job: already holds a session"),
-        ((*START[:5], "no.jsonl"), "no.jsonl: there is no such file"),
+        ((*START[:5], "no.jsonl"), "no.jsonl: file not found"),
         ((*START, "--strategy", "lucky"), '"lucky" is not a registered QueryStrategy'),
         ((*START, "--stop", "recall,0.9"), "--stop recall,0.9: expected NAME,KEY=VALUE"),
         ((*START, "--stop", "recall,target=2"), "target is 2"),

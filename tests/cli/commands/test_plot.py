@@ -130,7 +130,7 @@ def test_the_page_needs_no_matplotlib(run: Run, tmp_path: Path, monkeypatch: pyt
             ("alphas", "--model", "model", "--out", "f.jpg"),
             "f.jpg: the ending says what is written; figures are .svg",
         ),
-        (("alphas", "--model", "nowhere", "--out", "f.svg"), "nowhere: there is no such model folder"),
+        (("alphas", "--model", "nowhere", "--out", "f.svg"), "nowhere: model folder not found"),
         (("alphas", "--model", "bm25", "--out", "f.svg"), "bm25: counts shared words"),
         (("retrieved", "--out", "f.svg"), "give RANKING"),
         (("retrieved", "ranking.csv", "--model", "bm25", "--out", "f.svg"), "not both"),

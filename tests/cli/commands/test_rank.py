@@ -239,7 +239,8 @@ def test_columns_of_other_names_and_none_for_ids(run: Run, tmp_path: Path) -> No
     code, _, err = run(*tweets, "--column", "split=part", "--top", "3")
     assert code == 2
     assert (
-        'no column "part"; no column "text", the likeliest is "words" (there are: reach, words, fold)' in err
+        'column "part" is missing; column "text" is missing; did you mean "words"? (columns: reach, words, fold)'
+        in err
     )
     words = f"linker rank {' '.join(tweets)} --top 3 --column split=NAME --column text=words"
     assert err.splitlines()[-1] == f"Type: {words}"
@@ -314,8 +315,8 @@ def test_posts_cannot_write_to_the_terminal(run: Run, tmp_path: Path) -> None:
     ("arguments", "words"),
     [
         (("--article", "none.html", "--posts", "posts.jsonl"), "none.html: file not found"),
-        (("--article", "article.txt", "--posts", "none.csv"), "none.csv: there is no such file"),
-        (("--article", "article.txt", "--posts", "runs"), "runs: no file to read in this folder"),
+        (("--article", "article.txt", "--posts", "none.csv"), "none.csv: file not found"),
+        (("--article", "article.txt", "--posts", "runs"), "runs: the folder has no data file"),
         (("--article", "-", "--posts", "-"), "standard input can be read once only"),
         (
             ("--article", "-", "--article", "-", "--posts", "posts.jsonl"),

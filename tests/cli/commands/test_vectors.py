@@ -58,11 +58,11 @@ def test_a_fetched_name_is_known_to_info(folder: Path) -> None:
 
 
 def test_wrong_input_raises_what_the_command_line_shows(folder: Path) -> None:
-    with pytest.raises(DataError, match=r"6B\.1d: no published vectors of that name"):
+    with pytest.raises(DataError, match=r"6B\.1d: unknown published vectors"):
         run("fetch", "6B.1d")
     with pytest.raises(DataError, match=r"`linker vectors fetch 6B\.50d`"):
         run("info", "6B.50d")
-    with pytest.raises(DataError, match=r"has no column body; there are: id, text"):
+    with pytest.raises(DataError, match=r"column body is missing .columns: id, text"):
         run("train", "posts.jsonl", "--out", "v.txt", "--text-column", "body")
     assert not (folder / "v.txt").exists()
 

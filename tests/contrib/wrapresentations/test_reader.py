@@ -60,7 +60,7 @@ def test_texts_may_stand_in_the_file_of_the_labels_under_any_names(tmp_path):
         ({"rows": [*ROWS, ("3", "flood", "Reason")]}, ["labels.csv, line 8", "duplicate id: 3", "line 4"]),
         ({"texts": {"1": "a", "2": "b"}}, ["4 bad lines", "labels.csv, line 4: missing text: of 3", "of 6"]),
         ({"texts": {str(k): " " if k == 4 else "a" for k in range(1, 7)}}, ["texts.jsonl, line 4"]),
-        ({"rows": []}, ["labels.csv: not one labeled text"]),
+        ({"rows": []}, ["labels.csv: does not contain a single labeled text"]),
     ],
 )
 def test_what_is_wrong_is_told_with_file_and_line(tmp_path, change, told):
@@ -79,7 +79,7 @@ def test_missing_texts_may_be_set_aside_and_are_counted(tmp_path, capsys):
 
 def test_a_missing_column_of_labels_is_named(tmp_path):
     settings = write(tmp_path)
-    with pytest.raises(DataError, match=r'no column "klass".*nearest is "class"'):
+    with pytest.raises(DataError, match=r'column "klass" is missing.*did you mean "class"'):
         LabelledTexts(**settings, columns=LabelledColumns(LabelColumns(label="klass"))).read()
 
 
@@ -111,9 +111,9 @@ def test_a_division_that_cannot_be_is_refused(tmp_path):
     data = many(tmp_path, {"Reason": 6, "None": 6})
     with pytest.raises(DataError, match="no text has the topic x; topics: a, b, c"):
         ByTopicSplitter("x").split(data)
-    with pytest.raises(DataError, match="the part train would have no post"):
+    with pytest.raises(DataError, match="the part train would have no link"):
         ByTopicSplitter(["a", "b", "c"]).split(data)
-    with pytest.raises(DataError, match="the part dev would have no post"):
+    with pytest.raises(DataError, match="the part dev would have no link"):
         ByTopicSplitter("a", dev=0.01).split(data)
 
 

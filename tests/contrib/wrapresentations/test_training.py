@@ -94,4 +94,4 @@ def test_a_model_that_cannot_guess_words_is_told(tmp_path):
     )  # fmt: skip
     assert code == 2
     assert "no masked-LM head" in output
-    assert "as it was pretrained" in output
+    assert "give the pretrained model" in output

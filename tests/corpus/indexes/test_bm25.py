@@ -17,7 +17,7 @@ from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.data.types import Article, Post
-from linker.models.ensemble import HybridModel
+from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import BM25Model
 from linker.ranking.ranker import load
 from tests.corpus.conftest import some_posts, write_posts
@@ -122,7 +122,7 @@ def test_fusion_is_that_of_the_hybrid_model(built, model_folder):
     posts = [Post(post["id"], post["text"]) for post in made(150)]
     corpus = Corpus.open(built)
     for article in ARTICLES:
-        fused = HybridModel(parts, [1, 0.5], "zscore").score([article], posts)[0]
+        fused = EnsembleModel(parts, [1, 0.5], "zscore").score([article], posts)[0]
         np.testing.assert_allclose(corpus.scores([article], fusion="zscore"), fused, rtol=1e-4, atol=1e-5)
         ranking = corpus.rank(article, top=None, copies=True, fusion="zscore")
         np.testing.assert_allclose([one.score for one in ranking], -np.sort(-fused), rtol=1e-4, atol=1e-5)

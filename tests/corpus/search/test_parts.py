@@ -40,7 +40,9 @@ def test_a_corpus_scores_as_the_whole_model(folder, tmp_path):
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(60))
     build_corpus(tmp_path / "corpus", [posts], str(folder), PostColumns())
     got = Corpus.open(tmp_path / "corpus").rank(ARTICLE, top=None, copies=True)
-    expected = load_model(folder).score_alone([Article("a", ARTICLE)], [ranked.post for ranked in got])[0]
+    expected = load_model(folder).score_independently(
+        [Article("a", ARTICLE)], [ranked.post for ranked in got]
+    )[0]
     np.testing.assert_allclose([ranked.score for ranked in got], expected, atol=1e-5)
     assert [ranked.score for ranked in got] == sorted((ranked.score for ranked in got), reverse=True)
 
@@ -67,6 +69,6 @@ def test_a_labelling_session_has_the_scores_of_the_whole(folder, tmp_path):
     pool = build_pool(articles, posts, model)
     assert pool.vectors is not None
     assert pool.vectors.shape == (len(pool.posts), 8)
-    alone = model.score_alone(articles, pool.posts)
+    alone = model.score_independently(articles, pool.posts)
     np.testing.assert_allclose(pool.scores, alone.mean(axis=0), atol=1e-4)
     assert np.abs(pool.scores - model.score(articles, pool.posts).mean(axis=0)).max() > 1e-3

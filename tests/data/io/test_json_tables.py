@@ -15,7 +15,7 @@ from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
 from linker.data.io import json_tables as json_documents
 from linker.data.io.line_errors import BadLines
-from linker.data.io.records import post_stream
+from linker.data.io.records import stream_posts
 
 POSTS = [{"id": str(i), "text": f"post {i} 🌊 ]}}", "n": {"a": [1, {"b": None}]}} for i in range(5)]
 
@@ -58,7 +58,7 @@ def test_bad_items_are_told_by_their_number(tmp_path: Path) -> None:
         read_posts(str(path))
     assert [line.split(", ", 1)[1] for line in str(caught.value).splitlines()[1:]] == [
         "line 2: not a JSON object: but 3",
-        'line 3: broken JSON: key "id" is there twice',
+        'line 3: broken JSON: repeated key "id"',
         "line 4: invalid UTF-8",
         "line 5: broken JSON: NaN is not a JSON value",
     ]
@@ -72,7 +72,7 @@ def test_memory_does_not_grow_with_the_list(tmp_path: Path) -> None:
     path.write_text('{"data": [' + ",".join([item] * 20_000) + "]}")
     tracemalloc.start()
     with BadLines() as bad_lines:
-        assert sum(1 for _ in post_stream([str(path)], PostColumns(), bad_lines)) == 20_000
+        assert sum(1 for _ in stream_posts([str(path)], PostColumns(), bad_lines)) == 20_000
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert path.stat().st_size > 20_000_000

@@ -36,7 +36,7 @@ def test_cells_of_all_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         ("18", "the dam\nheld", datetime(2024, 5, 2, tzinfo=timezone.utc), None, 1),
     ]
     assert capsys.readouterr().err == (
-        f'{path}: sheet "Posts" (also there: "Notes"), text from "Message", id from "Post ID", time from "Date"\n'
+        f'{path}: sheet "Posts" (ignored: "Notes"), text from "Message", id from "Post ID", time from "Date"\n'
     )
 
 
@@ -53,21 +53,21 @@ def test_numbers_that_excel_cut_are_reported(tmp_path: Path) -> None:
         read_posts(path)
     lines = str(caught.value).splitlines()[1:]
     assert [line.split(", ", 1)[1].split(":")[0] for line in lines] == ["line 2", "line 3"]
-    assert "Excel loses the last; store such ids as text" in lines[0]
+    assert "Excel drops the rest; store such ids as text" in lines[0]
     assert "wrong number of fields" in lines[1]
 
 
 @pytest.mark.parametrize("sheets", [{"Posts": []}, {"Posts": [[""]]}])
 def test_nothing_in_it(tmp_path: Path, sheets: dict) -> None:
-    with pytest.raises(DataError, match="is empty; a header line is expected"):
+    with pytest.raises(DataError, match="the file is empty; add a header line"):
         read_posts(workbook(tmp_path / "p.xlsx", **sheets))
 
 
 def test_damaged(tmp_path: Path) -> None:
     path = Path(workbook(tmp_path / "p.xlsx", Posts=[["id", "text"], [1, "x"]]))
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(DataError, match="not a workbook of Excel, or damaged"):
+    with pytest.raises(DataError, match="not an Excel workbook, or damaged"):
         read_posts(str(path))
     (tmp_path / "q.xlsx").write_text("id,text\n1,x\n")
-    with pytest.raises(DataError, match="not a workbook of Excel, or damaged"):
+    with pytest.raises(DataError, match="not an Excel workbook, or damaged"):
         read_posts(str(tmp_path / "q.xlsx"))

@@ -114,7 +114,7 @@ def test_file_cut_short(tmp_path: Path, packing: str) -> None:
     path = tmp_path / "posts.jsonl"
     many = "".join(json.dumps({"id": i, "text": f"post {i * 7919}"}) + "\n" for i in range(20_000))
     path.write_bytes(PACKERS[packing](many.encode())[:-1000])
-    with pytest.raises(DataError, match=r"posts\.jsonl: damaged or cut short"):
+    with pytest.raises(DataError, match=r"posts\.jsonl: damaged or truncated"):
         read_posts(str(path), on_error="skip")
 
 
@@ -136,19 +136,19 @@ def test_bom_and_crlf(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("missing.csv", None, "cannot be read \\(No such file"),
-        ("a.csv", "id,text\n1,x\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
-        ("a.csv", b"PK\x03\x04rest of it", "is a zip archive; unpack it"),
-        ("a.csv", b"", "is empty; a header line is expected"),
-        ("a.tsv", b"\n1\tx\n", "is empty; a header line is expected"),
-        ("a.csv", b"id,text,id\n1,x,1\n", "columns named twice: 'id'"),
-        ("a.jsonl", b"", "not one post could be read"),
+        ("a.csv", "id,text\n1,x\n".encode("utf-16"), "UTF-16 is not supported; save the file as UTF-8"),
+        ("a.csv", b"PK\x03\x04rest of it", "zip archives are not supported; unpack it"),
+        ("a.csv", b"", "the file is empty; add a header line"),
+        ("a.tsv", b"\n1\tx\n", "the file is empty; add a header line"),
+        ("a.csv", b"id,text,id\n1,x,1\n", "repeated column 'id'"),
+        ("a.jsonl", b"", "does not contain a single post"),
         ("a.dat", b"just some words\n", "neither JSON nor a known header"),
-        ("a.csv", b"id,reach\n1,x\n", 'no column "text" .there are: id, reach.'),
-        ("a.json", b'{"a": {"b": 1}}', 'no column "text"'),
-        ("a.json", b'{\n"a": 1}', "this object has a"),
+        ("a.csv", b"id,reach\n1,x\n", 'column "text" is missing .columns: id, reach.'),
+        ("a.json", b'{"a": {"b": 1}}', 'column "text" is missing'),
+        ("a.json", b'{\n"a": 1}', r"\(keys: a\)"),
         ("a.json", b'{\n"a": [{"text": "x"}], "b": [{"text": "y"}]}', r"several lists of objects \(a, b\)"),
         ("a.json", b'[{"text": "x"}, {"text": "y"]', "line 1: broken JSON"),
-        ("a.json", b'[{"text": "x"}] 3', "a list of objects, or an object that holds one such list"),
+        ("a.json", b'[{"text": "x"}] 3', "not a list of objects or an object with one such list"),
     ],
 )
 def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
@@ -160,7 +160,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
 
 
 def test_directory_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no file to read in this folder"):
+    with pytest.raises(DataError, match="the folder has no data file"):
         read_posts(str(tmp_path))
 
 

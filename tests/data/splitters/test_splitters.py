@@ -12,7 +12,7 @@ from linker.common.errors import ConfigError, DataError
 from linker.data import Article, DataSource, LinkedPosts, Post, Splits
 from linker.data.readers.reader import PairReader
 from linker.data.splitters.by_article import ByArticleSplitter
-from linker.data.splitters.by_column import GivenSplitter
+from linker.data.splitters.by_column import ByColumnSplitter
 from linker.data.splitters.by_time import ByTimeSplitter
 
 DAY_ONE = datetime(2014, 1, 1, tzinfo=timezone.utc)
@@ -96,7 +96,7 @@ def test_stories_may_be_divided() -> None:
     articles = [Article(f"a{i}", "x", story="one") for i in range(100)]
     data = LinkedPosts(articles, [Post(f"p{i}", "x", (f"a{i}",)) for i in range(100)])
     assert_no_leak(ByArticleSplitter(keep_stories=False).split(data), data)
-    with pytest.raises(DataError, match="would have no post"):
+    with pytest.raises(DataError, match="would have no link"):
         ByArticleSplitter().split(data)
 
 
@@ -140,7 +140,7 @@ def test_by_time_needs_dates() -> None:
         lambda: ByTimeSplitter("soon"),
         lambda: ByTimeSplitter(1.5),
         lambda: ByTimeSplitter(0.1, "2014-01-01"),
-        lambda: GivenSplitter("a", "a"),
+        lambda: ByColumnSplitter("a", "a"),
     ],
 )
 def test_settings_that_make_no_sense(make: type) -> None:
@@ -156,7 +156,7 @@ def test_by_time_dev_must_precede_test() -> None:
 def test_given_by_articles_and_posts() -> None:
     articles = [Article("a", "x", split="train"), *(Article(i, "x", split="dev") for i in ("b", "lone"))]
     posts = [Post("1", "x", ("a",)), Post("2", "x", ("b",), split="dev"), Post("3", "x", split="dev")]
-    splits = GivenSplitter().split(LinkedPosts(articles, posts))
+    splits = ByColumnSplitter().split(LinkedPosts(articles, posts))
     assert article_ids(splits.train) == ["a"]
     assert article_ids(splits.dev) == ["b", "lone"]
     assert splits.dev is not None
@@ -168,7 +168,7 @@ def test_given_by_posts_alone(capsys: pytest.CaptureFixture[str]) -> None:
     articles = [Article(name, "x") for name in ("a", "b", "lone")]
     posts = [Post("1", "x", ("a",), split="train"), Post("2", "x", ("a",), split="extra")]
     posts += [Post("3", "x", ("b",), split="dev-test"), Post("4", "x", ("b",), split="spare")]
-    splits = GivenSplitter(["train", "extra"], None, "dev-test").split(LinkedPosts(articles, posts))
+    splits = ByColumnSplitter(["train", "extra"], None, "dev-test").split(LinkedPosts(articles, posts))
     assert article_ids(splits.train) == ["a"]
     assert article_ids(splits.test) == ["a", "b", "lone"]
     assert splits.dev is None
@@ -178,19 +178,19 @@ def test_given_by_posts_alone(capsys: pytest.CaptureFixture[str]) -> None:
 def test_given_cuts_links_across_but_refuses_a_post_without_its_articles() -> None:
     articles = [Article("a", "x", split="train"), Article("b", "x", split="dev")]
     posts = [Post("1", "x", ("a", "b"), split="train"), Post("2", "x", ("b", "a"), split="dev")]
-    splits = GivenSplitter().split(LinkedPosts(articles, posts))
+    splits = ByColumnSplitter().split(LinkedPosts(articles, posts))
     assert [post.article_ids for post in splits.train.posts] == [("a",)]
-    with pytest.raises(DataError, match=r"post 3 .* is in another part than its article a"):
-        GivenSplitter().split(LinkedPosts(articles, [*posts, Post("3", "x", ("a",), split="dev")]))
+    with pytest.raises(DataError, match=r"post 3 .* and its article a are in different parts"):
+        ByColumnSplitter().split(LinkedPosts(articles, [*posts, Post("3", "x", ("a",), split="dev")]))
 
 
 def test_given_without_any_split_or_with_an_empty_part() -> None:
-    with pytest.raises(DataError, match="no post and no article has a `split`"):
-        GivenSplitter().split(many(3))
+    with pytest.raises(DataError, match="the column `split` is missing or empty"):
+        ByColumnSplitter().split(many(3))
     train_only = LinkedPosts([Article("a", "x")], [Post("1", "x", ("a",), split="train")])
-    with pytest.raises(DataError, match=r"the part dev \(split dev\) would have no post"):
-        GivenSplitter().split(train_only)
-    assert len(GivenSplitter(dev=None).split(train_only).train.posts) == 1
+    with pytest.raises(DataError, match=r"the part dev \(split dev\) would have no link"):
+        ByColumnSplitter().split(train_only)
+    assert len(ByColumnSplitter(dev=None).split(train_only).train.posts) == 1
 
 
 def test_data_without_any_split_are_divided_by_article_and_that_is_said(
@@ -203,7 +203,7 @@ def test_data_without_any_split_are_divided_by_article_and_that_is_said(
     splits = DataSource(Unsplit()).load()
     assert splits == ByArticleSplitter().split(many(200))
     told = capsys.readouterr().err.replace("\n", " ")
-    assert "no row has a `split`" in told
+    assert "no column `split`" in told
     assert "80% train, 10% dev, 10% test" in told
 
 

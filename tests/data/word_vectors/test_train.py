@@ -70,16 +70,16 @@ def test_training_begins_with_given_vectors(tmp_path: Path) -> None:
     assert sorted(words) == ["a", "b", "c"]
     np.testing.assert_allclose(matrix[words.index("a")], given[0], atol=1)
     assert np.abs(matrix[words.index("b")]).max() < 1
-    with pytest.raises(DataError, match=r"start\.txt: its vectors have 4 numbers each, not 5; give --dim 4"):
+    with pytest.raises(DataError, match=r"start\.txt: vectors of length 4, not 5; give --dim 4"):
         train_vectors(["a b c"], Spaces(), out, dim=5, min_count=1, start=str(start))
-    with pytest.raises(LinkerError, match="fasttext cannot begin"):
+    with pytest.raises(LinkerError, match="--start is not supported for fasttext"):
         train_vectors(["a b c"], Spaces(), out, "fasttext", dim=4, start=str(start))
 
 
 def test_too_few_words_leave_the_old_file(tmp_path: Path) -> None:
     out = tmp_path / "v.txt"
     out.write_text("old")
-    with pytest.raises(DataError, match="no word comes 3 times in 2 tokens; lower --min-count"):
+    with pytest.raises(DataError, match="no word occurs 3 times in 2 tokens; lower --min-count"):
         train_vectors(["a b"], Spaces(), out)
     assert out.read_text() == "old"
 
@@ -118,7 +118,9 @@ def test_texts_of_all_named_columns(tmp_path: Path) -> None:
     )
     posts.write_text("id,text\n1,hello there\n")
     assert list(texts_of([str(articles), str(posts)], ["title", "text"])) == ["T", "B", "hello there"]
-    with pytest.raises(DataError, match=r"posts\.csv: has no column body; there are: id, text; .*--column"):
+    with pytest.raises(
+        DataError, match=r"posts\.csv: column body is missing .columns: id, text.; .*--column"
+    ):
         list(texts_of([str(posts)], ["body"]))
     articles.write_text('{"text": "a"}\n{broken\n')
     with pytest.raises(DataError, match=r"articles\.jsonl, line 2"):

@@ -15,7 +15,7 @@ from linker.common.errors import ModelError
 from linker.config import build
 from linker.data.types import LinkedPosts, Post
 from linker.models.model import Model
-from linker.models.siamese.quantization import FILE, read_eight_bits, write_eight_bits
+from linker.models.siamese.quantization import FILE, load_int8, save_int8
 from tests.helpers.tiny_transformers import tiny
 
 TEXTS = ["", "the cat", "harbour1 w3 unheardof 🔥 東京", "@you https://t.co/x 42 " * 20, "cat " * 200]
@@ -28,8 +28,8 @@ def test_no_weight_is_off_by_more_than_half_a_step(
     file = tmp_path_factory.mktemp("weights") / FILE
     matrix = size * torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
     matrix[0] = 0
-    write_eight_bits({"matrix": matrix, "bias": matrix[-1].clone()}, file)
-    read = read_eight_bits(file)
+    save_int8({"matrix": matrix, "bias": matrix[-1].clone()}, file)
+    read = load_int8(file)
     assert read.keys() == {"matrix", "bias"}
     steps = matrix.abs().amax(dim=1, keepdim=True) / 127
     assert ((read["matrix"] - matrix).abs() <= 0.501 * steps).all()
@@ -38,7 +38,7 @@ def test_no_weight_is_off_by_more_than_half_a_step(
 
 def shrunk(folder: Path) -> Path:
     whole = folder / "model.safetensors"
-    write_eight_bits(load_file(whole), folder / FILE)
+    save_int8(load_file(whole), folder / FILE)
     assert (folder / FILE).stat().st_size < 0.5 * whole.stat().st_size
     whole.unlink()
     return folder
@@ -62,10 +62,10 @@ def test_a_network_in_eight_bits_gives_nearly_the_same_vectors(kind: str, tmp_pa
 
 def test_damage_is_told(tmp_path: Path) -> None:
     folder = shrunk(tiny("bert", tmp_path / "network"))
-    weights = read_eight_bits(folder / FILE)
+    weights = load_int8(folder / FILE)
     gone = next(iter(weights))
-    write_eight_bits({name: weight for name, weight in weights.items() if name != gone}, folder / FILE)
-    with pytest.raises(ModelError, match=f"not whole .weights missing: {gone}"):
+    save_int8({name: weight for name, weight in weights.items() if name != gone}, folder / FILE)
+    with pytest.raises(ModelError, match=f"incomplete .missing weights: {gone}"):
         model(folder)
     (folder / FILE).write_bytes((folder / FILE).read_bytes()[:1000])
     with pytest.raises(ModelError, match="cannot be loaded"):

@@ -210,15 +210,18 @@ def damage_vocabulary(folder):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (shutil.rmtree, "no such model folder"),
-        (lambda folder: (folder / "config.json").unlink(), "no config.json"),
+        (shutil.rmtree, "model folder not found"),
+        (lambda folder: (folder / "config.json").unlink(), "config.json is missing"),
         (damage_config, "cannot be read as JSON"),
         (damage_component, "star_transformer"),
         (damage_format, "newer format"),
-        (damage_dim, r"does not fit the config beside it: .*`dim`"),
-        (damage_weights, "model.safetensors: cannot be read"),
-        (lambda folder: (folder / "model.safetensors").unlink(), "model.safetensors: cannot be read"),
-        (damage_vocabulary, "does not fit"),
+        (damage_dim, r"weights do not match the config: .*`dim`"),
+        (damage_weights, "model.safetensors: model weights cannot be read"),
+        (
+            lambda folder: (folder / "model.safetensors").unlink(),
+            "model.safetensors: model weights cannot be read",
+        ),
+        (damage_vocabulary, "weights do not match"),
     ],
 )
 def test_a_damaged_folder_is_named_with_what_is_wrong(damage, message, tmp_path):

@@ -127,9 +127,9 @@ def test_dropout_only_in_training() -> None:
 
 
 def test_impossible_settings_are_told() -> None:
-    with pytest.raises(ConfigError, match=r"no vectors and is not trained: .*`vectors`.*`trainable: true`"):
+    with pytest.raises(ConfigError, match=r"neither pretrained nor trained; .*`vectors`.*`trainable: true`"):
         embedder(trainable=False)
-    with pytest.raises(ConfigError, match=r"have 4 numbers each, the embedder's `dim` is 6: set it to 4"):
+    with pytest.raises(ConfigError, match=r"`dim` is 6, but the word vectors have length 4; set `dim` to 4"):
         embedder(pretrained=torch.zeros(len(VOCABULARY), 4))
 
 

@@ -1,7 +1,7 @@
-// α-entmax: Newton's method on the norm form, see newton.py beside this folder for the formulas.
+// α-entmax: Newton's method on the norm form, see reference.py in the parent folder for the formulas.
 
 template <class T> struct Precision;
-// A last step this small is put into the weights by their slopes; what that leaves is of second order.
+// A final step below this size is applied to the weights by their slopes; the remaining error is of second order.
 template <> struct Precision<float> {
     static constexpr float last_step = 2e-5f;
     static constexpr int most_steps = 10;
@@ -36,15 +36,15 @@ template <class T> INLINE Vec<T> newton_step(Vec<T> total, Vec<T> slopes, T epsi
     return grown * (1 / epsilon) * total / ((grown + T(1)) * slopes);
 }
 
-// A threshold that is not above the right one: the weights are a convex function of the distances, so they sum to at
-// least what they would if all lay at the mean. Exact where all are equal; max(0, ·) because the largest alone is a bound.
+// A lower bound of the threshold: the weights are a convex function of the distances, so they sum to at
+// least what they would at the mean distance. Exact if all are equal; max(0, ·) because the largest score alone is a bound.
 template <class T> INLINE Vec<T> first_threshold(Vec<T> mean, T log_count, T epsilon) {
     const Vec<T> lift = epsilon == 0 ? splat(log_count) : exponential_minus_1(splat(-epsilon * log_count)) / -epsilon;
     return maximum<T>(mean + lift, splat(T(0)));
 }
 
-// Eight rows of `count` scores each, lane i being row i: scores become weights. Missing scores are -inf; the score at
-// `twice` stands for two entries.
+// Eight rows of `count` scores each, lane i is row i: replaces scores by weights. Missing scores are -inf; the score at
+// `twice` counts as two entries.
 template <class T> INLINE void entmax_lanes(Vec<T> *z, int count, int twice, T epsilon, Vec<T> *weight, Vec<T> *slope) {
     Vec<T> top = z[0];
     for (int k = 1; k < count; ++k) top = maximum<T>(top, z[k]);
@@ -75,7 +75,7 @@ template <class T> INLINE void entmax_lanes(Vec<T> *z, int count, int twice, T e
     for (int k = 0; k < count; ++k) z[k] *= scale;
 }
 
-// One row: scores z become weights. `values` and `places` are room for count + N numbers each.
+// One row: replaces scores z by weights. `values` and `places` are buffers of count + N numbers each.
 template <class T> void entmax_row(T *z, int64_t count, T epsilon, T *values, int64_t *places) {
     const T lowest = -std::numeric_limits<T>::infinity();
     T top = lowest;
@@ -84,7 +84,7 @@ template <class T> void entmax_row(T *z, int64_t count, T epsilon, T *values, in
         for (int64_t i = 0; i < count; ++i) z[i] = 0;
         return;
     }
-    // What lies further below than 1 / ε never gets weight: the threshold only rises.
+    // Scores more than 1 / ε below the maximum never get weight, because the threshold only rises.
     T reach = epsilon > 0 ? -1 / epsilon : lowest;
     int64_t active = 0;
     T step = 0, total = 0;
@@ -137,7 +137,7 @@ template <class T> void entmax_row(T *z, int64_t count, T epsilon, T *values, in
     for (int64_t i = 0; i < active; ++i) z[places[i]] = values[i] / total;
 }
 
-// What the gradients of a weight need: its slope, and a and b of newton.py's `_alpha_derivative`.
+// Terms of the gradients of a weight: its slope, and a and b of `_alpha_derivative` in reference.py.
 template <class T> INLINE void derivatives(Vec<T> p, T epsilon, Vec<T> &slope, Vec<T> &log, Vec<T> &a, Vec<T> &b) {
     Ints<T> inside = p > std::numeric_limits<T>::min();
     log = logarithm(inside ? p : splat(T(1)));
@@ -152,7 +152,7 @@ template <class T> INLINE void derivatives(Vec<T> p, T epsilon, Vec<T> &slope, V
     Vec<T> safe = large ? x : splat(T(1));
     b = log * log * (large ? (grown - x) / (safe * safe) : series);
 }
-// Sums over a row from which its gradients follow.
+// Sums over a row for its gradients.
 template <class T> struct RowSums {
     Vec<T> slope{}, weighted{}, pa{}, pb{}, entropy{};
     INLINE void add(Vec<T> p, Vec<T> g, Vec<T> s, Vec<T> log, Vec<T> a, Vec<T> b) {
@@ -163,14 +163,14 @@ template <class T> struct RowSums {
         entropy -= p * log;
     }
 };
-// One weight's share of the derivative by α.
+// A weight's summand of the derivative by α.
 template <class T, class S>
 INLINE Vec<T> alpha_share(Vec<T> p, Vec<T> g, Vec<T> log, Vec<T> a, Vec<T> b, S slopes, S pa, S pb, S entropy) {
     return g * p * (pb - b - log * pa - a * entropy) / slopes;
 }
 
-// Eight rows: gradients g of the weights become gradients of the scores (of one of the two entries at `twice`); the
-// rows' derivatives by α are returned.
+// Eight rows: replaces gradients g of weights by gradients of scores (of one of the two entries at `twice`); returns
+// the rows' derivatives by α.
 template <class T>
 INLINE Vec<T> entmax_lanes_backward(const Vec<T> *p, Vec<T> *g, int count, int twice, T epsilon, Vec<T> *slope,
                                     Vec<T> *log, Vec<T> *a, Vec<T> *b) {
@@ -191,7 +191,7 @@ INLINE Vec<T> entmax_lanes_backward(const Vec<T> *p, Vec<T> *g, int count, int t
     return by_alpha;
 }
 
-// One row: gradients g become those of the scores. p and g have room for whole vectors, p zero behind its end.
+// One row: replaces gradients g by those of the scores. p and g are padded to whole vectors, p with zeros.
 template <class T> T entmax_row_backward(const T *p, T *g, int64_t count, T epsilon) {
     RowSums<T> rows;
     Vec<T> slope, log, a, b;

@@ -1,5 +1,5 @@
 // Linker's CPU kernels behind a plain C interface: no header of torch or Python is needed, so one binary serves every
-// version of both. What the functions compute is written in plain.py and fused.py beside this folder.
+// version of both. reference.py and autograd.py in the parent folder define what the functions compute.
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -23,13 +23,13 @@
 #define SHUFFLE __builtin_shufflevector
 #endif
 #endif
-#ifndef SHUFFLE // GCC before 12; wherever it is used, T is the type of the numbers
+#ifndef SHUFFLE // GCC before 12; T is the element type wherever it is used
 #define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, Ints<T>{__VA_ARGS__})
 #endif
 
 namespace {
 
-// What every set of instructions offers, for float and double.
+// The functions of each instruction set, for float and double.
 template <class T> struct Calls;
 
 namespace portable {
@@ -54,13 +54,13 @@ namespace avx2 {
 #endif
 
 #ifdef HAS_AVX2
-// By hand: __builtin_cpu_supports needs a runtime that not every toolchain links into a shared library.
+// Not __builtin_cpu_supports, whose runtime not every toolchain links into a shared library.
 bool find_avx2() {
     unsigned a, b, c, d, low, high;
     if (!__get_cpuid(1, &a, &b, &c, &d)) return false;
     const unsigned needed = bit_FMA | bit_OSXSAVE | bit_AVX;
     if ((c & needed) != needed) return false;
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0)); // does the system save the registers?
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0)); // whether the system saves the registers
     return (low & 6) == 6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_AVX2);
 }
 bool has_avx2() {
@@ -74,7 +74,7 @@ bool has_avx2() { return false; }
 using GompParallel = void (*)(void (*)(void *), void *, unsigned, unsigned);
 GompParallel gomp_parallel = nullptr;
 
-// Runs body(item) for all items on up to `threads` threads. Items are taken in order, by whoever is free.
+// Runs body(item) for all items on up to `threads` threads. Idle threads take the next item in order.
 template <class Body> void for_each(int64_t items, int64_t threads, Body body) {
     struct Job {
         std::atomic<int64_t> next{0};
@@ -100,7 +100,7 @@ template <class Body> void for_each(int64_t items, int64_t threads, Body body) {
     }
 }
 
-// The same split for any number of threads, so that sums over items have one order: bits repeat.
+// The same partition for any number of threads, so that sums have one order and results are reproducible bit by bit.
 constexpr int64_t TOKENS_PER_ITEM = 512;
 std::vector<int64_t> split_texts(const int64_t *starts, int64_t texts) {
     std::vector<int64_t> bounds{0};
@@ -108,7 +108,7 @@ std::vector<int64_t> split_texts(const int64_t *starts, int64_t texts) {
         if (text + 1 == texts || starts[text + 1] - starts[bounds.back()] >= TOKENS_PER_ITEM) bounds.push_back(text + 1);
     return bounds;
 }
-// Where each text's blocks of eight tokens begin.
+// First block of eight tokens of each text.
 std::vector<int64_t> first_blocks(const int64_t *starts, int64_t texts) {
     std::vector<int64_t> found(texts + 1);
     for (int64_t text = 0; text < texts; ++text)

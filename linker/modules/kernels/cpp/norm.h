@@ -1,5 +1,5 @@
 // Dropout, layer norm and leaky ReLU of each token, in one pass; the dropout mask is that of dropout.py, with the
-// tokens' `numbers` or, where there are none, their places.
+// tokens' `numbers` or, without them, their positions.
 
 constexpr double NORM_EPSILON = 1e-5, LEAK = 0.01;
 
@@ -8,7 +8,7 @@ template <class T> struct Dropout {
     T scale;
     Dropout(double share, int64_t seed)
         : seed(uint32_t(seed)), limit(uint32_t(share * 16777216.0)), scale(T(1 / (1 - share))) {}
-    // 8 numbers from place `first` on.
+    // 8 numbers from position `first` on.
     INLINE Vec<T> apply(Vec<T> v, uint64_t first) const {
         Words x = uint32_t(first) + Words{0, 1, 2, 3, 4, 5, 6, 7};
         x = x * 0x9E3779B1u + seed;
@@ -59,7 +59,7 @@ void norm_forward(const T *x, const T *weight, const T *bias, int64_t first, int
     }
 }
 
-// `by_weight` and `by_bias` are added to.
+// Adds to `by_weight` and `by_bias`.
 template <class T>
 void norm_backward(const T *gradient, const T *output, const T *x, const T *statistics, const T *weight, int64_t first,
                    int64_t last, int64_t dim, double share, int64_t seed, const int64_t *numbers, T *by_x, T *by_weight,
@@ -80,7 +80,7 @@ void norm_backward(const T *gradient, const T *output, const T *x, const T *stat
             g = out > T(0) ? g : g * T(LEAK);
             store(weight_sums + i, load(weight_sums + i) + g * unit);
             store(bias_sums + i, load(bias_sums + i) + g);
-            // Behind the end g is zero, whatever `unit` is there.
+            // Beyond the end g is zero, so the value of `unit` does not matter.
             g *= load_some(weight + i, count);
             store(&centred[i], unit);
             store(&inner[i], g);

@@ -1,8 +1,8 @@
-// Ring attention: every token attends to its neighbours, its own token vector and its text's relay.
+// Ring attention: every token attends to its neighbors, its token vector and its text's relay.
 //
-// Tokens are taken eight at a time, one lane each. P is the number of pieces of eight in a head and W the window, where
-// both are known when compiling, else 0 and -1. Weights and the scores' gradients are kept as blocks × heads × entries
-// × lanes; an entry that does not exist (a neighbour beyond the text's ends) has weight 0.
+// Eight tokens at a time, one per lane. P is the number of pieces of eight in a head and W the window, if
+// both are known at compile time, else 0 and -1. Weights and the scores' gradients are kept as blocks × heads × entries
+// × lanes; a missing entry (a neighbor beyond the text's ends) has weight 0.
 
 constexpr int MOST_PIECES = 64, MOST_ENTRIES = 64;
 
@@ -13,11 +13,11 @@ template <class T, int P, int W> struct Ring {
     const int64_t *own_rows;     // tokens, or null
     const T *relay;              // texts × 2I
     const int64_t *starts;       // texts + 1
-    const int64_t *blocks;       // texts: where the text's blocks begin
+    const int64_t *blocks;       // texts: first block of each text
     const T *alpha;              // heads
     int64_t texts, heads, size, any_window;
 
-    // A head's part of a vector is taken in pieces of eight. The last overlaps the one before where the size is no
+    // A head's part of a vector is processed in pieces of eight. The last overlaps the one before if the size is not a
     // multiple of eight; for products the overlap is masked away.
     INLINE int pieces() const { return P ? P : int((size + N - 1) / N); }
     INLINE int at(int piece) const { return piece + 1 < pieces() ? piece * N : size < N ? 0 : int(size) - N; }
@@ -28,16 +28,16 @@ template <class T, int P, int W> struct Ring {
         return found;
     }
     INLINE int window() const { return W >= 0 ? W : int(any_window); }
-    // Neighbours, relay and, where it is not the satellite itself, the own token.
+    // Neighbors, relay and, if it differs from the satellite, the token vector.
     INLINE int entries() const { return 2 * window() + 2 + (own ? 1 : 0); }
     INLINE int relay_entry() const { return 2 * window() + 1; }
-    // The entry that counts twice: the satellite as neighbour 0 and as own token.
+    // The entry that counts twice: the satellite as neighbor 0 and as own token.
     INLINE int twice() const { return own ? -1 : window(); }
 
     INLINE int64_t inner() const { return heads * size; }
     INLINE const T *row(int64_t token) const { return qkv + 3 * inner() * (rows ? rows[token] : token); }
 
-    // Where the keys of entry k of a token are; the values lie `inner` behind.
+    // Address of the keys of entry k of a token; the values follow at distance `inner`.
     INLINE const T *keys(int64_t text, int64_t begin, int64_t end, int64_t token, int k) const {
         if (k < relay_entry()) {
             int64_t there = token + k - window();
@@ -48,7 +48,7 @@ template <class T, int P, int W> struct Ring {
     }
 };
 
-// Per entry, lane = token: `vectors` of the token · what `offset` numbers behind the entry's keys is.
+// Per entry, lane = token: `vectors` of the token · the numbers at distance `offset` from the entry's keys.
 template <class R, class T>
 INLINE void entry_products(const R &r, const T *const *vectors, const T *const *keys, int64_t offset, Vec<T> *out) {
     const int pieces = r.pieces(), entries = r.entries(), width = r.width();
@@ -91,7 +91,7 @@ INLINE void block_keys(const R &r, int64_t text, int64_t begin, int64_t end, int
     }
 }
 
-// Rows lie scattered over a table larger than the caches: the next block's are asked for early.
+// Rows are scattered over a table larger than the caches: prefetch those of the next block.
 template <class R> INLINE void prefetch_block(const R &r, int64_t end, int64_t first) {
     constexpr int64_t LINE = 64 / sizeof(*r.qkv);
     for (int64_t token = first; token < first + N && token < end; ++token)
@@ -136,7 +136,7 @@ void ring_forward_on(const R &r, int64_t first_text, int64_t last_text, T *conte
     }
 }
 
-// `by_alpha` (heads) is added to, all other gradients are written. `scores` has room for the scores' gradients of the
+// Adds to `by_alpha` (heads) and overwrites all other gradients. `scores` is a buffer for the score gradients of the
 // longest text.
 template <class T, class R>
 void ring_backward_on(const R &r, int64_t first_text, int64_t last_text, const T *gradient, const T *weights, T *by_qkv,
@@ -166,7 +166,7 @@ void ring_backward_on(const R &r, int64_t first_text, int64_t last_text, const T
                 for (int k = 0; k < entries; ++k) store(scores + done + k * N, g[k]);
             }
         }
-        // From there to queries, keys and values, each token collecting what it gave to its neighbours.
+        // From there to queries, keys and values; each token sums the gradients over the neighbors that attend to it.
         T *relay_key = by_relay + 2 * text * inner, *relay_value = relay_key + inner;
         for (int64_t i = 0; i < 2 * inner; ++i) relay_key[i] = 0;
         for (int64_t token = begin; token < end; ++token) {
@@ -179,7 +179,7 @@ void ring_backward_on(const R &r, int64_t first_text, int64_t last_text, const T
                 return ((of - begin) / N * heads * entries + k) * N + (of - begin) % N;
             };
             for (int k = 0; k <= 2 * window; ++k) {
-                // `from` has this token as its neighbour number k.
+                // This token is neighbor number k of `from`.
                 int64_t from = token - (k - window);
                 there[k] = from >= begin && from < end;
                 from = there[k] ? from : token;
@@ -213,7 +213,7 @@ void ring_backward_on(const R &r, int64_t first_text, int64_t last_text, const T
     }
 }
 
-// Calls `go` with the ring as the compiled kernel for its sizes knows it.
+// Calls `go` with the ring type that is compiled for its sizes.
 template <class T, class Go>
 INLINE void with_sizes(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,
                        const int64_t *starts, const int64_t *blocks, const T *alpha, int64_t texts, int64_t heads,

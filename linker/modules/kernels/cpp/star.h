@@ -5,7 +5,7 @@ template <class T> struct Star {
     const T *relay;           // texts × D
     const int64_t *starts;    // texts + 1
     const T *alpha;           // heads
-    const T *folded;          // heads × texts × D, or null: scores are given
+    const T *folded;          // heads × texts × D, or null: scores are set
     const T *shift;           // texts × heads
     const T *scores;          // tokens × heads
     const T *own_scores;      // texts × heads
@@ -14,11 +14,11 @@ template <class T> struct Star {
     const T *key(int64_t head, int64_t text) const { return folded + (head * texts + text) * dim; }
 };
 
-// A tile of vectors stays in the nearest cache while all heads read it.
+// A tile of vectors stays in the L1 cache while all heads read it.
 constexpr int64_t TILE = 32;
 INLINE int64_t tile(int64_t first, int64_t count) { return first + TILE < count ? TILE : count - first; }
 
-// Room that a thread keeps from one text to the next.
+// Buffers of a thread, reused from text to text.
 template <class T> struct Room {
     std::vector<T> numbers;
     T *get(size_t count) {
@@ -27,7 +27,7 @@ template <class T> struct Room {
     }
 };
 
-// out[h · stride + i] = vector i · row h, for H rows and two vectors at a time; vectors lie `dim` apart.
+// out[h · stride + i] = vector i · row h, for H rows and two vectors at a time; vectors have the stride `dim`.
 template <int H, class T>
 INLINE void dots(const T *vectors, int64_t count, int64_t dim, const T *const *rows, T *out, int64_t stride) {
     for (int64_t i = 0; i < count; i += 2) {
@@ -44,7 +44,7 @@ INLINE void dots(const T *vectors, int64_t count, int64_t dim, const T *const *r
         int64_t d = 0;
         for (; d + N <= dim; d += N) take(d, splat(T(1)), N);
         if (d < dim && dim > N) {
-            // Eight numbers that overlap those before, which are masked away.
+            // Eight numbers that overlap the previous ones, which are masked.
             Vec<T> mask = splat(T(1));
             for (int i = 0; i < N - int(dim - d); ++i) mask[i] = 0;
             take(dim - N, mask, N);
@@ -56,7 +56,7 @@ INLINE void dots(const T *vectors, int64_t count, int64_t dim, const T *const *r
             for (int h = 0; h < H; ++h) out[h * stride + i + 1] = of_y[h];
     }
 }
-// The same for any number of heads, whose rows `row` gives.
+// The same for any number of heads, with rows from `row`.
 template <class T, class Row>
 INLINE void all_dots(const T *vectors, int64_t count, int64_t dim, int64_t heads, Row row, T *out, int64_t stride) {
     for (int64_t first = 0; first < heads;) {
@@ -76,13 +76,13 @@ INLINE void all_dots(const T *vectors, int64_t count, int64_t dim, int64_t heads
     }
 }
 
-// The maximum over vectors and which of them has it first, counted from `begin`; goes on from what is there unless it
+// The maximum over vectors and the first that has it, counted from `begin`; continues from the previous values unless it
 // is the text's first tile.
 template <class T>
 INLINE void highest(const T *vectors, int64_t count, int64_t dim, int64_t begin, bool first_tile, T *top,
                     int64_t *where) {
     for (int64_t d = 0; d < dim; d += N) {
-        // The last eight may overlap those before: a maximum does not mind.
+        // The last eight may overlap the previous ones, which does not change a maximum.
         const int64_t at = d + N <= dim || dim < N ? d : dim - N;
         const int width = int(dim < N ? dim : N);
         Vec<T> best = load_some(vectors + at, width);
@@ -188,7 +188,7 @@ void star_forward(const Star<T> &s, int64_t first_text, int64_t last_text, T *mi
     }
 }
 
-// `by_alpha` (heads) is added to, everything else is written.
+// Adds to `by_alpha` (heads) and overwrites everything else.
 template <class T>
 void star_backward(const Star<T> &s, int64_t first_text, int64_t last_text, const T *gradient,
                    const T *maximum_gradient, const int64_t *where, const T *weights, const T *own_weights,
@@ -214,7 +214,7 @@ void star_backward(const Star<T> &s, int64_t first_text, int64_t last_text, cons
             by_own_scores[text * heads + head] = g[head * stride];
             for (int64_t i = 0; i < count; ++i) by_scores[(begin + i) * heads + head] = g[head * stride + 1 + i];
         }
-        // The vectors, the relay's own last: what they gave to the mixture and to the scores.
+        // Gradients of the vectors, the relay last, from the mixture and from the scores.
         for (int64_t i = 0; i <= count; ++i) {
             const int64_t at = i < count ? i + 1 : 0;
             T *to = i < count ? by_satellites + (begin + i) * dim : by_relay + text * dim;

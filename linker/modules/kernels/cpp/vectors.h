@@ -22,7 +22,7 @@ template <class T> INLINE Vec<T> load(const T *p) {
 }
 template <class T> INLINE void store(T *p, Vec<T> v) { memcpy(p, &v, sizeof v); }
 template <class T> INLINE Vec<T> splat(T x) { return Vec<T>{x, x, x, x, x, x, x, x}; }
-// The first `count` numbers, zero behind them.
+// The first `count` numbers, followed by zeros.
 template <class T> INLINE Vec<T> load_some(const T *p, int count) {
     if (count >= N) return load(p);
     T all[N] = {};
@@ -39,7 +39,7 @@ template <class T> INLINE T sum(Vec<T> v) {
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
-// Lane i of the answer is the sum of the lanes of a[i].
+// Lane i of the result is the sum of the lanes of a[i].
 template <class T> INLINE Vec<T> sums(const Vec<T> *a) {
     Vec<T> b[4], c[2];
     for (int i = 0; i < 4; ++i)
@@ -64,7 +64,7 @@ INLINE Vec<float> expm1_core(Vec<float> r) {
 INLINE Vec<float> exponent_parts(Vec<float> x, Vec<float> &grown) {
     x = x < -87.0f ? splat(-87.0f) : x;
     x = x > 88.0f ? splat(88.0f) : x;
-    // Adding and taking away 1.5 · 2^23 rounds to whole numbers.
+    // Adding and subtracting 1.5 · 2^23 rounds to whole numbers.
     Vec<float> n = (x * 1.44269504088896341f + 12582912.0f) - 12582912.0f;
     grown = expm1_core((x - n * 0.693359375f) + n * 2.12194440e-4f);
     Ints<float> power = (__builtin_convertvector(n, Ints<float>) + 127) << 23;
@@ -128,7 +128,7 @@ INLINE Vec<double> logarithm_plus_1(Vec<double> x, Vec<double> &inverse) {
     return x;
 }
 
-// Is any lane of a comparison true?
+// Whether any lane of a comparison is true.
 template <class M> INLINE bool any(M mask) {
     int64_t parts[sizeof(M) / 8], all = 0;
     memcpy(parts, &mask, sizeof mask);

@@ -1,7 +1,6 @@
-"""The Triton kernels: the star transformer's operations on a GPU, or anywhere in Triton's interpreter.
+"""`autograd.RawKernels` in Triton: on a GPU, or on any machine in Triton's interpreter.
 
-The kernels are in `triton_entmax.py`, `triton_ring.py`, `triton_norm.py` and `triton_star.py`; this file can be
-imported where Triton is not installed. `TRITON_INTERPRET=1` must be set before the first import.
+This module can be imported without Triton. `TRITON_INTERPRET=1` must be set before the first import.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import re
 
 import torch
 
-# Older ones have no product of float64 matrices, or crash on these kernels.
+# Older versions lack products of float64 matrices, or crash on these kernels.
 LEAST = (3, 5)
 
 
@@ -38,12 +37,12 @@ if INSTALLED >= LEAST:
 
 
 def problem() -> str:
-    """Why these kernels cannot be used; empty where they can."""
+    """Return why these kernels cannot be used; empty if they can."""
     if not INSTALLED:
         return "Triton is not installed (pip install triton)"
     if INSTALLED < LEAST:
         least, found = (".".join(map(str, version)) for version in (LEAST, INSTALLED))
-        return f"Triton {found} is older than {least} (it comes with torch: a newer torch brings a newer one)"
+        return f"Triton {found} is older than {least} (upgrade torch, which installs it)"
     if os.environ.get("TRITON_INTERPRET") == "1" or torch.cuda.is_available():
         return ""
     return "torch finds no GPU (TRITON_INTERPRET=1 runs Triton's kernels without one, slowly)"

@@ -16,7 +16,7 @@ from linker.modules.kernels.triton.newton import (
     tiny_of,
 )
 
-# Scores that a program holds at once.
+# Number of scores that a program holds at once.
 _TILE = 1024
 
 
@@ -111,7 +111,7 @@ def _tile(size: int) -> tuple[int, int]:
 
 
 def entmax_forward(scores: Tensor, alpha: Tensor) -> Tensor:
-    """See `RawKernels.entmax_forward`."""
+    """Implement `RawKernels.entmax_forward`."""
     rows, size = scores.shape
     weights = torch.empty_like(scores)
     if not scores.numel():
@@ -127,7 +127,7 @@ def entmax_forward(scores: Tensor, alpha: Tensor) -> Tensor:
 
 
 def entmax_backward(weights: Tensor, gradient: Tensor, alpha: Tensor) -> tuple[Tensor, Tensor]:
-    """See `RawKernels.entmax_backward`."""
+    """Implement `RawKernels.entmax_backward`."""
     rows, size = weights.shape
     for_scores, for_alpha = torch.empty_like(weights), torch.zeros_like(alpha)
     if not weights.numel():

@@ -1,7 +1,7 @@
-"""α-entmax inside Triton kernels: Newton's method and both gradients, as `newton.py` derives them.
+"""α-entmax inside Triton kernels: Newton's method and both gradients, by the formulas of `reference.py`.
 
-The interpreter knows no log1p and expm1, so both are written here from log and exp by the correction that
-Kahan and HP's calculators used: the rounding of 1 + x is divided out again.
+The interpreter lacks log1p and expm1. Both are computed from log and exp with Kahan's correction, which divides out the
+rounding error of 1 + x.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-# Nearer to α = 1 float32 cannot tell the result from softmax's; α = 1 itself is softmax.
+# Closer to α = 1 the result equals softmax in float32; α = 1 itself is softmax.
 LEAST_EPSILON = tl.constexpr(1e-6)
 SERIES_END = tl.constexpr(0.05)
 
@@ -21,18 +21,18 @@ _LIMITS = {
 
 
 def steps_of(dtype: torch.dtype) -> dict[str, float]:
-    """What `solve_tile` and `solve_row` need to know of the type."""
+    """Return the constants of `solve_tile` and `solve_row` for a dtype."""
     return {name: _LIMITS[dtype][name] for name in ("STEPS", "TOLERANCE")}
 
 
 def tiny_of(dtype: torch.dtype) -> float:
-    """The least normal number, below which a GPU may flush to zero."""
+    """Return the smallest normal number of a dtype, below which a GPU may flush to zero."""
     return _LIMITS[dtype]["TINY"]
 
 
 @triton.jit
 def log1p(x: tl.tensor) -> tl.tensor:
-    """log(1 + x) for x > −1."""
+    """Compute log(1 + x) for x > −1."""
     u = 1 + x
     d = u - 1
     exact = d == 0
@@ -41,7 +41,7 @@ def log1p(x: tl.tensor) -> tl.tensor:
 
 @triton.jit
 def expm1(x: tl.tensor) -> tl.tensor:
-    """exp(x) − 1 for x that do not overflow."""
+    """Compute exp(x) − 1 for x that do not overflow."""
     u = tl.exp(x)
     d = u - 1
     plain = (d == 0) | (u == 0)
@@ -50,7 +50,7 @@ def expm1(x: tl.tensor) -> tl.tensor:
 
 @triton.jit
 def powers(distance: tl.tensor, shift: tl.tensor, epsilon: tl.tensor) -> tl.tensor:
-    """p = [1 + ε(y − t)]₊^(1/ε) and its slope p^(2 − α)."""
+    """Compute p = [1 + ε(y − t)]₊^(1/ε) and its slope p^(2 − α)."""
     scaled = epsilon * (distance - shift)
     inside = scaled > -1
     log_base = log1p(tl.where(inside, scaled, 0.0))
@@ -60,14 +60,14 @@ def powers(distance: tl.tensor, shift: tl.tensor, epsilon: tl.tensor) -> tl.tens
 
 @triton.jit
 def weight_of(distance: tl.tensor, shift: tl.tensor, epsilon: tl.tensor, soft: tl.tensor) -> tl.tensor:
-    """p, or what is softmax when divided by its sum, where `soft`."""
+    """Compute p, or where `soft` the unnormalized softmax."""
     p, _ = powers(distance, shift, epsilon)
     return tl.where(soft, tl.exp(distance), p)
 
 
 @triton.jit
 def newton_step(total: tl.tensor, slopes: tl.tensor, epsilon: tl.tensor) -> tl.tensor:
-    """How far t moves, for Σp and Σp^(2 − α): Newton's step on the norm form, which never overshoots the root."""
+    """Compute the step of t from Σp and Σp^(2 − α): Newton's method on the norm form, which never overshoots."""
     log_total = tl.log(total)
     return expm1(epsilon * log_total) / epsilon * tl.exp((1 - epsilon) * log_total) / slopes
 
@@ -76,9 +76,9 @@ def newton_step(total: tl.tensor, slopes: tl.tensor, epsilon: tl.tensor) -> tl.t
 def solve_tile(
     scores: tl.tensor, alpha: tl.tensor, STEPS: tl.constexpr, TOLERANCE: tl.constexpr
 ) -> tl.tensor:
-    """Weights of rows × columns scores held in registers, with one α per row; a row of −∞ only gives zeros.
+    """Compute the weights of rows × columns scores in registers, with one α per row; a row of −∞ gives zeros.
 
-    A row stops by its own tolerance, so that its bits do not depend on the rows it is computed with.
+    Each row stops by its own tolerance, so that its bits do not depend on the other rows.
     """
     top = tl.max(scores, 1)
     empty = top == float("-inf")
@@ -101,9 +101,9 @@ def solve_tile(
 
 @triton.jit
 def derivative_parts(p: tl.tensor, alpha: tl.tensor, TINY: tl.constexpr) -> tl.tensor:
-    """For every p, with L = log p and ε = α − 1: p^(2 − α), L, expm1(−εL)/ε and (expm1(−εL)/ε + L)/ε.
+    """Compute p^(2 − α), L, expm1(−εL)/ε and (expm1(−εL)/ε + L)/ε for every p, with L = log p and ε = α − 1.
 
-    All are finite down to α = 1, and the first two are 0 where p is.
+    All are finite down to α = 1; the first two are 0 where p is 0.
     """
     epsilon = tl.maximum(alpha - 1, LEAST_EPSILON)
     log = tl.where(p > 0, tl.log(tl.maximum(p, TINY)), 0.0)
@@ -120,7 +120,7 @@ def derivative_parts(p: tl.tensor, alpha: tl.tensor, TINY: tl.constexpr) -> tl.t
 
 @triton.jit
 def gradient_tile(p: tl.tensor, gradient: tl.tensor, alpha: tl.tensor, TINY: tl.constexpr) -> tl.tensor:
-    """Gradients of the scores (rows × columns) and of α (rows), for weights and their gradient."""
+    """Compute the gradients of the scores (rows × columns) and of α (rows) from the weights and their gradient."""
     slope, log, first, second = derivative_parts(p, alpha[:, None], TINY)
     total = tl.sum(slope, 1)
     total = tl.where(total > 0, total, 1.0)
@@ -144,9 +144,9 @@ def solve_row(
     STEPS: tl.constexpr,
     TOLERANCE: tl.constexpr,
 ) -> tl.tensor:
-    """Weights of one row of any length, written where `weights` points; and the weight of one score more, `own`.
+    """Compute the weights of one row of any length and store them at `weights`; returns the weight of the score `own`.
 
-    Both pointers step by `stride`; `own` is −∞ where there is no score more.
+    Both pointers have the stride `stride`; `own` is an additional score, −∞ if there is none.
     """
     top = own
     for start in range(0, size, BLOCK):
@@ -178,7 +178,7 @@ def solve_row(
         place = start + tl.arange(0, BLOCK)
         z = tl.load(scores + place.to(tl.int64) * stride, mask=place < size, other=float("-inf"))
         total += tl.sum(weight_of(z - top, shift, epsilon, soft), 0)
-    # What rounding left over is spread in proportion, so that the weights sum to 1.
+    # Rescaled so that the weights sum to 1 despite rounding.
     total = tl.where(empty, 1.0, total)
     for start in range(0, size, BLOCK):
         place = start + tl.arange(0, BLOCK)
@@ -201,7 +201,7 @@ def gradient_row(
     BLOCK: tl.constexpr,
     TINY: tl.constexpr,
 ) -> tl.tensor:
-    """Like `gradient_tile` for one row of any length, written where `for_scores` points; and own score's and α's."""
+    """Compute `gradient_tile` for one row of any length, stored at `for_scores`; returns those of own score and α."""
     slope, log, first, second = derivative_parts(own_weight, alpha, TINY)
     total, weighted = slope, slope * own_gradient
     entropy, mean_first, mean_second = -own_weight * log, own_weight * first, own_weight * second

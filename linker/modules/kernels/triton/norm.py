@@ -1,4 +1,4 @@
-"""LeakyReLU(LayerNorm(dropout(x))) in Triton, one pass over memory each way."""
+"""LeakyReLU(LayerNorm(dropout(x))) in Triton, with one pass over memory forward and one backward."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPREAD = tl.constexpr(hashing.SPREAD)
 FIRST = tl.constexpr(hashing.FIRST)
 SECOND = tl.constexpr(hashing.SECOND)
 
-# Numbers a program holds at once, and the tokens that one program of the backward pass sums over.
+# Count of numbers that a program holds at once, and of tokens that a program of the backward pass sums over.
 _TILE = 2048
 _STRIP = 64
 
@@ -29,7 +29,7 @@ def _dropped(
     LIMIT: tl.constexpr,
     seed: tl.tensor,
 ) -> tl.tensor:
-    """x / KEEP where the hash of the place, as `dropout.kept` has it, is at least LIMIT, else 0."""
+    """Compute x / KEEP where the hash of the position (see `dropout.kept`) is at least LIMIT, else 0."""
     place = number[:, None] * D + column[None, :]
     bits = place.to(tl.uint32) * SPREAD + seed.to(tl.uint32)
     bits = (bits ^ (bits >> 16)) * FIRST
@@ -97,7 +97,7 @@ def _backward(
     column = tl.arange(0, COLUMNS)
     inside = (column < D)[None, :]
     w = tl.load(weight + column, mask=column < D, other=0.0)[None, :]
-    # A program sums over its own strip of tokens, in order; the strips are summed afterwards: no atomics.
+    # Each program sums over a strip of tokens in order, and the strips are summed afterwards, without atomics.
     weight_sum = tl.zeros([COLUMNS], x.dtype.element_ty)
     bias_sum = tl.zeros([COLUMNS], x.dtype.element_ty)
     for start in range(0, STRIP, ROWS):
@@ -136,7 +136,7 @@ def _sizes(dim: int, dropout: float) -> dict[str, float]:
 def norm_forward(
     x: Tensor, weight: Tensor, bias: Tensor, dropout: float, seed: int, numbers: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """See `RawKernels.norm_forward`."""
+    """Implement `RawKernels.norm_forward`."""
     output, statistics = torch.empty_like(x), x.new_empty(len(x), 2)
     sizes = _sizes(x.shape[1], dropout)
     grid = (triton.cdiv(len(x), sizes["ROWS"]),)
@@ -156,7 +156,7 @@ def norm_backward(
     seed: int,
     numbers: Tensor | None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """See `RawKernels.norm_backward`."""
+    """Implement `RawKernels.norm_backward`."""
     strips = triton.cdiv(len(x), _STRIP)
     for_x = torch.empty_like(x)
     for_weight, for_bias = x.new_empty(strips, x.shape[1]), x.new_empty(strips, x.shape[1])

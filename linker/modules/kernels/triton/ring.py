@@ -1,4 +1,4 @@
-"""Ring attention in Triton: a program computes one head of a block of tokens, whichever texts they are of."""
+"""Ring attention in Triton: a program computes one head of a block of tokens, across texts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linker.modules.kernels.triton.newton import solve_tile, steps_of
 
 @triton.jit
 def text_of(token: tl.tensor, starts: tl.tensor, texts: tl.tensor) -> tl.tensor:
-    """The text with starts[text] ≤ token < starts[text + 1], by halving; the last for tokens beyond the end."""
+    """Find the text with starts[text] ≤ token < starts[text + 1] by bisection; the last one for tokens past the end."""
     low = token * 0
     high = token * 0 + texts
     width = texts
@@ -23,18 +23,18 @@ def text_of(token: tl.tensor, starts: tl.tensor, texts: tl.tensor) -> tl.tensor:
         right = tl.load(starts + middle) <= token
         low = tl.where(right, middle, low)
         high = tl.where(right, high, middle)
-        # The wider half, so that every token is found by then.
+        # Rounded up, so that this number of steps suffices for every token.
         width = (width + 1) // 2
     return low
 
 
-# Numbers of a block of tokens' queries that a program holds.
+# Count of numbers in the queries of a block of tokens.
 _TILE = 1024
 
 
 @triton.jit
 def row_of(token: tl.tensor, there: tl.tensor, rows: tl.tensor, HAS_ROWS: tl.constexpr) -> tl.tensor:
-    """Where a token's vectors are in their table."""
+    """Return each token's row in its table."""
     row = token.to(tl.int64)
     if HAS_ROWS:
         row = tl.load(rows + row, mask=there, other=0)
@@ -45,7 +45,7 @@ def row_of(token: tl.tensor, there: tl.tensor, rows: tl.tensor, HAS_ROWS: tl.con
 def head_of(
     table: tl.tensor, row: tl.tensor, there: tl.tensor, width: tl.tensor, DIM: tl.constexpr, BD: tl.constexpr
 ) -> tl.tensor:
-    """Rows × BD: one head's part of a table with `width` columns, to whose first part of row 0 `table` points."""
+    """Load one head's part of a table with `width` columns: rows × BD; `table` points to the head's part of row 0."""
     d = tl.arange(0, BD)
     mask = there[:, None] & (d < DIM)[None, :]
     return tl.load(table + row[:, None] * width + d[None, :], mask=mask, other=0.0)
@@ -61,7 +61,7 @@ def put(
     DIM: tl.constexpr,
     BD: tl.constexpr,
 ) -> None:
-    """Stores what `head_of` would load."""
+    """Store what `head_of` loads."""
     d = tl.arange(0, BD)
     mask = there[:, None] & (d < DIM)[None, :]
     tl.store(table + row[:, None] * width + d[None, :], value, mask=mask)
@@ -136,7 +136,7 @@ def _forward(
 
 
 def ring_sizes(qkv: Tensor, alpha: Tensor, window: int) -> dict[str, Any]:
-    """The constants that all kernels of the ring are compiled for."""
+    """Return the constants that all kernels of the ring are compiled for."""
     heads = len(alpha)
     dim = qkv.shape[1] // (3 * heads)
     columns = triton.next_power_of_2(dim)
@@ -147,7 +147,7 @@ def ring_sizes(qkv: Tensor, alpha: Tensor, window: int) -> dict[str, Any]:
 def given_tables(
     rows: Tensor | None, own: Tensor | None, own_rows: Tensor | None, other: Tensor
 ) -> tuple[tuple[Tensor, ...], dict[str, bool]]:
-    """Tensors for the kernel, where what is not given is any tensor that stays unread, and what is given."""
+    """Return the tables, with an unused tensor in place of None, and flags for those that are set."""
     given = (rows, own, own_rows)
     names = ("HAS_ROWS", "HAS_OWN", "HAS_OWN_ROWS")
     return (
@@ -157,7 +157,7 @@ def given_tables(
 
 
 def ring_forward(ring: RingInput) -> tuple[Tensor, Tensor]:
-    """See `RawKernels.ring_forward`."""
+    """Implement `RawKernels.ring_forward`."""
     qkv, rows, own, own_rows, relay, starts, alpha, window = ring
     tokens, texts, heads = len(qkv) if rows is None else len(rows), len(relay), len(alpha)
     sizes = ring_sizes(qkv, alpha, window)

@@ -1,6 +1,6 @@
-"""The gradients of ring attention in Triton.
+"""Gradients of ring attention in Triton.
 
-Backward gathers like forward: a token collects what its neighbours owe it. Nothing needs atomics, so bits repeat.
+Each token gathers the gradients from its neighbors, so no atomics are needed and results are reproducible bit by bit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _backward_queries(
     BW: tl.constexpr,
     TINY: tl.constexpr,
 ) -> None:
-    """What lies with the token that looks: scores, queries, own keys and values, α (a sum per block)."""
+    """Compute the gradients of the attending token: scores, queries, own keys and values, α (a sum per block)."""
     INNER: tl.constexpr = HEADS * DIM
     WIDTH: tl.constexpr = 2 * WINDOW + 3
     token = tl.program_id(0) * BT + tl.arange(0, BT)
@@ -113,7 +113,7 @@ def _backward_keys(
     BT: tl.constexpr,
     BD: tl.constexpr,
 ) -> None:
-    """What lies with the token that is looked at: its key and value, from all that look at it."""
+    """Compute the gradients of the attended token: its key and value, summed over the tokens that attend to it."""
     INNER: tl.constexpr = HEADS * DIM
     WIDTH: tl.constexpr = 2 * WINDOW + 3
     token = tl.program_id(0) * BT + tl.arange(0, BT)
@@ -123,7 +123,7 @@ def _backward_keys(
     first, end = tl.load(starts + text), tl.load(starts + text + 1)
     for_k = tl.zeros([BT, BD], qkv.dtype.element_ty)
     for_v = tl.zeros([BT, BD], qkv.dtype.element_ty)
-    # The last turn is the token that looks at itself, where its own vectors are the satellites'.
+    # The last step is the token that attends to itself as own token, if its own vectors are the satellites'.
     for j in range(2 * WINDOW + 1 if HAS_OWN else 2 * WINDOW + 2):
         other = token + tl.where(j <= 2 * WINDOW, WINDOW - j, 0)
         looks = there & (other >= first) & (other < end)
@@ -153,7 +153,7 @@ def _backward_relay(
     BT: tl.constexpr,
     BD: tl.constexpr,
 ) -> None:
-    """The relay's key and value, from all tokens of its text."""
+    """Compute the gradients of the relay's key and value, summed over the tokens of its text."""
     INNER: tl.constexpr = HEADS * DIM
     WIDTH: tl.constexpr = 2 * WINDOW + 3
     text, head = tl.program_id(0), tl.program_id(1)
@@ -180,7 +180,7 @@ def _backward_relay(
 def ring_backward(
     gradient: Tensor, weights: Tensor, ring: RingInput
 ) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
-    """See `RawKernels.ring_backward`."""
+    """Implement `RawKernels.ring_backward`."""
     qkv, rows, own, own_rows, relay, starts, alpha, window = ring
     tokens, texts, heads = len(weights), len(relay), len(alpha)
     sizes = ring_sizes(qkv, alpha, window)

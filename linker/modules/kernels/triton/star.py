@@ -1,7 +1,8 @@
-"""Star attention in Triton: three products between tokens and what each text has per head, and α-entmax per text.
+"""Star attention in Triton: three products between tokens and per-text vectors of each head, and α-entmax per text.
 
-The same products serve both ways: backward, `_products` gives the gradients of weights, and `_mixtures` those of the
-folded queries. No program writes where another does, so nothing needs atomics and bits repeat.
+The backward pass uses the same products: `_products` for the gradients of the weights, `_mixtures` for those of the
+folded queries. No two programs write to the same location, so no atomics are needed and results are reproducible bit
+by bit.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from linker.modules.kernels.inputs import StarInput
 from linker.modules.kernels.triton.newton import gradient_row, solve_row, steps_of, tiny_of
 from linker.modules.kernels.triton.ring import text_of
 
-# Tokens and columns of a block, both at least what tl.dot takes.
+# Tokens and columns of a block, both at least the minimum of tl.dot.
 _TOKENS = 32
 _COLUMNS = 32
 
@@ -102,7 +103,7 @@ def _mixtures(
         if HAS_MAXIMUM:
             v = tl.where(there[:, None], v, float("-inf"))
             top = tl.max(v, 0)
-            # The first of equals: within a block the least place, and later blocks must exceed it.
+            # The first of equals: within a block the smallest token, and later blocks must exceed it.
             place = tl.min(tl.where(v == top[None, :], token[:, None], end), 0)
             best_at = tl.where(top > best, place, best_at)
             best = tl.maximum(best, top)
@@ -218,7 +219,7 @@ def _sizes(heads: int, dim: int) -> dict[str, int]:
 
 
 def _row_block(tokens: int, texts: int) -> tuple[int, int]:
-    """Scores that a program of α-entmax takes at once, by the mean length, which is known here; and its warps."""
+    """Number of scores that a program of α-entmax takes at once, by the mean length; and its number of warps."""
     block = min(1024, max(32, triton.next_power_of_2(2 * triton.cdiv(tokens, texts))))
     return block, max(1, min(4, block // 128))
 
@@ -235,12 +236,12 @@ def _token_products(
 
 
 def _relay_products(relay: Tensor, per_text: Tensor) -> Tensor:
-    """texts × H: each relay with what its text has per head."""
+    """Products of each relay with its text's vector per head: texts × H."""
     return (per_text * relay).sum(-1).t()
 
 
 def star_forward(star: StarInput) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """See `RawKernels.star_forward`."""
+    """Implement `RawKernels.star_forward`."""
     satellites, relay, starts, alpha, folded, shift, scores, own_scores = star
     (tokens, dim), texts, heads = satellites.shape, len(relay), len(alpha)
     sizes = _sizes(heads, dim)
@@ -274,7 +275,7 @@ def star_backward(
     own_weights: Tensor,
     star: StarInput,
 ) -> tuple[Tensor, Tensor, Tensor | None, Tensor, Tensor, Tensor]:
-    """See `RawKernels.star_backward`."""
+    """Implement `RawKernels.star_backward`."""
     satellites, relay, starts, alpha, folded = star[:5]
     (tokens, dim), texts, heads = satellites.shape, len(relay), len(alpha)
     sizes = _sizes(heads, dim)

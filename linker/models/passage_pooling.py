@@ -1,4 +1,4 @@
-"""Long articles by passages: whole sentences of an article that are compared with posts one by one."""
+"""Passage pooling: score each passage of a long article, then take the maximum or the mean."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from linker.common.checks import at_least
 from linker.data.types import Article, Post
 from linker.models.model import Model
 
+#: An article as one text, or the best or mean score over its passages.
 Passages = Literal["whole", "best", "mean"]
-"""An article as one text; a post's score is that of the best passage; or the mean over the passages."""
 
+#: Target length of a passage, in words.
 WORDS = 50
-"""About how many words a passage has."""
 
-# A full stop or its like, closing quotes, white space, and what a sentence may begin with; or a new line.
+# Sentence-ending punctuation, closing quotes, white space, and what may start a sentence; or a line break.
 _END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“‘«(\[]*[^\W_a-z])|(?<=[。！？])|\s*\n\s*")
 _NO_END = re.compile(
     r"(?:^|[\s(\"'“‘])(?:(?:Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Gen|Col|Lt|Sgt|Capt|Rev|Hon|Sen|Rep|Gov|No|vs|Jan|Feb|Aug|Sept?|Oct"
@@ -28,9 +28,9 @@ _NO_END = re.compile(
 
 
 def sentences(text: str) -> list[str]:
-    """A text in sentences, by full stops and the like, and by line ends; titles and initials end none.
+    """Split a text into sentences at punctuation and line breaks, but not after titles (Mr.) and initials.
 
-    Rules of thumb for languages with full stops: at worst a passage ends in the middle of a sentence.
+    Heuristics for languages with full stops; at worst a passage ends in the middle of a sentence.
     """
     found: list[str] = []
     start = 0
@@ -45,13 +45,18 @@ def sentences(text: str) -> list[str]:
 
 
 def passages_of(article: Article, words: int = WORDS) -> list[Article]:
-    """An article as articles, each with its title and a passage of whole sentences, about equally long.
+    """Split an article into passages of whole sentences and about equal length.
 
-    An article of less than one and a half times `words` stays whole. Sentences of more than `words` are cut. Words are
-    what white space separates, so texts in scripts without it stay whole.
+    Args:
+        article: an article; shorter than one and a half times `words`, it stays whole. So do texts in scripts without
+            white space between words.
+        words: target length of a passage, ≥ 1; longer sentences are split.
+
+    Returns:
+        One article per passage, each with the article's title and the id `<id>#<number from 1>`.
 
     Raises:
-        LinkerError: no words.
+        LinkerError: if `words` is below 1.
     """
     at_least(1, words=words)
     pieces: list[list[str]] = []
@@ -65,7 +70,7 @@ def passages_of(article: Article, words: int = WORDS) -> list[Article]:
     parts: list[list[str]] = [[] for _ in range(count)]
     before = 0
     for piece in pieces:
-        # Where the middle of the sentence lies decides which passage it belongs to.
+        # A sentence belongs to the passage that its middle falls into.
         parts[int((before + len(piece) / 2) * count / total)] += piece
         before += len(piece)
     return [
@@ -75,22 +80,22 @@ def passages_of(article: Article, words: int = WORDS) -> list[Article]:
 
 
 def split_articles(articles: Sequence[Article], words: int = WORDS) -> tuple[list[Article], np.ndarray]:
-    """The passages of all articles, one article after the other, and where those of each begin (int64)."""
+    """Split articles into passages; returns all passages in order and each article's first index (int64)."""
     of_each = [passages_of(article, words) for article in articles]
     starts = np.cumsum([0, *map(len, of_each)], dtype=np.int64)[:-1]
     return [passage for passages in of_each for passage in passages], starts
 
 
-def by_article(scores: np.ndarray, starts: np.ndarray, passages: Passages) -> np.ndarray:
-    """The maximum or the mean over the passages of each article.
+def pool_passages(scores: np.ndarray, starts: np.ndarray, passages: Passages) -> np.ndarray:
+    """Pool scores over the passages of each article.
 
     Args:
-        scores: passages × posts.
-        starts: where the passages of each article begin.
-        passages: `best` or `mean`.
+        scores: float, passages × posts.
+        starts: int64, index of each article's first passage.
+        passages: `best` (maximum) or `mean`.
 
     Returns:
-        Articles × posts, of the same type as `scores`.
+        articles × posts, of the dtype of `scores`.
     """
     if passages == "best":
         return np.asarray(np.maximum.reduceat(scores, starts, axis=0))
@@ -98,24 +103,24 @@ def by_article(scores: np.ndarray, starts: np.ndarray, passages: Passages) -> np
     return (np.add.reduceat(scores, starts, axis=0, dtype=np.float64) / counts[:, None]).astype(scores.dtype)
 
 
-class ByPassages(Model):
-    """Another model that reads articles passage by passage.
+class PassagePooling(Model):
+    """A model applied to the passages of each article.
 
     Args:
-        model: what scores.
-        passages: `best`: a post's score is the highest over the passages; `mean`: their mean.
-        words: about how many words a passage has, besides the title.
+        model: scores the passages.
+        passages: `best`: a post's score is the maximum over the passages; `mean`: their mean.
+        words: target length of a passage, besides the title.
     """
 
     def __init__(self, model: Model, passages: Literal["best", "mean"], words: int = WORDS) -> None:
         self.model, self.passages, self.words = model, passages, words
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """float32, articles × posts; passages never compete with each other, so every article is scored by itself."""
+        """Return pooled scores, float32, articles × posts; each passage is scored as a query of its own."""
         pieces, starts = split_articles(articles, self.words)
-        return by_article(self.model.score_alone(pieces, posts), starts, self.passages)
+        return pool_passages(self.model.score_independently(pieces, posts), starts, self.passages)
 
 
-def reading(model: Model, passages: Passages) -> Model:
-    """A model that reads articles so."""
-    return model if passages == "whole" else ByPassages(model, passages)
+def with_passages(model: Model, passages: Passages) -> Model:
+    """Return the model itself for `whole`, else the model with pooling over passages."""
+    return model if passages == "whole" else PassagePooling(model, passages)

@@ -14,7 +14,7 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.lexical import TfidfModel
 from linker.models.model import Model
-from linker.models.passages import reading
+from linker.models.passage_pooling import with_passages
 
 TIMED_WORDS = {"type": "hybrid", "parts": ["tfidf", "near_in_time"], "fusion": "sum"}
 CONFIGS: list[Any] = [
@@ -39,7 +39,7 @@ def test_one_at_a_time_is_one_call_per_article(config: Any, toy: LinkedPosts) ->
     model: Model = build(Model, config)
     undated = [Article("undated", "harbour1 volcano2 w3 w4"), Article("wordless", "…")]
     articles, posts = [*toy.articles, *undated], [*toy.posts, Post("empty", ""), Post("p", "unheard words")]
-    alone = model.score_alone(articles, posts)
+    alone = model.score_independently(articles, posts)
     assert alone.dtype == np.float32
     np.testing.assert_allclose(alone, one_by_one(model, articles, posts), rtol=1e-5, atol=1e-6)
 
@@ -48,15 +48,15 @@ def test_one_at_a_time_is_one_call_per_article(config: Any, toy: LinkedPosts) ->
 def test_it_differs_from_scoring_all_articles_together(config: Any, toy: LinkedPosts) -> None:
     model: Model = build(Model, config)
     together = model.score(toy.articles, toy.posts)
-    assert np.abs(together - model.score_alone(toy.articles, toy.posts)).max() > 0.01
+    assert np.abs(together - model.score_independently(toy.articles, toy.posts)).max() > 0.01
 
 
 @pytest.mark.parametrize("passages", ["best", "mean"])
 def test_also_by_passages(passages: Any, toy: LinkedPosts) -> None:
     long = [Article(a.id, " ".join([a.text + "."] * 4), title=a.title) for a in toy.articles]
-    model = reading(TfidfModel(), passages)
+    model = with_passages(TfidfModel(), passages)
     np.testing.assert_allclose(
-        model.score_alone(long, toy.posts), one_by_one(model, long, toy.posts), rtol=1e-5, atol=1e-6
+        model.score_independently(long, toy.posts), one_by_one(model, long, toy.posts), rtol=1e-5, atol=1e-6
     )
 
 
@@ -67,5 +67,5 @@ TEXTS = st.lists(st.lists(st.sampled_from(["storm", "flood", "vote", "court"]), 
 def test_tfidf_of_any_texts(articles: list[list[str]], posts: list[list[str]]) -> None:
     queries = [Article(str(i), " ".join(words)) for i, words in enumerate([*articles, ["storm"]])]
     pool = [Post(str(i), " ".join(words)) for i, words in enumerate([*posts, ["flood"]])]
-    alone = TfidfModel().score_alone(queries, pool)
+    alone = TfidfModel().score_independently(queries, pool)
     np.testing.assert_allclose(alone, one_by_one(TfidfModel(), queries, pool), rtol=1e-5, atol=1e-6)

@@ -13,10 +13,10 @@ from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, read_config, save_model
-from linker.models.model import Model, part_with_vectors
+from linker.models.averaged_word_vectors import AveragedWordVectorsModel
+from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import FOLDERS
 from linker.models.siamese.siamese import SiameseModel
-from linker.models.word_means import WordMeansModel
 
 ARTICLES = [
     Article("a", "Doctors strike over pay. " * 30, "Strike at the hospital"),
@@ -67,7 +67,7 @@ def test_it_gives_the_numbers_of_the_model_that_was_trained(
     folder = saved(tmp_path / "model", embedder, **settings)
     trained, light = load_model(folder), load_model(folder, for_scoring=True)
     assert isinstance(trained, SiameseModel)
-    assert isinstance(light, WordMeansModel)
+    assert isinstance(light, AveragedWordVectorsModel)
     np.testing.assert_allclose(light.article_vectors(ARTICLES), trained.article_vectors(ARTICLES), **NEAR)
     np.testing.assert_allclose(light.post_vectors(POSTS), trained.post_vectors(POSTS), **NEAR)
     # The distance of near vectors loses digits in float32, which the trained model computes with.
@@ -105,19 +105,19 @@ def test_the_mean_is_the_mean(tmp_path: Path) -> None:
 def test_many_texts_are_encoded_like_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     light = load_model(saved(tmp_path / "model"), for_scoring=True)
     together = light.post_vectors(POSTS)
-    monkeypatch.setattr("linker.models.word_means._TOKENS_TOGETHER", 3)
+    monkeypatch.setattr("linker.models.averaged_word_vectors._TOKENS_PER_BATCH", 3)
     np.testing.assert_array_equal(light.post_vectors(POSTS), together)
 
 
 def test_as_a_part_of_distilled_it_gives_the_scores_of_torch() -> None:
     folder = FOLDERS["distilled"]
     trained, light = load_model(folder), load_model(folder, for_scoring=True)
-    assert isinstance(part_with_vectors(light), WordMeansModel)
-    assert isinstance(part_with_vectors(trained), SiameseModel)
+    assert isinstance(embedding_submodel(light), AveragedWordVectorsModel)
+    assert isinstance(embedding_submodel(trained), SiameseModel)
     # Scores are cosines over a temperature of 0.05.
     np.testing.assert_allclose(light.score(ARTICLES, POSTS), trained.score(ARTICLES, POSTS), atol=2e-5)
     np.testing.assert_allclose(
-        light.score_alone(ARTICLES, POSTS), trained.score_alone(ARTICLES, POSTS), atol=2e-5
+        light.score_independently(ARTICLES, POSTS), trained.score_independently(ARTICLES, POSTS), atol=2e-5
     )
 
 
@@ -140,13 +140,13 @@ def test_damaged_folders_are_refused(tmp_path: Path) -> None:
     weights = folder / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ModelError, match="cannot be read as model weights"):
+    with pytest.raises(ModelError, match="model weights cannot be read"):
         load_model(folder, for_scoring=True)
     weights.unlink()
-    with pytest.raises(ModelError, match="cannot be read as model weights"):
+    with pytest.raises(ModelError, match="model weights cannot be read"):
         load_model(folder, for_scoring=True)
     shutil.copy(saved(tmp_path / "other", {"dim": 5}) / "model.safetensors", weights)
-    with pytest.raises(ModelError, match="does not fit the config beside it"):
+    with pytest.raises(ModelError, match="weights do not match the config"):
         load_model(folder, for_scoring=True)
 
 

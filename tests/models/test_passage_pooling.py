@@ -15,7 +15,13 @@ import linker
 from linker.cli.main import main
 from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
-from linker.models.passages import ByPassages, by_article, passages_of, sentences, split_articles
+from linker.models.passage_pooling import (
+    PassagePooling,
+    passages_of,
+    pool_passages,
+    sentences,
+    split_articles,
+)
 from linker.ranking.ranker import Ranker
 from tests.conftest import toy_posts
 from tests.helpers.score_files import read_scores
@@ -83,9 +89,9 @@ def test_no_word_is_lost_or_doubled(text: str, words: int) -> None:
 def test_maximum_and_mean_by_hand() -> None:
     scores = np.array([[1, 5], [3, 2], [4, 4]], dtype=np.float32)
     starts = np.array([0, 2])
-    assert by_article(scores, starts, "best").tolist() == [[3, 5], [4, 4]]
-    assert by_article(scores, starts, "mean").tolist() == [[2, 3.5], [4, 4]]
-    assert by_article(scores, starts, "mean").dtype == np.float32
+    assert pool_passages(scores, starts, "best").tolist() == [[3, 5], [4, 4]]
+    assert pool_passages(scores, starts, "mean").tolist() == [[2, 3.5], [4, 4]]
+    assert pool_passages(scores, starts, "mean").dtype == np.float32
 
 
 def two_themes() -> tuple[Article, list[Post]]:
@@ -130,7 +136,7 @@ def test_articles_that_are_one_passage_score_as_they_are(how: str) -> None:
     linker_ = linker.load("tfidf")
     got = linker_.score(toy.articles, toy.posts, how)  # type: ignore[arg-type]
     # Passages are scored one by one, and TF-IDF counts words in the article and the posts only.
-    scored = linker_.score if how == "whole" else linker_.model.score_alone
+    scored = linker_.score if how == "whole" else linker_.model.score_independently
     assert (got == scored(toy.articles, toy.posts)).all()
 
 
@@ -143,7 +149,7 @@ def test_explanations_are_of_whole_articles() -> None:
 def test_the_wrapped_model_is_a_model() -> None:
     article, posts = two_themes()
     model = linker.load("bm25").model
-    got = Ranker(ByPassages(model, "best", words=30)).score([article], posts)
+    got = Ranker(PassagePooling(model, "best", words=30)).score([article], posts)
     passages, _ = split_articles([article], 30)
     assert got.shape == (1, 3)
     assert got[0].tolist() == model.score(passages, posts).max(axis=0).tolist()
