@@ -128,7 +128,7 @@ def test_json_articles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("a.json", b"[1]", "JSON object"),
         ("a.json", b"{'a': 1}", "line 1: broken JSON"),
         ("a.jsonl", b'{"title": "T"}\n{"title": 5}\n', "line 2: wrong type"),
-        ("a.jsonl", b'{"headline": "T"}\n', "no column"),
+        ("a.jsonl", b'{"headline": "T"}\n', "is missing"),
         ("a.html", b"<html><body></body></html>", "no article found"),
     ],
 )

@@ -74,8 +74,8 @@ def test_everything_that_is_wrong_is_reported_at_once(folder: Path) -> None:
     head, *lines = str(caught.value).splitlines()
     assert head == "6 problems:"
     starts = [
-        "a.csv: there is no",
-        "b.csv: there is no",
+        "a.csv: file not found",
+        "b.csv: file not found",
         f"{folder}: is a folder",
         "none.html: file not found",
         "stub.html: only",

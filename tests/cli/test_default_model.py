@@ -12,7 +12,7 @@ from linker.annotation.session.session import Session
 from linker.cli.main import main
 from linker.models.pretrained import BEST
 from linker.models.resolve import resolve_model
-from linker.web.ranking_api import Trying
+from linker.web.ranking_api import RankingApi
 from tests.docs.test_readme import COMMANDS
 
 POSTS = [
@@ -66,7 +66,7 @@ def test_sessions_and_the_page_use_it(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert inspect.signature(Session.create).parameters["model"].default == BEST
-    assert Trying({}).sources()[-1]["model"] == BEST
+    assert RankingApi({}).sources()[-1]["model"] == BEST
     shown = run(
         monkeypatch, capsys, "annotate", "start", "job", "--article", "article.txt", "--posts", "posts.jsonl"
     )

@@ -38,7 +38,7 @@ def test_what_is_missing_is_found_out_before_anything_is_made(tmp_path, model_fo
 
 def test_a_corpus_lies_on_a_file_system(tmp_path, model_folder):
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(3))
-    message = "s3://bucket/corpus: a corpus lies on a file system"
+    message = "s3://bucket/corpus: a corpus needs a file system"
     with pytest.raises(LinkerError, match=message):
         build_corpus(Path("s3://bucket/corpus"), [posts], str(model_folder), PostColumns())
     with pytest.raises(LinkerError, match=message):

@@ -134,7 +134,7 @@ def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
         ("csv", "post_id,label\n,not\n", "line 2: post_id is missing"),
         ("csv", "post_id,label\n1,not,3\n", "line 2: has more fields"),
         ("csv", 'post_id,label\n1,"not\n', "not CSV"),
-        ("csv", "post_id,label,time\n1,not,5/6/2015\n", "line 2: '5/6/2015' is not read as a date"),
+        ("csv", "post_id,label,time\n1,not,5/6/2015\n", "line 2: '5/6/2015' is ambiguous"),
         ("jsonl", '{"post_id": "1", "label": "not"}\n{"post_id": "1"\n', "line 2: not JSON"),
         ("jsonl", "[]\n", "line 1: not a JSON object"),
         ("jsonl", '{"post_id": ["1"], "label": "not"}\n', "line 1: post_id is neither text nor a number"),

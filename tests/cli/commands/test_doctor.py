@@ -110,7 +110,7 @@ def test_without_the_library_the_reason_is_told(run: Any, monkeypatch: pytest.Mo
     assert run() == (
         2,
         "",
-        "error: LINKER_KERNELS is 'native', but the native library is not built; do so\n",
+        "error: LINKER_KERNELS: 'native' kernels are not available: the native library is not built; do so\n",
     )
 
 
@@ -120,7 +120,7 @@ def test_the_variable_chooses(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert code == 0
     assert "plain: LINKER_KERNELS is 'plain'\n" in out
     monkeypatch.setenv("LINKER_KERNELS", "fast")
-    assert run() == (2, "", "error: LINKER_KERNELS is 'fast'; it can be auto, plain, native, triton\n")
+    assert run() == (2, "", "error: LINKER_KERNELS: unknown kernels 'fast'; use auto, plain, native, triton\n")
 
 
 def test_it_leaves_the_random_numbers_alone(run: Any) -> None:

@@ -186,7 +186,7 @@ def test_several_models_need_several_files(folder: Path) -> None:
         (["bm25", "--articles", "none.jsonl", "--posts", "posts.jsonl"], ["none.jsonl: file not found"]),
         (["bm25", "--articles", "articles.jsonl", "--posts", "none"], ["none: file not found"]),
         (["bm25", "--json", "mine"], ["mine: is a folder"]),
-        (["bm25", "--json", "posts.jsonl/x"], ["posts.jsonl is no folder"]),
+        (["bm25", "--json", "posts.jsonl/x"], ["posts.jsonl is not a folder"]),
         (["bm25", "--qrels", "posts.jsonl"], ["would overwrite the input posts.jsonl"]),
         (["bm25", "--qrels", "same", "--run", "./same"], ["would overwrite another output"]),
         (["bm25", "--baseline", "mine"], ["--baseline mine: not among the models (bm25, tfidf)"]),

@@ -82,7 +82,7 @@ def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (["--relevant", "labels"], "nothing in column 'labels'"),
-        (["--relevant", "about"], "yes or no were expected"),
+        (["--relevant", "about"], "unknown label 'skerrow-ferry'; use 1 or 0"),
         (["--task", "about"], "--task: requires --relevant"),
         (["--relevant", "label", "--task", "label"], "no article has this as its id or story"),
         (["--relevant", "label", "--strategy", "lerning"], "lerning"),

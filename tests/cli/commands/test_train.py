@@ -109,5 +109,5 @@ def test_a_place_that_cannot_be_written_is_told_before_any_work(workplace, out, 
     assert result.returncode == 2
     first, error = result.stderr.splitlines()
     assert first == f"training config.jsonnet; the model will be in {out}"
-    assert f"{blocker} is no folder" in error
+    assert f"{blocker} is not a folder" in error
     assert not (workplace / "model").exists()

@@ -167,7 +167,7 @@ def test_texts_that_several_say_are_in_one_query(folder: Path) -> None:
 def test_reading_a_set_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "dq.jsonl.gz"
     path.write_bytes(gzip.compress(b'{"set": "dq"}\n'))
-    with pytest.raises(DataError, match=r"dq\.jsonl\.gz, line 1: no query"):
+    with pytest.raises(DataError, match=r"dq\.jsonl\.gz, line 1: not a query"):
         read_reranking(path)
     path.write_bytes(gzip.compress(b""))
     with pytest.raises(DataError, match="no queries in this file"):

@@ -137,7 +137,7 @@ def test_an_empty_ranking(tmp_path: Path, form: str) -> None:
     path = write(tmp_path, form, [])
     assert path.exists()
     if form not in ("html", "trec"):
-        with pytest.raises(DataError, match="not one post"):
+        with pytest.raises(DataError, match="does not contain a single post"):
             read_posts(str(path))
 
 
