@@ -120,7 +120,11 @@ def test_the_variable_chooses(run: Any, monkeypatch: pytest.MonkeyPatch) -> None
     assert code == 0
     assert "plain: LINKER_KERNELS is 'plain'\n" in out
     monkeypatch.setenv("LINKER_KERNELS", "fast")
-    assert run() == (2, "", "error: LINKER_KERNELS: unknown kernels 'fast'; use auto, plain, native, triton\n")
+    assert run() == (
+        2,
+        "",
+        "error: LINKER_KERNELS: unknown kernels 'fast'; use auto, plain, native, triton\n",
+    )
 
 
 def test_it_leaves_the_random_numbers_alone(run: Any) -> None:
