@@ -230,7 +230,7 @@ class StopAfter(Callback):
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """As in the other tests of resuming: with several threads, sums of gradients differ in their last bits from run to run."""
+    """Use one thread, as other tests of resuming do: with more, sums of gradients differ in their last bits."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
