@@ -188,12 +188,10 @@
     //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
     //   depend on the other posts.
     hybrid(parts, weights=null, fusion='zscore'):: { type: 'hybrid', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion },
-    // −ln(1 + |time between article and post| / days): falls fast at first, and slowly enough for words to
-    // outweigh it.
+    // −ln(1 + Δ / days), Δ in days between article and post: falls fast at first, and slowly later.
     //   days: the distance, in days, at which the score is −ln 2; > 0.
     near_in_time(days=1.0):: { type: 'near_in_time', days: days },
-    // −ln(1 + |time between article and post| / days): falls fast at first, and slowly enough for words to
-    // outweigh it.
+    // −ln(1 + Δ / days), Δ in days between article and post: falls fast at first, and slowly later.
     //   days: the distance, in days, at which the score is −ln 2; > 0.
     recency(days=1.0):: { type: 'recency', days: days },
     // Cosine of the embeddings of a pretrained sentence-transformers model.

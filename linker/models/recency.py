@@ -17,7 +17,7 @@ _DAY = 24 * 60 * 60
 @Model.register("recency")
 @Model.register("near_in_time")
 class RecencyModel(Model):
-    """−ln(1 + |time between article and post| / days): falls fast at first, and slowly enough for words to outweigh it.
+    """−ln(1 + Δ / days), Δ in days between article and post: falls fast at first, and slowly later.
 
     Use it in an `ensemble` with `fusion: sum` under `article_softmax`. A pair with a missing time gets the mean of the
     post's other pairs, or 0 if there are none.
