@@ -193,5 +193,5 @@ def test_torchtext_may_not_run_code_from_its_cache(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
     with pytest.raises(DataError, match="no vectors found"):
         build(WordVectors, {"type": "torchtext", "name": "nowhere", "cache": str(tmp_path)}).read()
-    with pytest.raises(ConfigError, match="letter sequences"):
+    with pytest.raises(ConfigError, match="vectors of character n-grams, not of words"):
         build(WordVectors, {"type": "torchtext", "name": "charngram.100d"}).read()
