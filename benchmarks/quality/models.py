@@ -18,6 +18,7 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model
 from linker.models.article_softmax import ArticleSoftmaxModel
+from linker.models.elapsed_time import ElapsedTimeModel
 from linker.models.model import Model, all_submodels
 from linker.models.sentence_transformer import SentenceTransformerModel
 from linker.models.siamese.siamese import SiameseModel
@@ -25,8 +26,6 @@ from linker.models.siamese.siamese import SiameseModel
 # As in configs/minilm/base.jsonnet and configs/lib/distilled.libsonnet. Without TF-IDF, scores spread less.
 TEMPERATURE, OF_VECTORS, NONE, KINSHIP = 0.06, 0.05, 0.3, 0.3
 SHIPPED = 0.2
-# As docs/components/models.md advises.
-TIMES = 0.06
 METRICS = ("mAP", "mRP", "AUC", "MAP", "R-precision", "MRR", "nDCG@10", "P@1", "recall@10")
 AT_1 = "recall@1 of posts"
 
@@ -114,8 +113,12 @@ class Scores:
         ):
             other = [self._inner(f"best-{seed}", **settings) for seed in seeds]
             yield Row(label, [competing(scores + words + shipped) for scores in other])
-        times = TIMES * build(Model, "near_in_time").score(self.linked.articles, self.linked.posts)
-        yield Row("best with recency", [competing(scores + times) for scores in whole])
+        yield Row("best with dates", [self._with_dates(scores) for scores in whole])
+
+    def _with_dates(self, scores: np.ndarray) -> np.ndarray:
+        """Scores of all articles together with elapsed time, from the sum of the parts' scores."""
+        model = ArticleSoftmaxModel(Given(scores), TEMPERATURE, NONE, KINSHIP, time=ElapsedTimeModel())
+        return model.score(self.linked.articles, self.linked.posts)
 
     def _inner(self, name: str, **settings: object) -> np.ndarray:
         kept = "-".join([name, *(f"{setting}={value}" for setting, value in settings.items())])

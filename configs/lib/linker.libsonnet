@@ -145,7 +145,8 @@
     //   temperature: divisor of the scores, > 0: a difference of `temperature` is a factor of e in probability.
     //   null_score: score of the class "none of them", on the scale of `model`.
     //   neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
-    article_softmax(model, temperature, null_score, neighbor_weight=0.0):: { type: 'article_softmax', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight },
+    //   time: an `elapsed_time` model; None: ignore when articles and posts were published.
+    article_softmax(model, temperature, null_score, neighbor_weight=0.0, time=null):: { type: 'article_softmax', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time },
     // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
     //   tokenizer: splits texts into tokens.
     //   dim: length of the vectors.
@@ -170,6 +171,13 @@
     //   none: `null_score`.
     //   kinship: `neighbor_weight`.
     competing(model, temperature, none, kinship=0.0):: { type: 'competing', model: model, temperature: temperature, none: none, kinship: kinship },
+    // Log ratio of the densities of posts about an article and of all posts, as a function of the time between
+    // them.
+    //   weight: factor of the log ratio, > 0; below 1 because text and time are not independent.
+    //   estimated_weight: `weight` of a profile that was estimated from the posts themselves, > 0.
+    //   profile: pairs of days since the beginning of the article's day (UTC) and the log ratio, by days; in
+    //   between it is interpolated on a logarithmic axis. None: `DEFAULT_PROFILE`.
+    elapsed_time(weight=0.75, estimated_weight=0.9, profile=null):: { type: 'elapsed_time', weight: weight, estimated_weight: estimated_weight, [if profile != null then 'profile']: profile },
     // Weighted sum of the comparable scores of several models, for example a lexical and a trained one.
     //   parts: the models, at least one.
     //   weights: one number per model; by default all 1.
@@ -188,12 +196,6 @@
     //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
     //   depend on the other posts.
     hybrid(parts, weights=null, fusion='zscore'):: { type: 'hybrid', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion },
-    // −ln(1 + Δ / days), Δ in days between article and post: falls fast at first, and slowly later.
-    //   days: the distance, in days, at which the score is −ln 2; > 0.
-    near_in_time(days=1.0):: { type: 'near_in_time', days: days },
-    // −ln(1 + Δ / days), Δ in days between article and post: falls fast at first, and slowly later.
-    //   days: the distance, in days, at which the score is −ln 2; > 0.
-    recency(days=1.0):: { type: 'recency', days: days },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
     //   path: folder of the downloaded model. Nothing is downloaded, so that scores are reproducible.
     //   batch_size: number of texts encoded at once.

@@ -14,6 +14,7 @@ defaults.training {
     temperature: 0.06,
     null_score: 0.3,
     neighbor_weight: 0.3,
+    time: 'elapsed_time',
     model: {
       type: 'ensemble',
       fusion: 'sum',

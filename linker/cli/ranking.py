@@ -17,6 +17,7 @@ from linker.common.errors import LinkerError
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Threshold
     from linker.data.post_filter import Filter
+    from linker.data.types import Article
     from linker.ranking.output import Format
     from linker.ranking.request import RankRequest
     from linker.ranking.results import Ranking
@@ -76,6 +77,10 @@ Copies = Annotated[bool, typer.Option("--copies", metavar="", help="List near-du
 Explain = Annotated[
     bool, typer.Option("--explain", metavar="", help="Mark the words that contributed to each score.")
 ]
+IgnoreDates = Annotated[
+    bool,
+    typer.Option("--ignore-dates", metavar="", help="Rank by text alone, whenever posts were written."),
+]
 OutFormat = Annotated[
     Literal["table", "csv", "tsv", "xlsx", "jsonl", "json", "parquet", "html", "trec"] | None,
     typer.Option(
@@ -125,6 +130,7 @@ def request_of(
     passages: Literal["whole", "best", "mean"],
     filter: Filter | None,
     copies: bool,
+    ignore_dates: bool = False,
 ) -> RankRequest:
     """Read labels or calibration, and check that options fit together.
 
@@ -138,6 +144,7 @@ def request_of(
         passages: how articles are scored.
         filter: conditions on posts.
         copies: list near-duplicates.
+        ignore_dates: score by text alone.
 
     Raises:
         LinkerError: if a file cannot be read or options do not fit together.
@@ -167,7 +174,15 @@ def request_of(
         passages,
         filter,
         copies or format_ == "trec",
+        ignore_dates,
     )
+
+
+def say_dates(articles: Sequence[Article]) -> None:
+    """Report that scores depend on dates."""
+    days = sorted({article.published.date() for article in articles if article.published is not None})
+    near = str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    say(f"posts written soon after the article ({near}) score higher; --ignore-dates ranks by text alone")
 
 
 def show(ranking: Ranking, request: RankRequest, out: Path | None, format_: Format) -> None:

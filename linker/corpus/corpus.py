@@ -29,6 +29,7 @@ from linker.corpus.search.results import Ranking as StoredRanking
 from linker.corpus.search.top_k import Scored, best, best_of_groups, others
 from linker.corpus.storage.store import Store
 from linker.data.types import Article, Post
+from linker.models.elapsed_time import uses_dates, without_dates
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages
 from linker.models.resolve import resolve_model
@@ -110,6 +111,7 @@ class Corpus:
         passages: Passages = "whole",
         filter: Filter | None = None,
         copies: bool = False,
+        ignore_dates: bool = False,
         fusion: Fusion = "none",
         approximate: bool = False,
     ) -> Ranking:
@@ -130,6 +132,7 @@ class Corpus:
             passages: see `Ranker.rank`.
             filter: see `Ranker.rank`; may also have an SQL condition.
             copies: see `Ranker.rank`.
+            ignore_dates: see `Ranker.rank`.
             fusion: `none`: the model's own scores, as without a corpus; `zscore`: plus BM25 scores, both standardized,
                 see `Fused`; BM25 always reads whole articles.
             approximate: search with the index that `linker corpus index` builds; see `index`.
@@ -138,8 +141,9 @@ class Corpus:
             LinkerError: as `Ranker.rank`; or if the SQL condition is invalid or there is no index.
         """
         request = RankRequest(
-            top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies
-        )
+            top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
+            ignore_dates,
+        )  # fmt: skip
         return self.answer(as_articles(article), request, fusion, approximate)
 
     def answer(
@@ -194,6 +198,10 @@ class Corpus:
             raise LinkerError(
                 "--approximate: leaves posts out that labels and calibrations are about; leave it out"
             )
+
+    def uses_dates(self, articles: Sequence[Article]) -> bool:
+        """Return whether scores depend on when the articles and the posts were published."""
+        return uses_dates(self.model, articles, self._dataset.count_rows("created_at IS NOT NULL") > 0)
 
     def left_out(self, filter: Filter) -> list[str]:
         """Return a sentence for each field of the filter that some posts lack, with their number.
@@ -303,6 +311,7 @@ class _Search:
         approximate: bool,
     ) -> None:
         self.name, self.articles = corpus.name, articles
+        self._query = without_dates(articles) if request.ignore_dates else articles
         self._corpus, self._passages = corpus, request.passages
         self._fusion, self._approximate = fusion, approximate
         self._places = places_of(request.filter, corpus._dataset) if request.filter else None
@@ -341,7 +350,7 @@ class _Search:
     def thresholds(self, request: RankRequest) -> Thresholds:
         """Estimate thresholds on the scores of all posts that pass the filter."""
         corpus, places = self._corpus, self._places
-        self._scores = scores = corpus.scores(self.articles, self._passages, self._fusion)
+        self._scores = scores = corpus.scores(self._query, self._passages, self._fusion)
         passing = scores if places is None else scores[places]
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, passing)
@@ -360,4 +369,4 @@ class _Search:
             scores = self._scores if places is None else self._scores[places]
             return lambda count: (scores, places)
         search = corpus._near if self._approximate else corpus._all
-        return search(self.articles, self._passages, self._fusion, places)
+        return search(self._query, self._passages, self._fusion, places)

@@ -16,6 +16,7 @@ from linker.data.splitters.splitter import part_of
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison
 from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scores
+from linker.models.elapsed_time import without_dates
 from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference
 
@@ -26,6 +27,7 @@ def evaluate_models(
     outputs: Outputs,
     passages: Passages = "whole",
     one_at_a_time: bool = False,
+    ignore_dates: bool = False,
 ) -> Comparison:
     """Score, measure and write each model; all are loaded before the first one scores.
 
@@ -35,6 +37,7 @@ def evaluate_models(
         outputs: the files to write.
         passages: how articles are scored.
         one_at_a_time: score each article by itself, as `linker rank` does, instead of all articles in one call.
+        ignore_dates: score by text alone.
 
     Raises:
         LinkerError: if a model cannot be loaded or gives invalid scores, or there is nothing to evaluate.
@@ -42,6 +45,7 @@ def evaluate_models(
     comparison = Comparison(linked, one_at_a_time=one_at_a_time)
     outputs.check_ids(comparison.article_ids, comparison.post_ids)
     loaded = [with_passages(reference.load(), passages) for reference in models]
+    articles = without_dates(linked.articles) if ignore_dates else linked.articles
     for number, (reference, model) in enumerate(zip(models, loaded)):
         stderr.print(
             f"{reference.name}: scoring {len(linked.posts):,} posts for {len(linked.articles):,} articles",
@@ -51,7 +55,7 @@ def evaluate_models(
             soft_wrap=True,
         )
         score = model.score_independently if one_at_a_time else model.score
-        scores = score(linked.articles, linked.posts)
+        scores = score(articles, linked.posts)
         comparison.add(reference.name, scores)
         outputs.write_model(reference, number == 0, scores, comparison)
     return comparison

@@ -9,8 +9,15 @@ import numpy as np
 from typing_extensions import override
 
 from linker.common.checks import above, at_least
+from linker.common.errors import ConfigError
 from linker.data.types import Article, LinkedPosts, Post
+from linker.models.elapsed_time import ElapsedTimeModel
 from linker.models.model import Model
+
+#: Rounds of expectation-maximization, after which profiles hardly change.
+_ROUNDS = 10
+_LEAST_PROBABILITY = 0.02
+_PAIRS_OF_AN_ESTIMATE = 2_000_000
 
 
 @Model.register("article_softmax")
@@ -29,22 +36,38 @@ class ArticleSoftmaxModel(Model):
     likely about the other one: one step of a random walk from article to post to article (decision 134). Scores then
     depend on the other posts too, unless an article is scored alone.
 
+    With `time`, the log ratio of the time between article and post is added to the log-odds before the softmax. If
+    several articles are scored together, its profile is estimated from these articles and posts by
+    expectation-maximization, without labels; an article scored alone uses the profile as it is (decision 167).
+
     Args:
         model: the model whose scores enter the softmax.
         temperature: divisor of the scores, > 0: a difference of `temperature` is a factor of e in probability.
         null_score: score of the class "none of them", on the scale of `model`.
         neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
+        time: an `elapsed_time` model; None: ignore when articles and posts were published.
+
+    Raises:
+        ConfigError: if `time` is another model.
     """
 
-    keys_without_weights = frozenset({"temperature", "null_score", "neighbor_weight"})
+    keys_without_weights = frozenset({"temperature", "null_score", "neighbor_weight", "time"})
 
     def __init__(
-        self, model: Model, temperature: float, null_score: float, neighbor_weight: float = 0.0
+        self,
+        model: Model,
+        temperature: float,
+        null_score: float,
+        neighbor_weight: float = 0.0,
+        time: Model | None = None,
     ) -> None:
         above(0, temperature=temperature)
         at_least(0, neighbor_weight=neighbor_weight)
+        if time is not None and not isinstance(time, ElapsedTimeModel):
+            raise ConfigError("article_softmax: `time` is not an `elapsed_time` model")
         self.model, self.temperature = model, temperature
         self.null_score, self.neighbor_weight = null_score, neighbor_weight
+        self.time = time
 
     @override
     def submodels(self) -> Sequence[Model]:
@@ -53,12 +76,49 @@ class ArticleSoftmaxModel(Model):
     @override
     def prepare(self, data: LinkedPosts) -> None:
         self.model.prepare(data)
+        if self.time is not None:
+            self.time.prepare(data)
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return ln p / (1 − p): float32, articles × posts, any real number."""
         scores = self._divided(self.model.score(articles, posts))
         if not scores.size:
             return scores.astype(np.float32)
+        if self.time is not None:
+            scores += self._time_scores(self.time, articles, posts, scores)
+        odds = self._log_odds(scores)
+        if self.neighbor_weight and len(odds) > 1:
+            with np.errstate(divide="ignore"):  # ln 0 adds nothing
+                neighbors = _neighbor_probabilities(_probabilities(odds))
+                odds = np.logaddexp(odds, np.log(self.neighbor_weight * neighbors))
+        return odds.astype(np.float32)
+
+    def _time_scores(
+        self, time: ElapsedTimeModel, articles: Sequence[Article], posts: Sequence[Post], scores: np.ndarray
+    ) -> np.ndarray:
+        """Estimate the profile of elapsed time: float32, articles × posts.
+
+        The E-step is the softmax with the profile so far, the M-step a new profile from the pairs that are relevant
+        with a probability of at least 2 %.
+        """
+        if len(articles) == 1:
+            return time.score(articles, posts)
+        bins = time.bins(articles, posts)
+        # Evenly spaced posts are enough for an estimate.
+        some = slice(None, None, max(1, bins.size // _PAIRS_OF_AN_ESTIMATE))
+        bins_of_some, scores_of_some = bins[:, some], scores[:, some]
+        found = time.normalized(bins_of_some)
+        for _ in range(_ROUNDS - 1):
+            probabilities = _probabilities(self._log_odds(scores_of_some + found))
+            probabilities[probabilities < _LEAST_PROBABILITY] = 0
+            found = time.reestimated(bins_of_some, probabilities, bins_of_some)
+        probabilities = _probabilities(self._log_odds(scores_of_some + found))
+        probabilities[probabilities < _LEAST_PROBABILITY] = 0
+        return time.reestimated(bins_of_some, probabilities, bins)
+
+    def _log_odds(self, scores: np.ndarray) -> np.ndarray:
+        """Log-odds of the softmax over scores that were divided by the temperature: articles × posts."""
+        scores = scores.copy()
         log_p = scores - self._log_denominator(scores)
         # Only a post's best article can have p near 1, where 1 − p is lost in rounding: it is computed separately.
         best = (scores.argmax(axis=0), np.arange(scores.shape[1]))
@@ -67,19 +127,15 @@ class ArticleSoftmaxModel(Model):
         best_scores = scores[best]
         scores[best] = -np.inf
         odds[best] = best_scores - self._log_denominator(scores)[0]
-        if self.neighbor_weight and len(odds) > 1:
-            with np.errstate(divide="ignore"):  # ln 0 adds nothing
-                probabilities = np.exp(-np.logaddexp(0, -odds))
-                neighbors = _neighbor_probabilities(probabilities)
-                odds = np.logaddexp(odds, np.log(self.neighbor_weight * neighbors))
-        return odds.astype(np.float32)
+        return np.asarray(odds)
 
     def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return the log-odds against "none of them" only: float32, articles × posts."""
-        return self.against_none(self.model.score_independently(articles, posts))
+        scores = self.against_none(self.model.score_independently(articles, posts))
+        return scores if self.time is None else scores + self.time.score(articles, posts)
 
     def against_none(self, scores: np.ndarray) -> np.ndarray:
-        """Return `score_independently` for scores of the inner model: float32, of the same shape."""
+        """Return `score_independently` without time for scores of the inner model: float32, of the same shape."""
         return (self._divided(scores) - self.null_score / self.temperature).astype(np.float32)
 
     def _log_denominator(self, scores: np.ndarray) -> np.ndarray:
@@ -95,10 +151,14 @@ class ArticleSoftmaxModel(Model):
     @override
     def save_state(self, folder: Path) -> None:
         self.model.save_state(folder)
+        if self.time is not None:
+            self.time.save_state(folder)
 
     @override
     def load_state(self, folder: Path) -> None:
         self.model.load_state(folder)
+        if self.time is not None:
+            self.time.load_state(folder)
 
 
 @Model.register("competing")
@@ -117,6 +177,10 @@ class CompetingModel(ArticleSoftmaxModel):
     def __init__(self, model: Model, temperature: float, none: float, kinship: float = 0.0) -> None:
         at_least(0, kinship=kinship)
         super().__init__(model, temperature, none, kinship)
+
+
+def _probabilities(log_odds: np.ndarray) -> np.ndarray:
+    return np.asarray(np.exp(-np.logaddexp(0, -log_odds)))
 
 
 def _neighbor_probabilities(p: np.ndarray) -> np.ndarray:

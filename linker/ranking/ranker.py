@@ -14,6 +14,7 @@ from linker.calibration.thresholds import Thresholds
 from linker.common.errors import LinkerError, ModelError
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
+from linker.models.elapsed_time import without_dates
 from linker.models.model import Model, embedding_submodel
 from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference, resolve_model
@@ -56,6 +57,7 @@ class Ranker:
         passages: Passages = "whole",
         filter: Filter | None = None,
         copies: bool = False,
+        ignore_dates: bool = False,
         columns: AnyColumns | None = None,
     ) -> Ranking:
         """Rank posts, best first; equal scores in descending order of ids, as is usual in retrieval.
@@ -83,6 +85,8 @@ class Ranker:
             passages: score `whole` articles, or cut them into passages and take the `best` or `mean` passage score.
             filter: rank only posts that meet these conditions; scores do not change.
             copies: list near-duplicates one by one; finding them in several hundred thousand posts takes a while.
+            ignore_dates: score by text alone; else models with a profile of elapsed time, such as `best`, also consider
+                the time between article and post where both are known.
             columns: names of the columns or keys that contain the posts, such as `{"text": "body"}`.
 
         Returns:
@@ -93,8 +97,9 @@ class Ranker:
                 no threshold reaches the target, or the filter names a field that no post has.
         """
         request = RankRequest(
-            top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies
-        )
+            top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
+            ignore_dates,
+        )  # fmt: skip
         frame = frame_of(posts)
         articles = as_articles(article)
         candidates = as_posts(posts if frame is None else frame, columns)
@@ -209,9 +214,8 @@ class Ranker:
             and request.calibration.fingerprint
         ):
             request.check_model(self._reference.fingerprint)
-        of_each = self._finite(
-            with_passages(self.model, request.passages).score_independently(articles, posts)
-        )
+        query = without_dates(articles) if request.ignore_dates else articles
+        of_each = self._finite(with_passages(self.model, request.passages).score_independently(query, posts))
         scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
         return ScoredPosts(self.model, self.name, articles, posts, scores)
 

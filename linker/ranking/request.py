@@ -37,6 +37,7 @@ class RankRequest:
         passages: how articles are scored: `whole`, or cut into passages of which the `best` counts or the `mean`.
         filter: rank only posts that meet these conditions; their scores do not change.
         copies: list near-duplicates one by one instead of the best of each group.
+        ignore_dates: score by text alone, as if the articles had no date.
 
     Raises:
         LinkerError: if options contradict each other or are out of range.
@@ -53,6 +54,7 @@ class RankRequest:
     passages: Passages = "whole"
     filter: Filter | None = None
     copies: bool = False
+    ignore_dates: bool = False
 
     def __post_init__(self) -> None:
         if self.threshold is not None and math.isnan(self.threshold):
@@ -67,6 +69,8 @@ class RankRequest:
             raise LinkerError(
                 "--labels and --calibration: give one; labels of the posts themselves are better"
             )
+        if self.calibration is not None and self.ignore_dates:
+            raise LinkerError("--calibration: learned with dates; leave out --calibration or --ignore-dates")
         check_targets(self.threshold, self.precision, self.recall, self.has_evidence)
         if self.calibration is not None:
             self.calibration.check(passages=self.passages)

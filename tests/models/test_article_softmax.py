@@ -251,8 +251,8 @@ def test_kinship_is_not_negative() -> None:
 def test_configs_of_older_model_folders_load_with_their_names() -> None:
     new = {"type": "article_softmax", "temperature": 0.5, "null_score": 0.3, "neighbor_weight": 0.2}
     old = {"type": "competing", "temperature": 0.5, "none": 0.3, "kinship": 0.2}
-    expected = build(Model, {**new, "model": {"type": "ensemble", "parts": ["tfidf", "recency"]}})
-    older = build(Model, {**old, "model": {"type": "hybrid", "parts": ["tfidf", "near_in_time"]}})
+    expected = build(Model, {**new, "model": {"type": "ensemble", "parts": ["tfidf", "elapsed_time"]}})
+    older = build(Model, {**old, "model": {"type": "hybrid", "parts": ["tfidf", "elapsed_time"]}})
     pair = articles(3), posts(5)
     assert np.array_equal(older.score(*pair), expected.score(*pair))
     assert [part.__module__ for part in all_submodels(older)] == [

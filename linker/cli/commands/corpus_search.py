@@ -64,6 +64,7 @@ def search(
     ] = False,
     copies: shared.Copies = False,
     explain: shared.Explain = False,
+    ignore_dates: shared.IgnoreDates = False,
     format_: shared.OutFormat = None,
     out: shared.Out = None,
     engine: EngineName = "local",
@@ -79,7 +80,7 @@ def search(
     format_ = format_of(out, format_)
     request = shared.request_of(
         format_, top, offset, (threshold, precision, recall), (labels, calibration), explain, passages,
-        shared.filter_of(since, until, lang, where), copies,
+        shared.filter_of(since, until, lang, where), copies, ignore_dates,
     )  # fmt: skip
     if approximate and engine != "local":
         raise LinkerError("--approximate: searches in this process; leave out --engine")
@@ -118,6 +119,8 @@ def search_corpus(
         status.say(note)
     for sentence in corpus.left_out(request.filter) if request.filter else []:
         status.say(sentence)
+    if not request.ignore_dates and corpus.uses_dates(articles):
+        shared.say_dates(articles)
     status.step("searching the corpus")
     shared.show(corpus.answer(articles, request, fusion, approximate), request, out, format_)
 

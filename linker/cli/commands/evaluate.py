@@ -43,6 +43,9 @@ def evaluate(
         ),
     ] = False,
     passages: PassagesOption = "whole",
+    ignore_dates: Annotated[
+        bool, typer.Option("--ignore-dates", help="Score by text alone, whenever posts were written.")
+    ] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="JSON file to write the results to.")
     ] = None,
@@ -82,6 +85,6 @@ def evaluate(
     outputs.check(resolved, given=len(models), inputs=[articles, posts])
     linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
     linked = only_split(linked, split) if split else linked
-    comparison = evaluate_models(resolved, linked, outputs, passages, one_at_a_time)
+    comparison = evaluate_models(resolved, linked, outputs, passages, one_at_a_time, ignore_dates)
     outputs.write_rest(comparison, reference)
     print_comparison(comparison, reference)

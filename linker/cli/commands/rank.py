@@ -51,6 +51,7 @@ def rank(
     passages: PassagesOption = "whole",
     copies: shared.Copies = False,
     explain: shared.Explain = False,
+    ignore_dates: shared.IgnoreDates = False,
     format_: shared.OutFormat = None,
     out: shared.Out = None,
     on_error: OnError = "strict",
@@ -69,7 +70,7 @@ def rank(
     format_ = format_of(out, format_)
     request = shared.request_of(
         format_, top, 0, (threshold, precision, recall), (labels, calibration), explain, passages,
-        shared.filter_of(since, until, lang), copies,
+        shared.filter_of(since, until, lang), copies, ignore_dates,
     )  # fmt: skip
     found, faults = None, Faults()
     if not posts:
@@ -104,8 +105,11 @@ def rank(
     if model is None:
         status.say(f"no --model given: ranking with `{BEST}`, the bundled model")
 
+    from linker.models.elapsed_time import uses_dates
     from linker.ranking.ranker import Ranker
 
     ranker = Ranker(reference.load(), reference.file_name)
+    if not ignore_dates and uses_dates(ranker.model, articles, any(post.created_at for post in candidates)):
+        shared.say_dates(articles)
     status.step(f"scoring {len(candidates):,} posts")
     shared.show(ranker.answer(articles, candidates, request), request, out, format_)

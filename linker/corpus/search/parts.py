@@ -23,11 +23,11 @@ from linker.corpus.storage.reader import batches
 from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
+from linker.models.elapsed_time import ElapsedTimeModel
 from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import BM25Model, StopWords, TfidfModel
 from linker.models.model import Model, embedding_submodel
 from linker.models.passage_pooling import Passages, split_articles
-from linker.models.recency import RecencyModel
 
 if TYPE_CHECKING:
     import lance
@@ -115,7 +115,8 @@ class PartsQuery:
         if model is self._without:
             return np.zeros(self._parts.dataset.count_rows(), dtype=np.float32)
         if isinstance(model, ArticleSoftmaxModel):
-            return model.against_none(self._of(model.model, number))
+            scores = model.against_none(self._of(model.model, number))
+            return scores if model.time is None else scores + self._of(model.time, number)
         if isinstance(model, EnsembleModel):
             return model.fuse_independently([self._of(part, number)[None] for part in model.submodels()])[0]
         if isinstance(model, BundledWordVectorsModel):
@@ -125,21 +126,15 @@ class PartsQuery:
         if isinstance(model, BM25Model):
             postings = self._parts.postings(model.stop_words)
             return postings.scores([self._articles[number]], model.k1, model.b)
-        if isinstance(model, RecencyModel):
-            return self._by_time(model, number)
+        if isinstance(model, ElapsedTimeModel):
+            article = self._articles[number]
+            return model.score_times(article, self._parts.times())
         if id(model) not in self._queries:
             vectors = model.article_vectors(self._articles)
             assert vectors is not None  # it has vectors
             self._queries[id(model)] = vectors
         query = Query(self._queries[id(model)][number][None], getattr(model, "similarity", "cosine"))
         return self._engine.scores(self._parts.vectors(model), query)
-
-    def _by_time(self, model: RecencyModel, number: int) -> np.ndarray:
-        parts = [np.zeros(0, dtype=np.float32)]
-        for batch in batches(self._parts.dataset, ["created_at"]):
-            posts = [Post("", "", created_at=at) for at in batch.column("created_at").to_pylist()]
-            parts.append(model.score(self._articles, posts)[number])
-        return np.concatenate(parts)
 
 
 class Parts:
@@ -164,6 +159,7 @@ class Parts:
         self._folder, self._vectors = folder, {id(self.first): vectors}
         self._further = [part for part in _vector_parts(model) if part is not self.first]
         self._postings: dict[StopWords, Postings] = {}
+        self._times: np.ndarray | None = None
 
     @property
     def plain(self) -> bool:
@@ -206,6 +202,18 @@ class Parts:
 
         return vectors
 
+    def times(self) -> np.ndarray:
+        """Return when the posts were created: float64, seconds since 1970 in UTC; NaN where unknown."""
+        if self._times is None:
+            import pyarrow as pa  # of the extra `corpus`
+
+            parts = [np.zeros(0)]
+            for batch in batches(self.dataset, ["created_at"]):
+                micros = batch.column("created_at").cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+                parts.append(micros.to_numpy(zero_copy_only=False) / 1e6)
+            self._times = np.concatenate(parts)
+        return self._times
+
     def postings(self, stop_words: StopWords) -> Postings:
         """The words of all posts."""
         if stop_words not in self._postings:
@@ -223,7 +231,7 @@ def check_parts(model: Model) -> Model:
     if first is None:
         raise ModelError("gives no vectors that a corpus could keep; give a trained model folder")
     for part in _leaves(model):
-        known = (TfidfModel, BM25Model, RecencyModel, BundledWordVectorsModel)
+        known = (TfidfModel, BM25Model, ElapsedTimeModel, BundledWordVectorsModel)
         if not isinstance(part, known) and type(part).post_vectors is Model.post_vectors:
             raise ModelError(
                 f"its part {type(part).__name__} cannot score the posts of a corpus; rank files of posts (--posts)"

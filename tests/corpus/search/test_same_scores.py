@@ -42,6 +42,13 @@ SUM = {
 }
 MODELS = {
     "of three parts": {"type": "competing", "temperature": 0.06, "none": 0.3, "model": SUM},
+    "with elapsed time": {
+        "type": "article_softmax",
+        "temperature": 0.06,
+        "null_score": 0.3,
+        "model": SUM,
+        "time": "elapsed_time",
+    },
     "with stop words": {
         "type": "hybrid",
         "fusion": "sum",
@@ -49,7 +56,7 @@ MODELS = {
             {"type": "tfidf", "stop_words": "none"},
             CONFIG,
             {"type": "bm25", "k1": 0.9, "b": 0.4},
-            {"type": "near_in_time", "days": 3},
+            {"type": "elapsed_time", "weight": 0.1},
         ],
     },
     "standardized": {"type": "hybrid", "parts": [CONFIG, "bm25"], "weights": [1, 0.5]},

@@ -1,0 +1,242 @@
+"""Elapsed time: how much more often posts about an article appear so long after it than other posts do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import numpy as np
+from typing_extensions import override
+
+from linker.common.checks import above
+from linker.common.errors import ConfigError, ModelError
+from linker.common.files import atomic_write
+from linker.data.types import Article, LinkedPosts, Post
+from linker.models.model import Model, all_submodels
+
+_DAY = 24 * 60 * 60
+_FILE = "elapsed_time.json"
+
+#: Days since the beginning of the day of the article (UTC), and the natural logarithm of the density of posts about it
+#: relative to posts that are spread evenly over the year before and the two years after. Rounded from the links of two
+#: sources that weigh the same: comments on the news of the day, and replies with fact-checks (decision 167).
+DEFAULT_PROFILE = (
+    (-365.0, -3.8), (-30.0, -3.0), (-7.0, -0.8), (-3.0, 0.4), (-1.0, 2.0), (0.0, 4.2), (0.5, 5.8), (1.0, 6.0),
+    (2.0, 4.4), (4.0, 2.9), (7.0, 1.8), (14.0, 0.8), (30.0, 0.2), (120.0, -0.3), (365.0, -0.8), (1000.0, -1.3),
+)  # fmt: skip
+
+#: Articles whose time is known were published half a day after the beginning of their day, on average.
+_HALF_A_DAY = 0.5
+#: Where the logarithmic axis has its finest resolution, in days: the middle of the first day's posts.
+_CENTER = 0.9
+_KNOTS = np.array(
+    [-1500, -365, -90, -30, -14, -7, -3, -1.5, -0.75, 0, 0.5, 1, 1.5, 2, 3, 4.5, 7, 12, 22, 50, 120, 300, 700, 1500.0]
+)  # fmt: skip
+_BINS = 250
+#: The bin of pairs in which a time is missing.
+_UNKNOWN = np.uint8(_BINS)
+#: Pairs that a profile counts for, so that a few posts change it little.
+_PSEUDO_COUNTS = 50.0
+#: Share of posts that appear at any time, whatever the article: bounds the effect of wrong clocks.
+_ANY_TIME = 0.02
+
+
+@Model.register("elapsed_time")
+class ElapsedTimeModel(Model):
+    """Log ratio of the densities of posts about an article and of all posts, as a function of the time between them.
+
+    Use it as `time` of `article_softmax`, which estimates its profile from the posts if several articles are scored
+    together. Training learns the profile from the links of the training set. Pairs with a missing time score 0.
+
+    Args:
+        weight: factor of the log ratio, > 0; below 1 because text and time are not independent.
+        estimated_weight: `weight` of a profile that was estimated from the posts themselves, > 0.
+        profile: pairs of days since the beginning of the article's day (UTC) and the log ratio, by days; in between it
+            is interpolated on a logarithmic axis. None: `DEFAULT_PROFILE`.
+    """
+
+    keys_without_weights = frozenset({"weight", "estimated_weight", "profile"})
+
+    def __init__(
+        self,
+        weight: float = 0.75,
+        estimated_weight: float = 0.9,
+        profile: list[list[float]] | None = None,
+    ) -> None:
+        above(0, weight=weight, estimated_weight=estimated_weight)
+        self.weight, self.estimated_weight = weight, estimated_weight
+        given = np.array(DEFAULT_PROFILE if profile is None else profile, dtype=np.float64)
+        if given.ndim != 2 or given.shape[1:] != (2,) or not len(given) or (np.diff(given[:, 0]) <= 0).any():
+            raise ConfigError(
+                "elapsed_time: `profile` is not a list of [days, log ratio] in the order of days"
+            )
+        self._log_ratios = np.interp(_axis(_KNOTS), _axis(given[:, 0]), given[:, 1])
+
+    @override
+    def prepare(self, data: LinkedPosts) -> None:
+        """Learn the profile from the links; of few links, it stays close to what it was."""
+        bins = self.bins(data.articles, data.posts)
+        learned = self._maximized(bins, data.relevance())
+        if learned is not None:
+            # On the scale of the default profile, whose reference does not depend on the training posts.
+            self._log_ratios = learned + self._log_mean(bins)
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Return the weighted log ratio, 0 where a time is missing: float32, articles × posts."""
+        return self._looked_up(self.bins(articles, posts), self._log_ratios, self.weight)
+
+    def score_times(self, article: Article, times: np.ndarray) -> np.ndarray:
+        """Score the posts of one article by their times alone.
+
+        Args:
+            article: the article.
+            times: float64, seconds since 1970 in UTC; NaN where missing.
+
+        Returns:
+            float32, one per time.
+        """
+        return self._looked_up(_bins(_started([article]), times), self._log_ratios, self.weight)[0]
+
+    def bins(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Return the class of elapsed time of each pair: uint8, articles × posts."""
+        return _bins(_started(articles), _seconds([post.created_at for post in posts]))
+
+    def normalized(self, bins: np.ndarray) -> np.ndarray:
+        """Return scores whose ratios have the mean 1 over all pairs with times: float32, of the shape of `bins`."""
+        return self._looked_up(bins, self._log_ratios - self._log_mean(bins), self.estimated_weight)
+
+    def reestimated(self, bins: np.ndarray, probabilities: np.ndarray, of: np.ndarray) -> np.ndarray:
+        """Return scores by a profile estimated from pairs that are relevant with some probability.
+
+        This is the M-step of an expectation-maximization of two classes of pairs.
+
+        Args:
+            bins: from `bins`, articles × some posts.
+            probabilities: 0 to 1, of the shape of `bins`.
+            of: from `bins`, the pairs to score.
+
+        Returns:
+            float32, of the shape of `of`; 0 where a time is missing.
+        """
+        estimated = self._maximized(bins, probabilities)
+        return self._looked_up(
+            of, self._log_ratios if estimated is None else estimated, self.estimated_weight
+        )
+
+    def _maximized(self, bins: np.ndarray, probabilities: np.ndarray) -> np.ndarray | None:
+        """Log ratios at the knots, with pseudo-counts of the profile; None if no pair has both times."""
+        every = _at_knots(bins)
+        if not every.sum():
+            return None
+        every /= every.sum()
+        relevant = _at_knots(bins, probabilities)
+        expected = np.exp(self._log_ratios) * every
+        density = (relevant + _PSEUDO_COUNTS * expected / expected.sum()) / (relevant.sum() + _PSEUDO_COUNTS)
+        ratios = np.divide(density, every, out=np.zeros_like(density), where=every > 0)
+        # Without any pair nearby, the profile stands, on the same scale.
+        ratios = np.where(every > 0, ratios, np.exp(self._log_ratios) / expected.sum())
+        learned: np.ndarray = np.log((1 - _ANY_TIME) * ratios + _ANY_TIME)
+        return learned
+
+    def _log_mean(self, bins: np.ndarray) -> float:
+        every = _at_knots(bins)
+        return float(np.log((np.exp(self._log_ratios) * every).sum() / every.sum())) if every.sum() else 0.0
+
+    def _looked_up(self, bins: np.ndarray, log_ratios: np.ndarray, weight: float) -> np.ndarray:
+        table = np.append(_INTERPOLATION @ log_ratios * weight, 0.0).astype(np.float32)
+        return np.asarray(table[bins])
+
+    @override
+    def save_state(self, folder: Path) -> None:
+        """Write the profile as JSON: days and log ratios."""
+        profile = [[day, round(float(ratio), 6)] for day, ratio in zip(_KNOTS.tolist(), self._log_ratios)]
+        with atomic_write(folder / _FILE) as file:
+            json.dump({"profile": profile}, file)
+
+    @override
+    def load_state(self, folder: Path) -> None:
+        """Read the profile; a folder without one has the profile of the config.
+
+        Raises:
+            ModelError: if the file is damaged.
+        """
+        path = folder / _FILE
+        if not path.exists():
+            return
+        try:
+            profile = np.array(json.loads(path.read_text(encoding="utf-8"))["profile"], dtype=np.float64)
+            if profile.shape != (len(_KNOTS), 2) or not np.isfinite(profile).all():
+                raise ValueError("not a list of days and log ratios")
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"{path}: damaged ({error}); train the model again") from error
+        self._log_ratios = profile[:, 1]
+
+
+def without_dates(articles: Sequence[Article]) -> list[Article]:
+    """Return the articles without their time of publication, so that their scores depend on text alone."""
+    return [replace(article, published=None) for article in articles]
+
+
+def uses_dates(model: Model, articles: Sequence[Article], dated_posts: bool) -> bool:
+    """Return whether scores depend on dates.
+
+    Args:
+        model: the model.
+        articles: the query.
+        dated_posts: whether any post has a time.
+    """
+    timed = any(
+        isinstance(part, ElapsedTimeModel) or getattr(part, "time", None) is not None
+        for part in all_submodels(model)
+    )
+    return timed and dated_posts and any(article.published is not None for article in articles)
+
+
+def _axis(days: np.ndarray) -> np.ndarray:
+    """Map days to a signed logarithmic axis."""
+    shifted = days - _CENTER
+    return np.asarray(np.sign(shifted) * np.log1p(2 * np.abs(shifted)))
+
+
+def _interpolation() -> np.ndarray:
+    """Weights of the knots in each bin's center: bins × knots, rows add up to 1."""
+    edges = np.linspace(_axis(_KNOTS)[0], _axis(_KNOTS)[-1], _BINS + 1)
+    centers = (edges[1:] + edges[:-1]) / 2
+    return np.stack([np.interp(centers, _axis(_KNOTS), row) for row in np.eye(len(_KNOTS))], axis=1)
+
+
+_INTERPOLATION = _interpolation()
+
+
+def _at_knots(bins: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the number, or sum of weights, of the pairs near each knot: float64."""
+    flat = None if weights is None else np.asarray(weights, dtype=np.float64).ravel()
+    counts = np.bincount(bins.ravel(), flat, minlength=_BINS + 1)[:_BINS]
+    return np.asarray(counts @ _INTERPOLATION)
+
+
+def _bins(started: np.ndarray, posted: np.ndarray) -> np.ndarray:
+    """uint8, articles × posts."""
+    low, high = _axis(_KNOTS)[[0, -1]]
+    bins = np.full((len(started), len(posted)), _UNKNOWN, dtype=np.uint8)
+    for row, start in enumerate(started):  # one row at a time: little memory for many pairs
+        known = np.isfinite(posted) & np.isfinite(start)
+        place = (_axis((posted[known] - start) / _DAY) - low) / (high - low) * _BINS
+        bins[row, known] = np.clip(place, 0, _BINS - 1).astype(np.uint8)
+    return bins
+
+
+def _started(articles: Sequence[Article]) -> np.ndarray:
+    """Seconds since 1970 at the beginning of the articles' days, half a day before a known time; NaN if missing."""
+    seconds = _seconds([article.published for article in articles])
+    return np.where(
+        seconds % _DAY == 0, seconds, seconds - _HALF_A_DAY * _DAY
+    )  # midnight: only the day is known
+
+
+def _seconds(times: Sequence[datetime | None]) -> np.ndarray:
+    """Seconds since 1970; NaN for missing times."""
+    return np.array([np.nan if time is None else time.timestamp() for time in times], dtype=np.float64)
