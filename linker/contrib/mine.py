@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.common.concurrency import cores
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _command(name: str, help_: str) -> None:
         _check_outside(out, archives)
         miner = PairMiner.by_name(name)()
         filter = _filter(min_length, lang, keep_cut, texts)
-        _run(lambda: mine_pairs(archives, miner, out, filter, max_pairs, _processes(workers), on_error))
+        _run(lambda: mine_pairs(archives, miner, out, filter, max_pairs, workers or cores(), on_error))
         print(out)
 
 
@@ -134,7 +134,7 @@ def benchmarks(
     filter = _filter(min_length, lang, keep_cut, texts)
     train = train or []
     _check_folder(out, archives, train)
-    numbers = (queries, positives, negatives, _processes(workers))
+    numbers = (queries, positives, negatives, workers or cores())
     _run(lambda: mine_benchmarks(archives, out, train, filter, *numbers, on_error))
     print(out)
 
@@ -224,10 +224,6 @@ def _filter(
     if "any" in lang and len(lang) > 1:
         raise LinkerError(f"--lang any excludes other languages (given: {', '.join(lang)})")
     return TweetFilter(min_length, [] if lang == ["any"] else sorted(set(lang)), keep_cut, texts)
-
-
-def _processes(workers: int | None) -> int:
-    return workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or 1
 
 
 def _check_outside(out: Path, archives: list[Path]) -> None:

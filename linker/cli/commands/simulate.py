@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -111,6 +110,7 @@ def simulate(
     from linker.cli.commands.annotate_start import component
     from linker.cli.options import naming_columns, post_columns
     from linker.cli.tables import print_study
+    from linker.common.concurrency import cores
     from linker.common.console import progress_bar, stderr
     from linker.common.errors import LinkerError
     from linker.config import build
@@ -141,7 +141,7 @@ def simulate(
         raise LinkerError("no task has a relevant post; there is nothing to find")
     with progress_bar() as progress:
         bar = progress.add_task("simulating", total=len(tasks) * len(plan.strategies) * seeds)
-        results = study(tasks, plan, _processes(workers), lambda: progress.advance(bar))
+        results = study(tasks, plan, workers or cores(), lambda: progress.advance(bar))
     print_study(results, tasks, plan)
     if out is not None:
         for written in write_study(out, results, tasks, plan):
@@ -171,9 +171,3 @@ def _tasks(planned: list[TaskSpec], model: Model) -> list[Task]:
             else:
                 tasks.append(task)
     return tasks
-
-
-def _processes(workers: int | None) -> int:
-    return workers or (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
