@@ -10,12 +10,12 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, NamedTuple, cast
 from zipfile import BadZipFile, ZipFile
 
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
-from linker.data.io.streams import DAMAGE, decompressor, packing_of
+from linker.data.io.streams import DAMAGE, decompressor, packing_of, rejoined
 
 _BUFFER = 1 << 18
 
@@ -37,27 +37,7 @@ def decompressed(stream: IO[bytes]) -> IO[bytes]:
         raise UnsupportedCompression("is a zip archive inside another archive; unpack it first")
     if packing == "UTF-16":
         raise UnsupportedCompression("is UTF-16 text; save it as UTF-8")
-    return decompressed(_buffered(_ForwardReader(decompressor(stream, packing))))
-
-
-def _buffered(raw: io.RawIOBase) -> IO[bytes]:
-    return cast(IO[bytes], io.BufferedReader(raw, _BUFFER))
-
-
-class _ForwardReader(io.RawIOBase):
-    """A raw stream over a stream that need not support seeking."""
-
-    def __init__(self, stream: Any) -> None:
-        # `read1` returns everything before a damage, `read` may not.
-        self._read = getattr(stream, "read1", stream.read)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        chunk = self._read(len(buffer))
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
+    return decompressed(rejoined(b"", decompressor(stream, packing)))
 
 
 _ENCRYPTED = 0x1
@@ -117,10 +97,10 @@ def source_lines(source: Source) -> Iterator[bytes | None]:
 def _lines(source: Source) -> Generator[bytes | None, None, None]:
     with open(source.path, "rb") as file:
         if source.member and packing_of(file.read(10)) == "zip":
-            raw: io.RawIOBase = _ForwardReader(_open_member(file, source.start))
+            packed: IO[bytes] = rejoined(b"", _open_member(file, source.start))
         else:
-            raw = _Section(file, source.start, source.size)
-        for stream in _streams(_buffered(raw)):
+            packed = cast(IO[bytes], io.BufferedReader(_Section(file, source.start, source.size), _BUFFER))
+        for stream in _streams(packed):
             yield from read_lines(stream)
 
 
@@ -220,7 +200,7 @@ def _streams(stream: IO[bytes]) -> Iterator[IO[bytes]]:
             if member.isfile() and _is_archive(member.name):
                 inside = tar.extractfile(member)
                 if inside is not None:
-                    yield from _streams(_buffered(_ForwardReader(inside)))
+                    yield from _streams(rejoined(b"", inside))
 
 
 def _is_tar(stream: IO[bytes]) -> bool:

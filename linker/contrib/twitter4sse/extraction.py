@@ -123,8 +123,9 @@ def extract(config: ExtractionConfig, unit: Sequence[Source], path: Path) -> Non
                         f"{error}; with --on-error skip the lines before the damage are used"
                     ) from error
                 damaged.append(str(error))
-    with atomic_write(path.with_suffix(".json")) as file:
-        json.dump({"lines": lines, "links": found, "damaged": damaged}, file)
+        # A part that is there has its counts, even if a kill comes between the two.
+        with atomic_write(path.with_suffix(".json")) as counts:
+            json.dump({"lines": lines, "links": found, "damaged": damaged}, counts)
 
 
 def _links(
