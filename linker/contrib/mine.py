@@ -184,7 +184,7 @@ def augmented(
     ] = "strict",
 ) -> None:
     """Augment labeled texts: swap in topic words and names of other topics, and replace words by a model."""
-    from linker.common.console import stderr
+    from linker.common.console import info
     from linker.common.files import check_writable
     from linker.contrib.wrapresentations.augmentation import augment
     from linker.contrib.wrapresentations.reader import LabelledTexts
@@ -192,11 +192,9 @@ def augmented(
     check_writable(out, [labels, *([texts] if texts else [])])
     reader = LabelledTexts(str(labels), str(texts) if texts else None, classes=None, on_error=on_error)
     counts = augment(reader.read().posts, model, out, set(keep_topic or []), share, seed)
-    stderr.print(
+    info(
         f"{counts.texts:,} texts: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and "
-        f"mentions replaced, {counts.filled:,} words filled in by the model; {counts.kept:,} texts unchanged",
-        highlight=False,
-        soft_wrap=True,
+        f"mentions replaced, {counts.filled:,} words filled in by the model; {counts.kept:,} texts unchanged"
     )
     print(out)
 
@@ -205,7 +203,7 @@ def _run(work: Callable[[], Report]) -> None:
     """Run a mining function and print its report to standard error."""
     import time
 
-    from linker.common.console import stderr, warn
+    from linker.common.console import info, stderr, warn
 
     began = time.monotonic()
     report = work()
@@ -213,7 +211,7 @@ def _run(work: Callable[[], Report]) -> None:
     stderr.print(report.table())
     for damage in report.damaged:
         warn(damage)
-    stderr.print(f"{report.lines.total():,} lines in {seconds:.0f} s", highlight=False)
+    info(f"{report.lines.total():,} lines in {seconds:.0f} s")
 
 
 def _filter(

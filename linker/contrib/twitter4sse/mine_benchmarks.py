@@ -12,11 +12,11 @@ from typing import Literal
 
 from linker.common.console import track
 from linker.common.errors import DataError
+from linker.common.files import write_lines
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter, clean, text_hash
 from linker.contrib.twitter4sse.extraction import ExtractionConfig, extract_links
 from linker.contrib.twitter4sse.groups import read_groups
-from linker.contrib.twitter4sse.mine_pairs import write_lines
 from linker.contrib.twitter4sse.pair_miners import PairMiner
 from linker.contrib.twitter4sse.report import Report
 from linker.contrib.twitter4sse.reranking_sets import SetBuilder

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 from linker.common.console import track
-from linker.common.files import atomic_write
+from linker.common.files import write_lines
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.extraction import ExtractionConfig, extract_links
@@ -135,20 +133,3 @@ def report_path(out: Path) -> Path:
     """Return the path of an output's report: pairs.jsonl.gz → pairs.report.json."""
     name = out.name.removesuffix(".gz").removesuffix(".jsonl")
     return out.with_name(f"{name}.report.json")
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines atomically, compressed if the name ends in .gz; equal lines give equal bytes."""
-    with atomic_write(path, "wb") as file, _compressed(file, path.suffix == ".gz") as target:
-        for line in lines:
-            target.write(line.encode())
-
-
-@contextmanager
-def _compressed(file: IO[bytes], gz: bool) -> Iterator[IO[bytes]]:
-    if not gz:
-        yield file
-        return
-    # Neither name nor time in the header.
-    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        yield packed  # type: ignore[misc]
