@@ -37,7 +37,7 @@ T = TypeVar("T")
 TOP = 100
 BATCH_SIZES = (16, 32, 64, 128, 256)
 LINKER, VECTORS, DEFAULT = "linker corpus build", "linker, vectors only", "MiniLM, batches of 32"
-FLOOR, EXACT, APPROXIMATE, WORDS = "numpy", "exact", "approximate", "with words"
+FLOOR, EXACT, WORDS = "numpy", "exact", "with words"
 WHOLE, PASSAGES, ARTICLE = "all that `linker rank` does", "best passage, article encoded", "article to vector"
 # `linker` as a command of its own, with appends of another size where a run is too small for the usual ones.
 _COMMAND = """
@@ -161,18 +161,14 @@ def killed(posts: Path, model: Path, whole: Path, corpus: Path, amounts: Amounts
 
 
 def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: Amounts) -> dict[str, Any]:
-    """Times of what comes once, and of questions beside a plain matrix product; what approximate search finds.
-
-    The index for approximate search is made with one half of the articles, the other half is asked about.
-    """
+    """Times of what happens once, and of searches beside a plain matrix product."""
     (corpus / GROUPS).unlink(missing_ok=True)
     shutil.rmtree(corpus / LEXICAL, ignore_errors=True)
-    known, asked = articles[::2], articles[1::2]
+    asked = articles[1::2]
     once: dict[str, float] = {}
     opened = _timed(once, "opening", lambda: Corpus.open(corpus, model))
     _timed(once, "first question", lambda: opened.rank(asked[0], TOP, fusion="none"))
     _timed(once, "first question with words", lambda: opened.rank(asked[0], TOP, fusion="zscore"))
-    _timed(once, "making the index", lambda: opened.make_index(known))
     encoder = embedding_submodel(opened.model)
     assert encoder is not None
     vectors = encoder.article_vectors(asked)
@@ -186,19 +182,13 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
     tasks: dict[str, Callable[[int], object]] = {
         FLOOR: lambda i: plain_search(matrix, vectors[i % len(asked)]),
         EXACT: ask(given),
-        APPROXIMATE: ask(given, approximate=True),
         WORDS: ask(given, fusion="zscore"),
         WHOLE: lambda i: opened.rank(asked[i % len(asked)], TOP),
         PASSAGES: ask(opened, passages="best"),
         ARTICLE: lambda i: encoder.article_vectors([asked[i % len(asked)]]),
     }
     seconds = in_turn(f"questions to {len(matrix):,} posts", tasks, amounts.rounds)
-    found = [
-        [{post.post.id for post in ask(given, copies=True, approximate=way)(i)} for way in (False, True)]
-        for i in range(len(asked))
-    ]
-    recall = float(np.mean([len(exact & near) / len(exact) for exact, near in found]))
-    return {"once": once, "seconds": seconds, "recall": recall, "asked": len(asked)}
+    return {"once": once, "seconds": seconds}
 
 
 def _timed(into: dict[str, float], name: str, task: Callable[[], T]) -> T:

@@ -9,7 +9,6 @@ from typing import Any
 
 from benchmarks.charts import curves
 from benchmarks.corpus.measurements import (
-    APPROXIMATE,
     ARTICLE,
     EXACT,
     FLOOR,
@@ -35,7 +34,7 @@ def write(settings: Part, parts: Mapping[str, Part], path: Path) -> None:
     builds = {size: parts[f"build-{size}"] for size in sizes}
     asked = {size: parts[f"ask-{size}"] for size in sizes}
     picture = path.with_suffix(".svg")
-    names = {EXACT: "exact", APPROXIMATE: "approximate", WORDS: "exact, with words", FLOOR: "matrix product"}
+    names = {EXACT: "exact", WORDS: "exact, with words", FLOOR: "matrix product"}
     curves(
         f"Milliseconds to the best {TOP} by number of posts",
         {
@@ -83,13 +82,6 @@ def _targets(sizes: list[int], parts: Mapping[str, Part]) -> list[str]:
         Target("posts/s of `linker corpus build` against MiniLM", 20, True, ratio, "{:.1f}×"),
         Target(
             f"exact search of {sizes[-1]:,} posts against numpy", 1.5, False, _slower(asked, EXACT), "{:.2f}×"
-        ),
-        Target(
-            f"recall@{TOP} of approximate search, {sizes[-1]:,} posts",
-            0.95,
-            True,
-            parts[f"ask-{sizes[-1]}"]["recall"],
-            "{:.1%}",
         ),
         Target(
             f"peak memory of a build of {sizes[-1]:,} posts against {sizes[-2]:,}",
@@ -167,15 +159,14 @@ def _building(builds: Mapping[int, Part], killed: Part) -> list[str]:
 
 
 def _asking(asked: Mapping[int, Part], picture: Path) -> list[str]:
-    names = (FLOOR, EXACT, APPROXIMATE, WORDS, WHOLE, PASSAGES)
+    names = (FLOOR, EXACT, WORDS, WHOLE, PASSAGES)
     lines = [
         "## Asking",
         "",
         f"The best {TOP} posts for one article, another in every round, the corpus open. *numpy* is a matrix product "
         "over vectors in memory and `argpartition`, no more. *Exact* is `Corpus.rank` with the article's vector given: "
-        "scores, near-duplicates once each with their count, the posts read from disk; *approximate* the same with the "
-        "index of `linker corpus index`, *with words* adds BM25 scores, as `linker rank` does "
-        "unless told otherwise.",
+        "scores, near-duplicates once each with their count, the posts read from disk; *with words* "
+        "adds BM25 scores (`--fusion zscore`).",
         "",
         f"| posts | {' | '.join(names)} |",
         "|---" * (1 + len(names)) + "|",
@@ -189,16 +180,14 @@ def _asking(asked: Mapping[int, Part], picture: Path) -> list[str]:
     once = list(next(iter(asked.values()))["once"])
     lines += [
         "",
-        f"Encoding an article takes {1000 * encode:.1f} ms. What comes once, in seconds, and how many of the {TOP} "
-        f"best approximate search finds, the mean over {next(iter(asked.values()))['asked']} articles that its index "
-        "was not made with:",
+        f"Encoding an article takes {1000 * encode:.1f} ms. What happens once, in seconds:",
         "",
-        f"| posts | {' | '.join(once)} | recall@{TOP} |",
-        "|---" * (2 + len(once)) + "|",
+        f"| posts | {' | '.join(once)} |",
+        "|---" * (1 + len(once)) + "|",
     ]
     for size, found in asked.items():
         cells = [f"{found['once'][name]:,.2f}" for name in once]
-        lines.append(f"| {size:,} | {' | '.join(cells)} | {found['recall']:.1%} |")
+        lines.append(f"| {size:,} | {' | '.join(cells)} |")
     return [*lines, "", f"![milliseconds by number of posts]({picture.name})"]
 
 

@@ -26,15 +26,15 @@ import numpy as np
 import torch
 from scipy.stats import binomtest
 
-from linker.common.files import atomic_write
-from linker.config import build, load_config
-from linker.contrib.deboom2016.evaluation import (
+from benchmarks.papers.deboom2016_metrics import (
     PairDistances,
     WordTfidf,
     best_threshold,
     jensen_shannon,
     split_error,
 )
+from linker.common.files import atomic_write
+from linker.config import build, load_config
 from linker.contrib.deboom2016.word_weights import WordPoolingEncoder
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits

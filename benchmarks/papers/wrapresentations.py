@@ -25,16 +25,16 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from linker.common.errors import ModelError
-from linker.config import build, load_config
-from linker.contrib.wrapresentations.augmentation import augment
-from linker.contrib.wrapresentations.batches import count_pairs
-from linker.contrib.wrapresentations.evaluation import (
+from benchmarks.papers.wrapresentations_metrics import (
     PairFigures,
     cross_validated_f1,
     pair_figures,
     topic_wise_f1,
 )
+from linker.common.errors import ModelError
+from linker.config import build, load_config
+from linker.contrib.wrapresentations.augmentation import augment
+from linker.contrib.wrapresentations.batches import count_pairs
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
 from linker.data.types import LinkedPosts, Post

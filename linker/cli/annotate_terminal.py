@@ -8,7 +8,6 @@ import select
 import signal
 import sys
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any
 
 from rich.console import Console
@@ -199,9 +198,7 @@ class Keys:
         self._told_before = signal.set_wakeup_fd(self._told)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         signal.set_wakeup_fd(self._told_before)
         os.close(self._signals)
         os.close(self._told)

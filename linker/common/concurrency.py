@@ -1,12 +1,25 @@
-"""Prefetching: a thread prepares the next item while the current one is processed."""
+"""Work in other processes, and a thread that prepares the next item."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from linker.common.errors import LinkerError
 
 T = TypeVar("T")
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
@@ -21,3 +34,65 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
         while (item := coming.result()) is not end:
             coming = worker.submit(next, source, end)
             yield item  # type: ignore[misc]
+
+
+def in_processes(
+    function: Callable[..., T], context: Any, tasks: Sequence[tuple[Any, ...]], workers: int
+) -> Iterator[tuple[int, T]]:
+    """Yield the number of each task and `function(context, *task)`, in the order in which the calls end.
+
+    Args:
+        function: a function at module level.
+        context: first argument of all calls, sent to each process once.
+        tasks: further arguments of each call.
+        workers: number of processes, each on one core; with 1, the calls run in this process, in order.
+
+    Raises:
+        LinkerError: if a process was killed; an error of a call is raised as it is. Waiting calls are not begun.
+    """
+    if workers == 1 or len(tasks) < 2:
+        for number, task in enumerate(tasks):
+            yield number, function(context, *task)
+        return
+    # A fork of a process that has used several threads may hang.
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(tasks)), spawn, _begin, (function, context)) as pool:
+        futures = {pool.submit(_call, *task): number for number, task in enumerate(tasks)}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        except BrokenProcessPool as error:
+            raise LinkerError(
+                "a worker process was killed, perhaps for lack of memory; run the command again with fewer --workers"
+            ) from error
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+# What a worker process calls: the function and its first argument.
+_work: tuple[Callable[..., Any], Any]
+
+
+def _begin(function: Callable[..., Any], context: Any) -> None:
+    from threadpoolctl import threadpool_limits
+
+    global _work
+    _work = function, context
+    threadpool_limits(1)
+    # Ctrl-C reaches all processes; the main one reports it.
+    signal.signal(signal.SIGINT, lambda number, frame: os._exit(1))
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+
+
+def _exit_with_parent() -> None:
+    # Workers of a pool would otherwise wait forever after the main process was killed.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _call(*task: Any) -> Any:
+    function, context = _work
+    return function(context, *task)

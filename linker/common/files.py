@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import hashlib
 import json
 import os
@@ -10,7 +11,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -143,6 +144,17 @@ def write_json(path: Path, content: Any) -> None:
     with atomic_write(path) as file:
         json.dump(content, file, indent=2, ensure_ascii=False)
         file.write("\n")
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines with their line ends atomically, compressed if the name ends in `.gz`; the bytes are reproducible."""
+    with (
+        atomic_write(path, "wb") as file,
+        # Without a file name and a time in the gzip header.
+        gzip.GzipFile("", "wb", 6, file, mtime=0) if path.suffix == ".gz" else nullcontext(file) as target,
+    ):
+        for line in lines:
+            target.write(line.encode())
 
 
 def read_json_object(path: Path, remedy: str = "put back a copy of it") -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from linker.common.concurrency import cores
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _command(name: str, help_: str) -> None:
         _check_outside(out, archives)
         miner = PairMiner.by_name(name)()
         filter = _filter(min_length, lang, keep_cut, texts)
-        _run(lambda: mine_pairs(archives, miner, out, filter, max_pairs, _processes(workers), on_error))
+        _run(lambda: mine_pairs(archives, miner, out, filter, max_pairs, workers or cores(), on_error))
         print(out)
 
 
@@ -134,7 +134,7 @@ def benchmarks(
     filter = _filter(min_length, lang, keep_cut, texts)
     train = train or []
     _check_folder(out, archives, train)
-    numbers = (queries, positives, negatives, _processes(workers))
+    numbers = (queries, positives, negatives, workers or cores())
     _run(lambda: mine_benchmarks(archives, out, train, filter, *numbers, on_error))
     print(out)
 
@@ -184,7 +184,7 @@ def augmented(
     ] = "strict",
 ) -> None:
     """Augment labeled texts: swap in topic words and names of other topics, and replace words by a model."""
-    from linker.common.console import stderr
+    from linker.common.console import info
     from linker.common.files import check_writable
     from linker.contrib.wrapresentations.augmentation import augment
     from linker.contrib.wrapresentations.reader import LabelledTexts
@@ -192,11 +192,9 @@ def augmented(
     check_writable(out, [labels, *([texts] if texts else [])])
     reader = LabelledTexts(str(labels), str(texts) if texts else None, classes=None, on_error=on_error)
     counts = augment(reader.read().posts, model, out, set(keep_topic or []), share, seed)
-    stderr.print(
+    info(
         f"{counts.texts:,} texts: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and "
-        f"mentions replaced, {counts.filled:,} words filled in by the model; {counts.kept:,} texts unchanged",
-        highlight=False,
-        soft_wrap=True,
+        f"mentions replaced, {counts.filled:,} words filled in by the model; {counts.kept:,} texts unchanged"
     )
     print(out)
 
@@ -205,7 +203,7 @@ def _run(work: Callable[[], Report]) -> None:
     """Run a mining function and print its report to standard error."""
     import time
 
-    from linker.common.console import stderr, warn
+    from linker.common.console import info, stderr, warn
 
     began = time.monotonic()
     report = work()
@@ -213,7 +211,7 @@ def _run(work: Callable[[], Report]) -> None:
     stderr.print(report.table())
     for damage in report.damaged:
         warn(damage)
-    stderr.print(f"{report.lines.total():,} lines in {seconds:.0f} s", highlight=False)
+    info(f"{report.lines.total():,} lines in {seconds:.0f} s")
 
 
 def _filter(
@@ -224,10 +222,6 @@ def _filter(
     if "any" in lang and len(lang) > 1:
         raise LinkerError(f"--lang any excludes other languages (given: {', '.join(lang)})")
     return TweetFilter(min_length, [] if lang == ["any"] else sorted(set(lang)), keep_cut, texts)
-
-
-def _processes(workers: int | None) -> int:
-    return workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else workers or 1
 
 
 def _check_outside(out: Path, archives: list[Path]) -> None:

@@ -15,16 +15,14 @@ from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.indexes.approximate import Index, IndexMetadata, Search
-from linker.corpus.indexes.approximate_build import make_index
-from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.indexes.vectors import Matrix
 from linker.corpus.search.explanation import CorpusPile
 from linker.corpus.search.filters import Filter, left_out
 from linker.corpus.search.filters import places as places_of
-from linker.corpus.search.fusion import Fused, Fusion, sample
-from linker.corpus.search.parts import Parts, pieces_of, scores_of_parts, with_other_parts
+from linker.corpus.search.fusion import Fusion, fuse
+from linker.corpus.search.parts import Parts, pieces_of, scores_of_parts
 from linker.corpus.search.results import Ranking as StoredRanking
 from linker.corpus.search.top_k import Scored, best, best_of_groups, others
 from linker.corpus.storage.store import Store
@@ -60,7 +58,6 @@ class Corpus:
         self._vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
         self._parts = Parts(store.folder, dataset, model, self._vectors)
         self._groups: np.ndarray | None = None
-        self._index: Index | None = None
 
     @classmethod
     def open(
@@ -113,7 +110,6 @@ class Corpus:
         copies: bool = False,
         ignore_dates: bool = False,
         fusion: Fusion = "none",
-        approximate: bool = False,
     ) -> Ranking:
         """Rank the posts of the corpus, best first; equal scores in descending order of ids.
 
@@ -134,28 +130,21 @@ class Corpus:
             copies: see `Ranker.rank`.
             ignore_dates: see `Ranker.rank`.
             fusion: `none`: the model's own scores, as without a corpus; `zscore`: plus BM25 scores, both standardized,
-                see `Fused`; BM25 always reads whole articles.
-            approximate: search with the index that `linker corpus index` builds; see `index`.
+                see `fuse`; BM25 always reads whole articles.
 
         Raises:
-            LinkerError: as `Ranker.rank`; or if the SQL condition is invalid or there is no index.
+            LinkerError: as `Ranker.rank`; or if the SQL condition is invalid.
         """
         request = RankRequest(
             top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
             ignore_dates,
         )  # fmt: skip
-        return self.answer(as_articles(article), request, fusion, approximate)
+        return self.answer(as_articles(article), request, fusion)
 
-    def answer(
-        self,
-        articles: Sequence[Article],
-        request: RankRequest,
-        fusion: Fusion = "none",
-        approximate: bool = False,
-    ) -> Ranking:
+    def answer(self, articles: Sequence[Article], request: RankRequest, fusion: Fusion = "none") -> Ranking:
         """Rank as `rank` does, with its options in one object."""
-        self.check(request, fusion, approximate)
-        return rank_scored(_Search(self, articles, request, fusion, approximate), request)
+        self.check(request, fusion)
+        return rank_scored(_Search(self, articles, request, fusion), request)
 
     def thresholds(
         self,
@@ -181,9 +170,9 @@ class Corpus:
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
         self.check(request, fusion)
-        return _Search(self, as_articles(article), request, fusion, False).thresholds(request)
+        return _Search(self, as_articles(article), request, fusion).thresholds(request)
 
-    def check(self, request: RankRequest, fusion: Fusion = "none", approximate: bool = False) -> None:
+    def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
         """Check options before any work.
 
         Raises:
@@ -193,10 +182,6 @@ class Corpus:
         if request.calibration is not None and fusion != "none":
             raise LinkerError(
                 "--fusion: a calibration is of the model's own scores; leave out --fusion or --calibration"
-            )
-        if approximate and request.has_evidence:
-            raise LinkerError(
-                "--approximate: leaves posts out that labels and calibrations are about; leave it out"
             )
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
@@ -226,33 +211,7 @@ class Corpus:
                 scores = scores_of_parts(self._parts, articles, passages, self._engine)
         if fusion == "none":
             return scores
-        return self._fused(articles, [scores[run] for run in sample(len(self))])(scores)
-
-    @property
-    def index(self) -> Index:
-        """Index for approximate search.
-
-        Raises:
-            LinkerError: if there is none, or it is damaged.
-        """
-        if self._index is None:
-            self._index = Index.open(self.store.folder)
-        return self._index
-
-    def make_index(self, articles: AnyArticles | None = None) -> IndexMetadata:
-        """Build or update the index for approximate search, and measure its recall.
-
-        Args:
-            articles: queries, as for `rank`, besides posts of the corpus; half of them set the number of candidates,
-                the other half measure recall.
-
-        Raises:
-            LinkerError: if an article cannot be read, or the folder cannot be written or is locked by another process.
-        """
-        given = None if articles is None else self._parts.first.article_vectors(as_articles(articles))
-        self._index = None
-        with self.store.writing():
-            return make_index(self.store.folder, self._vectors, self.store.facts.similarity, given)
+        return fuse(scores, self._parts.postings("english").scores(articles))
 
     def _all(
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
@@ -263,28 +222,6 @@ class Corpus:
         if places is not None:
             scores = scores[places]
         return lambda count: (scores, places)
-
-    def _near(
-        self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
-    ) -> Scored:
-        index, query = self.index, self._query(articles, passages)
-        exact = with_other_parts(self._parts, articles, passages)
-        fuse = exact
-        if fusion != "none":
-            runs = sample(len(self))
-            some = [exact(exact_scores(self._vectors, query, run.start, run.stop), run) for run in runs]
-            fused = self._fused(articles, some)
-
-            def fuse(scores: np.ndarray, places: np.ndarray | slice) -> np.ndarray:
-                return fused(exact(scores, places), places)
-
-        if places is None and index.facts.rows > len(self):  # built with more posts than this corpus sees
-            places = np.arange(len(self))
-        return Search(index, self._vectors, query, places, fuse).best
-
-    def _fused(self, articles: Sequence[Article], sampled: Sequence[np.ndarray]) -> Fused:
-        words = self._parts.postings("english").scores(articles)
-        return Fused(words, np.concatenate(sampled))
 
     def _query(self, articles: Sequence[Article], passages: Passages) -> Query:
         pieces, starts = pieces_of(articles, passages)
@@ -308,12 +245,11 @@ class _Search:
         articles: Sequence[Article],
         request: RankRequest,
         fusion: Fusion,
-        approximate: bool,
     ) -> None:
         self.name, self.articles = corpus.name, articles
         self._query = without_dates(articles) if request.ignore_dates else articles
         self._corpus, self._passages = corpus, request.passages
-        self._fusion, self._approximate = fusion, approximate
+        self._fusion = fusion
         self._places = places_of(request.filter, corpus._dataset) if request.filter else None
         self._scores: np.ndarray | None = None
 
@@ -322,8 +258,7 @@ class _Search:
         corpus, places = self._corpus, self._places
         count = len(corpus) if places is None else len(places)
         wanted = count if request.top is None else request.top + request.offset
-        # Approximate search looks at so few posts that this process does it alone.
-        with Engine() if self._approximate else corpus._engine:
+        with corpus._engine:
             scored = self._scored()
             if request.copies:
                 at, found = best(corpus._dataset, *scored(wanted), wanted, threshold)
@@ -368,5 +303,4 @@ class _Search:
         if self._scores is not None:  # computed for the thresholds
             scores = self._scores if places is None else self._scores[places]
             return lambda count: (scores, places)
-        search = corpus._near if self._approximate else corpus._all
-        return search(self._query, self._passages, self._fusion, places)
+        return corpus._all(self._query, self._passages, self._fusion, places)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from linker.corpus.indexes.approximate import facts_of
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import Store
 
@@ -28,7 +27,6 @@ def summary(store: Store) -> dict[str, str]:
                 languages[entry["values"] or "unknown"] += entry["counts"]
     shown = [f"{name} {count:,}" for name, count in languages.most_common(_LANGUAGES)]
     rest = len(languages) - _LANGUAGES
-    index = facts_of(store.folder)
     return {
         "posts": f"{store.count():,}",
         "from": f"{first:%Y-%m-%d %H:%M} UTC" if first else "unknown",
@@ -36,7 +34,6 @@ def summary(store: Store) -> dict[str, str]:
         "languages": ", ".join(shown) + (f" and {rest} more" if rest > 0 else "") or "unknown",
         "model": store.facts.model,
         "vectors": f"{store.facts.dim} numbers, {store.facts.similarity}",
-        "index": f"{index.rows:,} posts; finds {index.told}" if index else "none",
         "on disk": f"{_size(store.folder) / 1e6:,.1f} MB",
     }
 

@@ -10,7 +10,6 @@ import numpy as np
 from linker.common.console import track
 from linker.common.errors import DataError
 from linker.common.files import sha256_of
-from linker.corpus.indexes.approximate import damaged as damaged_index
 from linker.corpus.indexes.bm25 import Lexical
 from linker.corpus.indexes.id_set import KeySet, keys_of
 from linker.corpus.indexes.near_duplicates import GROUPS, Groups
@@ -52,8 +51,6 @@ def faults(store: Store) -> Iterator[Fault]:
         yield Fault(name, f"is missing; {MEND}")
     for path in [*Lexical(store.folder).damaged(), *Lexical(store.folder, "none").damaged()]:
         yield Fault(path.relative_to(store.folder).as_posix(), f"{CHANGED}; {_AGAIN}")
-    if index := damaged_index(store.folder):
-        yield Fault(index, f"{CHANGED}; make it again with `linker corpus index`")
     if not damaged:
         try:
             yield from _rows(store)

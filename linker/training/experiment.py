@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from linker.common.checks import between
-from linker.common.console import stderr
+from linker.common.console import info, stderr
 from linker.common.errors import ConfigError
 from linker.common.files import unbroken
 from linker.config import Lazy
@@ -171,8 +171,8 @@ def _describe(splits: Splits, model: SiameseModel) -> None:
             parts.append(f"{name}: {articles if data.articles else f'{len(data.posts):,} texts'}")
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     parts.append(f"{trained:,} trained weights")
-    stderr.print("; ".join(parts), highlight=False, soft_wrap=True)
-    stderr.print(f"vocabulary: {model.description}", highlight=False, soft_wrap=True)
+    info("; ".join(parts))
+    info(f"vocabulary: {model.description}")
 
 
 def _fingerprint(model: SiameseModel, splits: Splits) -> str:

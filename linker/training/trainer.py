@@ -12,7 +12,7 @@ from pathlib import Path
 from torch import nn
 
 from linker.common.checks import above, at_least, between
-from linker.common.console import stderr
+from linker.common.console import info
 from linker.common.errors import ConfigError, LinkerError
 from linker.modules.precision import Precision
 from linker.training.batch_sampler import BatchSampler
@@ -152,7 +152,7 @@ class Trainer:
         self._record(result, 0, dev_metrics(task), task.model)
         if task.workers.is_main:
             on_epoch(result)
-            _print(f"not trained{_format_metrics(result.epochs[0], self.metric)}")
+            info(f"not trained{_format_metrics(result.epochs[0], self.metric)}")
         return result
 
     def _epoch(self, run: _Run) -> None:
@@ -177,7 +177,7 @@ class Trainer:
         self._follow_loss(state)
         finished = self._done(state)
         if finished and number < self.epochs and state.workers.is_main:
-            _print(f"{self._why_done(result)}: stopping early")
+            info(f"{self._why_done(result)}: stopping early")
         if run.checkpointer is not None:
             run.checkpointer.save_or_warn(state, finished)
 
@@ -216,7 +216,7 @@ class Trainer:
             return
         factor, stop = self.loss_rule.after(state.result.losses)
         if scale_learning_rate(state.scheduler, factor) and state.workers.is_main and not stop:
-            _print(f"the training loss rose: learning rate × {factor:g} from now on")
+            info(f"the training loss rose: learning rate × {factor:g} from now on")
 
     def _record(
         self, result: TrainingResult, number: int, metrics: dict[str, float], model: nn.Module
@@ -235,7 +235,7 @@ class Trainer:
         """Print the line of an epoch."""
         number, metrics = len(state.result.epochs), state.result.epochs[-1]
         best = "  best so far" if metrics and state.result.best_epoch == number else ""
-        _print(
+        info(
             f"epoch {number}/{self.epochs}  loss {state.loss_sum / state.steps:.4f}"
             f"  {state.counted} per batch {state.count_sum / state.steps:,.0f}"
             f"{_format_metrics(metrics, self.metric)}  {seconds:.0f} s{best}"
@@ -274,7 +274,3 @@ def _format_metrics(metrics: dict[str, float], metric: str) -> str:
         for name in dict.fromkeys(["mRP", "mAP", "AUC", "MAP", metric])
         if name in metrics
     )
-
-
-def _print(line: str) -> None:
-    stderr.print(line, highlight=False, soft_wrap=True)

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from linker.annotation.formats.records import ImportedLabel, LabeledPost
@@ -152,9 +151,7 @@ class Session:
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -169,7 +166,7 @@ class Session:
     def settle(self) -> None:
         """Wait until the queue considers all labels."""
         with self._guard:
-            self._catch_up()
+            self._take(self._journal.news())
             if not self._background:
                 self._ranker.compute(self._state.labels(), self._state.revision)
         self._ranker.wait()
@@ -185,7 +182,7 @@ class Session:
         """
         annotator = annotator_name(annotator)
         with self._guard:
-            self._catch_up()
+            self._take(self._journal.news())
             waiting = self._assigner.pending(annotator)
             if len(waiting) < count:
                 if not self._background:
@@ -281,7 +278,7 @@ class Session:
             DataError: if the journal cannot be read.
         """
         with self._guard:
-            self._catch_up()
+            self._take(self._journal.news())
             give = resolved_labels if resolved else all_labels
             return give(self._state, self.pool, self.posts)
 
@@ -316,7 +313,7 @@ class Session:
             DataError: if the journal cannot be read.
         """
         with self._guard:
-            self._catch_up()
+            self._take(self._journal.news())
             return agreement_of(self._state, self.pool)
 
     def status(self) -> Status:
@@ -326,12 +323,9 @@ class Session:
             DataError: if the journal cannot be read.
         """
         with self._guard:
-            self._catch_up()
+            self._take(self._journal.news())
             decision, estimate = self._decision(), self._estimate()
             return status_of(self._state, self.pool, estimate, decision, self._ranker.problem)
-
-    def _catch_up(self) -> None:
-        self._take(self._journal.news())
 
     def _take(self, events: Sequence[Event]) -> None:
         for number, event in enumerate(events, start=self._journal.lines - len(events) + 1):

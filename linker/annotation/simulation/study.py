@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Run, Task, found, labels_to, simulate, work_saved
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
+from linker.common.concurrency import in_processes
 
 #: Of these recalls the labels are told.
 RECALLS = (0.5, 0.8, 0.9, 0.95, 1.0)
@@ -227,48 +225,18 @@ def study(
         for name in plan.strategies
         for seed in range(plan.seeds)
     ]
-    results: dict[tuple[int, str, int], tuple[Outcome, list[Stop]]] = {}
-    for run, result in _results(tasks, plan, runs, workers):
-        results[run] = result
+    results: list[tuple[Outcome, list[Stop]] | None] = [None] * len(runs)
+    for number, result in in_processes(_run, (tasks, plan), runs, workers):
+        results[number] = result
         done()
-    ordered = [results[run] for run in runs]
+    ordered = [result for result in results if result is not None]
     return Study([outcome for outcome, _ in ordered], [stop for _, stops in ordered for stop in stops])
 
 
-def _results(
-    tasks: Sequence[Task], plan: Plan, runs: Sequence[tuple[int, str, int]], workers: int
-) -> Iterator[tuple[tuple[int, str, int], tuple[Outcome, list[Stop]]]]:
-    if workers == 1 or len(runs) == 1:
-        for run in runs:
-            yield run, _one(tasks, plan, *run)
-        return
-    # Processes that begin anew: a fork of one that has used several threads may hang.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(runs)), context, _begin, (tasks, plan)) as pool:
-        futures = {pool.submit(_one_of_all, *run): run for run in runs}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-
-
-# What every run of a process works on.
-_everything: tuple[Sequence[Task], Plan]
-
-
-def _begin(*everything: Any) -> None:
-    global _everything
-    _everything = everything
-    threadpool_limits(1)  # each process has one core
-
-
-def _one_of_all(number: int, name: str, seed: int) -> tuple[Outcome, list[Stop]]:
-    return _one(*_everything, number, name, seed)
-
-
-def _one(tasks: Sequence[Task], plan: Plan, number: int, name: str, seed: int) -> tuple[Outcome, list[Stop]]:
+def _run(
+    context: tuple[Sequence[Task], Plan], number: int, name: str, seed: int
+) -> tuple[Outcome, list[Stop]]:
+    tasks, plan = context
     task, strategy = tasks[number], plan.strategies[name]
     run = simulate(task, strategy, seed, plan.growth)
     stops = []

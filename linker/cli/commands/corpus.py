@@ -103,30 +103,6 @@ def info(corpus: CorpusFolder) -> None:
 
 
 @app.command()
-def index(
-    corpus: CorpusFolder,
-    articles: Annotated[
-        str | None,
-        typer.Option(
-            "--articles",
-            help="File of articles to measure recall with, besides posts of the corpus.",
-        ),
-    ] = None,
-    model: CorpusModel = None,
-    include_package: Packages = None,
-) -> None:
-    """Build or update the index for approximate search, and measure its recall."""
-    from linker.articles.loading import load_articles
-    from linker.corpus.corpus import Corpus
-    from linker.corpus.indexes.approximate import WANTED
-
-    include_packages(include_package)
-    given = load_articles(articles) if articles is not None else None
-    facts = Corpus.open(corpus, model).make_index(given)
-    print(f"{corpus}: {facts.rows:,} posts in the index; of the {WANTED} best it finds {facts.told}")
-
-
-@app.command()
 def verify(corpus: CorpusFolder) -> None:
     """Check every file of a corpus for damage; exit code 2 if there is any."""
     from linker.common.errors import DataError

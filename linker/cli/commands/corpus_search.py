@@ -21,10 +21,9 @@ from linker.cli.options import (
     engine_of,
     include_packages,
 )
-from linker.common.errors import Faults, LinkerError
+from linker.common.errors import Faults
 
 if TYPE_CHECKING:
-    from linker.corpus.corpus import Corpus
     from linker.corpus.engines.engine import Engine
     from linker.corpus.search.fusion import Fusion
     from linker.ranking.output import Format
@@ -58,10 +57,6 @@ def search(
             "--fusion", help="Rank by the model's own scores (none), or add BM25 scores to them (zscore)."
         ),
     ] = "none",
-    approximate: Annotated[
-        bool,
-        typer.Option("--approximate", help="Search faster, with the index of `linker corpus index`."),
-    ] = False,
     copies: shared.Copies = False,
     explain: shared.Explain = False,
     ignore_dates: shared.IgnoreDates = False,
@@ -82,10 +77,8 @@ def search(
         format_, top, offset, (threshold, precision, recall), (labels, calibration), explain, passages,
         shared.filter_of(since, until, lang, where), copies, ignore_dates,
     )  # fmt: skip
-    if approximate and engine != "local":
-        raise LinkerError("--approximate: searches in this process; leave out --engine")
     place = engine_of(engine, address)
-    search_corpus(corpus, article, model, request, format_, out, force, place, fusion, approximate)
+    search_corpus(corpus, article, model, request, format_, out, force, place, fusion)
 
 
 def search_corpus(
@@ -98,7 +91,6 @@ def search_corpus(
     force: bool,
     engine: Engine | None = None,
     fusion: Fusion = "none",
-    approximate: bool = False,
     note: str | None = None,
 ) -> None:
     """Open the corpus, read the articles, rank and write.
@@ -111,9 +103,7 @@ def search_corpus(
     faults = Faults()
     check_files(sources, [], out, faults)
     corpus = Corpus.open(folder, model, engine)
-    corpus.check(request, fusion, approximate)
-    if approximate:
-        _report_index(corpus)
+    corpus.check(request, fusion)
     articles = load_and_report(sources, force, faults)
     if note:
         status.say(note)
@@ -122,17 +112,4 @@ def search_corpus(
     if not request.ignore_dates and corpus.uses_dates(articles):
         shared.say_dates(articles)
     status.step("searching the corpus")
-    shared.show(corpus.answer(articles, request, fusion, approximate), request, out, format_)
-
-
-def _report_index(corpus: Corpus) -> None:
-    from linker.corpus.indexes.approximate import WANTED
-
-    facts = corpus.index.facts
-    status.say(
-        f"approximate search: of the {WANTED} best posts the index finds {facts.told}, as measured when it was built"
-    )
-    if added := len(corpus) - facts.rows:
-        status.say(
-            f"{added:,} posts were added since and are searched exactly; `linker corpus index` adds them to the index"
-        )
+    shared.show(corpus.answer(articles, request, fusion), request, out, format_)

@@ -47,6 +47,7 @@ def doctor(
 def _examine() -> dict[str, Any]:
     import torch
 
+    from linker.common.concurrency import cores
     from linker.modules.kernels.dispatch import VARIABLE
     from linker.version import __version__
 
@@ -58,7 +59,7 @@ def _examine() -> dict[str, Any]:
         VARIABLE: os.environ.get(VARIABLE, "auto"),
         "devices": _devices(),
         "threads": torch.get_num_threads(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "allocator": _allocator(),
         "optional": {name: _version(name) for name in OPTIONAL},
     }

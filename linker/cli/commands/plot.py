@@ -201,41 +201,6 @@ def recall(
     _write(figure(numbers), out, numbers, data)
 
 
-@app.command()
-def words(
-    article: Annotated[
-        str,
-        typer.Option(
-            "--article", help="Article: an address, a file, text in quotes, or - for standard input."
-        ),
-    ],
-    model: ModelFolder,
-    out: Annotated[Path, typer.Option("--out", help="HTML page to write.")],
-    data: Data = None,
-    include_package: Packages = None,
-) -> None:
-    """Write an HTML page that highlights the words of an article with a weight above 0."""
-    from linker.articles.loading import check_source, load_articles
-    from linker.common.files import check_writable
-    from linker.models.resolve import resolve_model
-    from linker.plots.words import check_page, write_page
-    from linker.plots.words import words as words_of
-
-    check_page(out, [article])
-    if data is not None:
-        check_writable(data, [article])
-    include_packages(include_package)
-    check_source(article)
-    found = resolve_model(model)
-    read = load_articles(article)
-    if len(read) > 1:
-        raise LinkerError(f"{article}: contains {len(read):,} articles; give a file with one")
-    numbers = words_of(found.load(), read[0], found.file_name)
-    write_page(numbers, out)
-    _write_data(numbers, data)
-    print(out)
-
-
 def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
     """Check the names of files before any work."""
     from linker.common.files import check_writable
@@ -291,17 +256,12 @@ def _scored(
 
 
 def _write(figure: Any, out: Path, numbers: Any, data: Path | None) -> None:
-    from linker.plots.style import save
-
-    save(figure, out)
-    _write_data(numbers, data)
-    print(out)
-
-
-def _write_data(numbers: Any, data: Path | None) -> None:
     from dataclasses import asdict
 
     from linker.models.archive import write_json
+    from linker.plots.style import save
 
+    save(figure, out)
     if data is not None:
         write_json(data, asdict(numbers))
+    print(out)

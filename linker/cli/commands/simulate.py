@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -111,7 +110,8 @@ def simulate(
     from linker.cli.commands.annotate_start import component
     from linker.cli.options import naming_columns, post_columns
     from linker.cli.tables import print_study
-    from linker.common.console import progress_bar, stderr
+    from linker.common.concurrency import cores
+    from linker.common.console import info, progress_bar
     from linker.common.errors import LinkerError
     from linker.config import build
     from linker.data.io.records import read_articles, read_posts
@@ -141,11 +141,11 @@ def simulate(
         raise LinkerError("no task has a relevant post; there is nothing to find")
     with progress_bar() as progress:
         bar = progress.add_task("simulating", total=len(tasks) * len(plan.strategies) * seeds)
-        results = study(tasks, plan, _processes(workers), lambda: progress.advance(bar))
+        results = study(tasks, plan, workers or cores(), lambda: progress.advance(bar))
     print_study(results, tasks, plan)
     if out is not None:
         for written in write_study(out, results, tasks, plan):
-            stderr.print(written, highlight=False, soft_wrap=True, markup=False)
+            info(written)
         print(out)
 
 
@@ -158,22 +158,14 @@ def _planned(articles: list, posts: list, relevant: str | None, task: str | None
 def _tasks(planned: list[TaskSpec], model: Model) -> list[Task]:
     from linker.annotation.build_pool import encoded_once
     from linker.annotation.simulation.tasks import build_tasks
-    from linker.common.console import stderr, track
+    from linker.common.console import info, track
 
     tasks = []
     # Tasks often share their posts. The first step takes the time and has a progress bar of its own.
     with encoded_once(model, [post for _, _, posts, relevant in planned if relevant for post in posts]):
         for task in track(build_tasks(planned, model), "preparing", len(planned)):
             if isinstance(task, str):
-                stderr.print(
-                    f"{task}: no relevant post; left out", highlight=False, markup=False, soft_wrap=True
-                )
+                info(f"{task}: no relevant post; left out")
             else:
                 tasks.append(task)
     return tasks
-
-
-def _processes(workers: int | None) -> int:
-    return workers or (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )

@@ -74,7 +74,7 @@ def train(
 
     An interrupted run continues with --resume and ends with the same model as an uninterrupted one.
     """
-    from linker.common.console import stderr
+    from linker.common.console import info
     from linker.common.errors import LinkerError
     from linker.config import EXPERIMENT, build, resolve
     from linker.training.distributed.environment import environment_from
@@ -82,7 +82,7 @@ def train(
     def say(line: str) -> None:
         # Only one of several processes prints.
         if place is None or place.rank == 0:
-            stderr.print(line, highlight=False, soft_wrap=True, markup=False)
+            info(line)
 
     if resume and overwrite:
         raise LinkerError("--resume continues a run, --overwrite starts it again: use only one of them")

@@ -87,7 +87,7 @@ def train(
     on_error: OnBadText = "strict",
 ) -> None:
     """Train word vectors on the texts of your own files."""
-    from linker.common.console import stderr
+    from linker.common.console import info
     from linker.common.files import check_writable
     from linker.data.word_vectors.train import texts_of, train_vectors
 
@@ -96,7 +96,7 @@ def train(
     words, tokens = train_vectors(
         texts, _tokenizer(tokenizer), out, method, dim, epochs, min_count, window, seed, workers, start
     )
-    stderr.print(f"{tokens:,} running tokens; {words:,} words with a vector", highlight=False)
+    info(f"{tokens:,} running tokens; {words:,} words with a vector")
     print(out)
 
 
@@ -127,7 +127,7 @@ def distill(
 
     The teacher embeds all texts once, which takes long; an interrupted run resumes.
     """
-    from linker.common.console import stderr
+    from linker.common.console import info
     from linker.common.files import check_writable
     from linker.data.word_vectors.train import texts_of
     from linker.training.distillation.teacher import CachedTeacher, Teacher
@@ -144,9 +144,7 @@ def distill(
         epochs,
         seed,
     )
-    stderr.print(
-        f"{texts:,} texts; {words:,} words with a vector; cosine to the teacher {cosine:.3f}", highlight=False
-    )
+    info(f"{texts:,} texts; {words:,} words with a vector; cosine to the teacher {cosine:.3f}")
     print(out)
 
 

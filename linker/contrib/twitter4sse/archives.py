@@ -6,16 +6,16 @@ import io
 import json
 import os
 import tarfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
-from zipfile import BadZipFile, ZipExtFile, ZipFile
+from typing import IO, NamedTuple, cast
+from zipfile import BadZipFile, ZipFile
 
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
-from linker.data.io.streams import DAMAGE, decompressor, packing_of
+from linker.data.io.streams import DAMAGE, decompressor, packing_of, rejoined
 
 _BUFFER = 1 << 18
 
@@ -37,37 +37,14 @@ def decompressed(stream: IO[bytes]) -> IO[bytes]:
         raise UnsupportedCompression("is a zip archive inside another archive; unpack it first")
     if packing == "UTF-16":
         raise UnsupportedCompression("is UTF-16 text; save it as UTF-8")
-    return decompressed(_buffered(_ForwardReader(decompressor(stream, packing))))
-
-
-def _buffered(raw: io.RawIOBase) -> IO[bytes]:
-    return cast(IO[bytes], io.BufferedReader(raw, _BUFFER))
-
-
-class _ForwardReader(io.RawIOBase):
-    """A raw stream over a stream that need not support seeking."""
-
-    def __init__(self, stream: Any) -> None:
-        # `read1` returns everything before a damage, `read` may not.
-        self._read = getattr(stream, "read1", stream.read)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        chunk = self._read(len(buffer))
-        buffer[: len(chunk)] = chunk
-        return len(chunk)
+    return decompressed(rejoined(b"", decompressor(stream, packing)))
 
 
 _ENCRYPTED = 0x1
 
 
-def _open_member(file: IO[bytes], start: int) -> tuple[ZipExtFile, Callable[[], int]]:
+def _open_member(file: IO[bytes], start: int) -> IO[bytes]:
     """Open the zip member whose entry begins at byte `start`; names need not be unique.
-
-    Returns:
-        Its decompressed bytes, and a function that returns about how many compressed bytes remain.
 
     Raises:
         UnsupportedCompression: if it is encrypted, or Python cannot decompress it.
@@ -78,12 +55,9 @@ def _open_member(file: IO[bytes], start: int) -> tuple[ZipExtFile, Callable[[], 
     if info.flag_bits & _ENCRYPTED:
         raise UnsupportedCompression("is encrypted; unpack it first")
     try:
-        stream = zipped.open(info)
+        return zipped.open(info)
     except NotImplementedError as error:
         raise UnsupportedCompression(f"is packed in an unusual way ({error}); unpack it first") from error
-    assert isinstance(stream, ZipExtFile)
-    size, packed = max(info.file_size, 1), info.compress_size
-    return stream, lambda: round(packed * (1 - stream.tell() / size))
 
 
 MAX_LINE = 16 << 20
@@ -100,23 +74,34 @@ def read_lines(stream: IO[bytes]) -> Iterator[bytes | None]:
         yield None
 
 
-class SourceLines:
-    """The lines of a source as in `read_lines`; can be iterated once."""
+def source_lines(source: Source) -> Iterator[bytes | None]:
+    """Yield the lines of a source as `read_lines` does.
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._opened: OpenSource | None = None
+    Raises:
+        DataError: if it is damaged, truncated, or compressed in an unsupported way.
+    """
+    with closing(_lines(source)) as lines:
+        while True:
+            # Only errors of reading mean damage, not errors of whoever processes a line.
+            try:
+                line = next(lines, b"")
+            except UnsupportedCompression as error:
+                raise DataError(f"{source.name}: {error}") from error
+            except (tarfile.TarError, BadZipFile, *DAMAGE) as error:
+                raise DataError(f"{source.name}: damaged or cut short ({error})") from error
+            if line == b"":
+                return
+            yield line
 
-    @property
-    def left(self) -> int:
-        """Return the number of compressed bytes that remain."""
-        return self._opened.left() if self._opened else self._source.size
 
-    def __iter__(self) -> Iterator[bytes | None]:
-        # Only errors of reading mean damage, not errors of whoever processes a line.
-        with open_source(self._source) as self._opened:
-            for stream in self._opened.streams:
-                yield from read_lines(stream)
+def _lines(source: Source) -> Generator[bytes | None, None, None]:
+    with open(source.path, "rb") as file:
+        if source.member and packing_of(file.read(10)) == "zip":
+            packed: IO[bytes] = rejoined(b"", _open_member(file, source.start))
+        else:
+            packed = cast(IO[bytes], io.BufferedReader(_Section(file, source.start, source.size), _BUFFER))
+        for stream in _streams(packed):
+            yield from read_lines(stream)
 
 
 def parse_line(line: bytes | None) -> list[Tweet] | str:
@@ -205,40 +190,6 @@ def units(sources: Sequence[Source], size: int = UNIT_BYTES) -> list[list[Source
     return grouped
 
 
-class OpenSource(NamedTuple):
-    """An open source.
-
-    Attributes:
-        streams: its decompressed streams, one after the other; compressed tar files contain several.
-        left: returns the number of compressed bytes that remain.
-    """
-
-    streams: Iterator[IO[bytes]]
-    left: Callable[[], int]
-
-
-@contextmanager
-def open_source(source: Source) -> Iterator[OpenSource]:
-    """Open a source for reading from its beginning to its end.
-
-    Raises:
-        DataError: if it is damaged, truncated, or compressed in an unsupported way.
-    """
-    with ExitStack() as stack:
-        try:
-            file = stack.enter_context(open(source.path, "rb"))
-            if source.member and packing_of(file.read(10)) == "zip":
-                member, left = _open_member(file, source.start)
-                yield OpenSource(_streams(_buffered(_ForwardReader(stack.enter_context(member)))), left)
-                return
-            section = _Section(file, source.start, source.size)
-            yield OpenSource(_streams(_buffered(section)), lambda: section.left)
-        except UnsupportedCompression as error:
-            raise DataError(f"{source.name}: {error}") from error
-        except (tarfile.TarError, BadZipFile, *DAMAGE) as error:
-            raise DataError(f"{source.name}: damaged or cut short ({error})") from error
-
-
 def _streams(stream: IO[bytes]) -> Iterator[IO[bytes]]:
     plain = decompressed(stream)
     if not _is_tar(plain):
@@ -249,7 +200,7 @@ def _streams(stream: IO[bytes]) -> Iterator[IO[bytes]]:
             if member.isfile() and _is_archive(member.name):
                 inside = tar.extractfile(member)
                 if inside is not None:
-                    yield from _streams(_buffered(_ForwardReader(inside)))
+                    yield from _streams(rejoined(b"", inside))
 
 
 def _is_tar(stream: IO[bytes]) -> bool:
@@ -322,15 +273,15 @@ class _Section(io.RawIOBase):
 
     def __init__(self, file: IO[bytes], start: int, size: int) -> None:
         file.seek(start)
-        self._file, self.left = file, size
+        self._file, self._left = file, size
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        chunk = self._file.read(min(len(buffer), self.left))
-        if not chunk and self.left and buffer:
-            raise EOFError(f"{self.left} bytes are missing at the end")
-        self.left -= len(chunk)
+        chunk = self._file.read(min(len(buffer), self._left))
+        if not chunk and self._left and buffer:
+            raise EOFError(f"{self._left} bytes are missing at the end")
+        self._left -= len(chunk)
         buffer[: len(chunk)] = chunk
         return len(chunk)

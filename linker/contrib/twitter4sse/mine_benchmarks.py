@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal
 
-from linker.common.console import progress_bar
+from linker.common.console import track
 from linker.common.errors import DataError
+from linker.common.files import write_lines
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter, clean, text_hash
-from linker.contrib.twitter4sse.extraction import Extraction
-from linker.contrib.twitter4sse.mine_pairs import write_lines
+from linker.contrib.twitter4sse.extraction import ExtractionConfig, extract_links
+from linker.contrib.twitter4sse.groups import read_groups
 from linker.contrib.twitter4sse.pair_miners import PairMiner
-from linker.contrib.twitter4sse.pool import run_tasks
 from linker.contrib.twitter4sse.report import Report
-from linker.contrib.twitter4sse.reranking_sets import SetBuilder, read_groups_of, write_groups
+from linker.contrib.twitter4sse.reranking_sets import SetBuilder
 from linker.data.io.streams import open_bytes
 from linker.evaluation.benchmarks.reranking import Reranking
 
@@ -104,30 +105,24 @@ def mine_benchmarks(
     """
     out, filter = Path(out), filter or TweetFilter()
     miners = {"q": PairMiner.by_name("quotes")(), "r": PairMiner.by_name("replies")()}
-    run = Extraction(archives, miners, filter, out / "benchmarks.parts", workers, on_error, unit_bytes)
+    config, work = ExtractionConfig(miners, filter, on_error), out / "benchmarks.parts"
+    parts, report = extract_links(archives, config, work, workers, unit_bytes)
     sets = [SetBuilder(name, parent, queries, positives, negatives) for name, (_, parent) in SETS.items()]
-    with progress_bar() as progress:
-        bar = progress.add_task("reading archives (MiB)", total=run.size / 2**20)
-        parts = run.run(lambda size: progress.update(bar, completed=size / 2**20))
-        files = [run.work / f"{number}.groups" for number in range(run.config.partitions)]
-        tasks = [(parts, number, positives + 1, file) for number, file in enumerate(files)]
-        bar = progress.add_task("grouping tweets", total=len(tasks))
-        for counts in run_tasks(write_groups, tasks, workers):
-            for prefix, found in counts.items():
-                run.report.links[miners[prefix].child].update(found)
-            progress.advance(bar)
-        for prefix, key, parent, children in read_groups_of(files):
-            for builder in sets:
-                if SETS[builder.name][0] == prefix:
-                    builder.offer(key, parent, children)
-        excluded = _write_sets(out, sets, run.report)
-        for path in map(Path, train):
-            counts_of = run.report.results[f"training set {path.name}"] = Counter()
-            write_lines(out / "train" / path.name, excluded.other_pairs(path, counts_of))
+    links = {prefix: report.links[miner.child] for prefix, miner in miners.items()}
+    for key, group in track(read_groups(parts, positives + 1, links, work), "grouping tweets"):
+        children = group.members()
+        links[key[0]]["kept in groups"] += len(children)
+        for builder in sets:
+            if SETS[builder.name][0] == key[0]:
+                builder.offer(key[1:], group.parent, children)
+    excluded = _write_sets(out, sets, report)
+    for path in map(Path, train):
+        counts_of = report.results[f"training set {path.name}"] = Counter()
+        write_lines(out / "train" / path.name, excluded.other_pairs(path, counts_of))
     settings = {"queries": queries, "positives": positives, "negatives": negatives, **vars(filter)}
-    run.report.write(out / "benchmarks.report.json", settings)
-    run.clear()
-    return run.report
+    report.write(out / "benchmarks.report.json", settings)
+    shutil.rmtree(work)
+    return report
 
 
 def _write_sets(out: Path, sets: list[SetBuilder], report: Report) -> ExcludedTweets:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from array import array
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
-import numpy as np
-
-from linker.common.console import progress_bar
-from linker.common.files import atomic_write
+from linker.common.console import track
+from linker.common.files import write_lines
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter
-from linker.contrib.twitter4sse.extraction import Extraction
+from linker.contrib.twitter4sse.extraction import ExtractionConfig, extract_links
+from linker.contrib.twitter4sse.groups import Group, read_groups
 from linker.contrib.twitter4sse.pair_miners import Member, Pair, PairMiner
-from linker.contrib.twitter4sse.pool import run_tasks
 from linker.contrib.twitter4sse.report import Report
-from linker.contrib.twitter4sse.shards import Group, Part, read_groups
 from linker.data.io.dates import parse_date
 
 # Pair miners see at most this number of children per group.
@@ -59,46 +54,31 @@ def mine_pairs(
     out = Path(out)
     filter = filter or TweetFilter()
     work = out.with_name(f"{out.name}.parts")
-    extraction = Extraction(archives, {"": miner}, filter, work, workers, on_error, unit_bytes)
-    report, pairs = extraction.report, Counter[str]()
-    with progress_bar() as progress:
-        bar = progress.add_task("reading archives (MiB)", total=extraction.size / 2**20)
-        parts = extraction.run(lambda size: progress.update(bar, completed=size / 2**20))
-        partitions = extraction.config.partitions
-        files = [work / f"{number}.pairs" for number in range(partitions)]
-        tasks = [(parts, number, miner, file) for number, file in enumerate(files)]
-        links = report.links.setdefault(miner.child, Counter())
-        bar = progress.add_task("pairing tweets", total=partitions)
-        for counts in run_tasks(_write_partition, tasks, workers):
-            links.update(counts)
-            progress.advance(bar)
-        write_lines(out, _sampled(files, max_pairs, pairs))
-    report.results["pairs"] = pairs
+    config = ExtractionConfig({"": miner}, filter, on_error)
+    parts, report = extract_links(archives, config, work, workers, unit_bytes)
+    links = report.links.setdefault(miner.child, Counter())
+    groups = track(read_groups(parts, _CHILDREN, {"": links}, work), "pairing tweets")
+    report.results["pairs"] = Counter()
+    write_lines(out, _lines(_pairs(groups, miner, links), miner.child, max_pairs, report.results["pairs"]))
     report.write(report_path(out), {"miner": type(miner).__name__, **vars(filter), "max_pairs": max_pairs})
-    extraction.clear()
+    shutil.rmtree(work)
     return report
 
 
-def _write_partition(paths: Sequence[Path], partition: int, miner: PairMiner, path: Path) -> Counter[str]:
-    """Write the pairs of a partition and return the fates of the children.
-
-    A line is a JSON list: the hashes of both texts, and the record of the pair.
-    """
-    counts: Counter[str] = Counter()
-    parts = [Part(part) for part in paths]
-    with atomic_write(path) as file:
-        for key, group in read_groups(parts, partition, _CHILDREN, miner.needs_parent, {"": counts}):
-            children = group.members()
-            pair = miner.pair(group.parent, children)
-            if pair is None:
-                counts[_why_none(group, miner)] += len(children)
-                continue
-            used = 2 - (pair.anchor is group.parent)
-            counts["further {} of the same tweet"] += len(children) - used
-            counts["in pairs"] += used
-            line = [pair.anchor.hash, pair.other.hash, _record(miner.child, key, pair)]
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    return counts
+def _pairs(
+    groups: Iterable[tuple[str, Group]], miner: PairMiner, counts: Counter[str]
+) -> Iterator[tuple[str, Pair]]:
+    """Yield the key and the pair of each group that has one; count the fates of the children."""
+    for key, group in groups:
+        children = group.members()
+        pair = miner.pair(group.parent, children)
+        if pair is None:
+            counts[_why_none(group, miner)] += len(children)
+            continue
+        used = 2 - (pair.anchor is group.parent)
+        counts["further {} of the same tweet"] += len(children) - used
+        counts["in pairs"] += used
+        yield key, pair
 
 
 def _why_none(group: Group, miner: PairMiner) -> str:
@@ -131,58 +111,25 @@ def _date(member: Member) -> str | None:
         return None
 
 
-def _sampled(paths: Sequence[Path], max_pairs: int | None, counts: Counter[str]) -> Iterator[str]:
+def _lines(
+    pairs: Iterable[tuple[str, Pair]], kind: str, max_pairs: int | None, counts: Counter[str]
+) -> Iterator[str]:
     """Yield the lines to write: each text only in its first pair, at most `max_pairs`; count the fates of all pairs."""
-    # 16 bytes per pair are in memory.
-    hashes = array("Q")
-    for line in _lines(paths):
-        hashes.extend(json.loads(line)[:2])
-    for line, repeated in zip(_lines(paths), _repeats(hashes)):
+    met: set[int] = set()
+    for key, pair in pairs:
         counts["made"] += 1
-        if repeated:
+        texts = {pair.anchor.hash, pair.other.hash}
+        if len(texts) < 2 or texts & met:
             counts["a text of it in another pair"] += 1
         elif max_pairs is not None and counts["written"] >= max_pairs:
             counts["more than --max-pairs"] += 1
         else:
             counts["written"] += 1
-            yield json.dumps(json.loads(line)[2], ensure_ascii=False) + "\n"
-
-
-def _repeats(hashes: array[int]) -> np.ndarray:
-    """Return, for each pair of hashes, whether one of them occurs earlier: bool, pairs."""
-    values = np.array(hashes, dtype=np.uint64)
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    repeated = np.zeros(len(values), dtype=bool)
-    repeated[order[1:]] = ordered[1:] == ordered[:-1]
-    pairs = repeated.reshape(-1, 2)
-    return pairs[:, 0] | pairs[:, 1]
-
-
-def _lines(paths: Iterable[Path]) -> Iterator[str]:
-    for path in paths:
-        with open(path, encoding="utf-8", newline="\n") as file:
-            yield from file
+            yield json.dumps(_record(kind, key, pair), ensure_ascii=False) + "\n"
+        met |= texts
 
 
 def report_path(out: Path) -> Path:
     """Return the path of an output's report: pairs.jsonl.gz → pairs.report.json."""
     name = out.name.removesuffix(".gz").removesuffix(".jsonl")
     return out.with_name(f"{name}.report.json")
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines atomically, compressed if the name ends in .gz; equal lines give equal bytes."""
-    with atomic_write(path, "wb") as file, _compressed(file, path.suffix == ".gz") as target:
-        for line in lines:
-            target.write(line.encode())
-
-
-@contextmanager
-def _compressed(file: IO[bytes], gz: bool) -> Iterator[IO[bytes]]:
-    if not gz:
-        yield file
-        return
-    # Neither name nor time in the header.
-    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        yield packed  # type: ignore[misc]

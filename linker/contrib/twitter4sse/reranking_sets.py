@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
-from pathlib import Path
 
-from linker.common.files import atomic_write
+from linker.contrib.twitter4sse.groups import hash_of
 from linker.contrib.twitter4sse.pair_miners import Member
-from linker.contrib.twitter4sse.shards import Part, hash_of, read_groups
 from linker.evaluation.benchmarks.reranking import Candidate, Reranking
 
 
@@ -79,29 +74,3 @@ class SetBuilder:
         candidates += [Candidate(child.id, child.text, False) for child in others]
         candidates.sort(key=lambda candidate: (hash_of(candidate.id), candidate.id))
         return Reranking(self.name, query.id, query.text, parent_id, tuple(candidates))
-
-
-def write_groups(paths: Sequence[Path], partition: int, keep: int, path: Path) -> dict[str, Counter[str]]:
-    """Write the groups of a partition with enough children for a query; return the fates of all children by prefix.
-
-    A line is a JSON list: prefix, key, the parent or null, the children.
-    """
-    counts: dict[str, Counter[str]] = {"q": Counter(), "r": Counter()}
-    with atomic_write(path) as file:
-        for key, group in read_groups([Part(part) for part in paths], partition, keep, True, counts):
-            children = group.members()
-            counts[key[0]]["kept in groups"] += len(children)
-            if len(children) >= keep - 1:
-                parent = None if group.parent is None else asdict(group.parent)
-                line = [key[0], key[1:], parent, [asdict(child) for child in children]]
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
-    return counts
-
-
-def read_groups_of(paths: Iterable[Path]) -> Iterator[tuple[str, str, Member | None, list[Member]]]:
-    """Yield the groups that `write_groups` wrote: prefix, key, parent, children."""
-    for path in paths:
-        with open(path, encoding="utf-8", newline="\n") as file:
-            for line in file:
-                prefix, key, parent, children = json.loads(line)
-                yield prefix, key, parent and Member(**parent), [Member(**child) for child in children]

@@ -16,7 +16,7 @@ from torch import Tensor
 from linker.common.checks import between
 from linker.common.console import progress_bar
 from linker.common.errors import DataError
-from linker.contrib.twitter4sse.mine_pairs import write_lines
+from linker.common.files import write_lines
 from linker.contrib.wrapresentations.topic_words import TopicReplacer, pieces
 from linker.data.types import Post
 from linker.models.siamese.hugging_face import load_network, token_limit

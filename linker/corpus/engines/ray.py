@@ -8,7 +8,6 @@ import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,9 +58,7 @@ class RayEngine(Engine):
         self._entered += 1
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._entered -= 1
         if not self._entered:
             self._cluster.close()

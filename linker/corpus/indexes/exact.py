@@ -9,6 +9,8 @@ from typing import Literal
 
 import numpy as np
 
+from linker.common.concurrency import cores
+
 BLOCK = 65_536
 """Rows that one thread takes at once."""
 # So few that they are still in the cache when the next query asks for them.
@@ -114,5 +116,4 @@ def _threads() -> int:
     given = os.environ.get("OMP_NUM_THREADS", "")
     if given.isdigit() and int(given):
         return min(int(given), _THREADS)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, _THREADS)
+    return min(cores(), _THREADS)

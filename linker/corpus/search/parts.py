@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.common.errors import LinkerError, ModelError
+from linker.common.errors import ModelError
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.bm25 import Lexical
 from linker.corpus.indexes.exact import Query
@@ -38,7 +38,6 @@ def scores_of_parts(
     articles: Sequence[Article],
     passages: Passages,
     engine: Engine,
-    without_first: bool = False,
 ) -> np.ndarray:
     """The mean score of every post over the articles, as `Ranker.rank` gives it: float32, one per post.
 
@@ -49,10 +48,9 @@ def scores_of_parts(
         articles: the query.
         passages: how they are read.
         engine: compares vectors; must be entered.
-        without_first: as for `PartsQuery`.
     """
     pieces, starts = pieces_of(articles, passages)
-    query = PartsQuery(parts, pieces, engine, without_first)
+    query = PartsQuery(parts, pieces, engine)
     total = np.zeros(parts.dataset.count_rows())
     for start, stop in pairwise([*starts.tolist(), len(pieces)]):
         scores = query.scores(start)
@@ -61,28 +59,6 @@ def scores_of_parts(
             scores = np.maximum(scores, more) if passages == "best" else scores.astype(np.float64) + more
         total += scores if passages == "best" else (scores / (stop - start)).astype(np.float32)
     return (total / len(starts)).astype(np.float32)
-
-
-def with_other_parts(
-    parts: Parts, articles: Sequence[Article], passages: Passages
-) -> Callable[[np.ndarray, np.ndarray | slice], np.ndarray]:
-    """From the scores of posts by the first part's vectors, and their places, to those of the model.
-
-    Raises:
-        LinkerError: they do not determine them.
-    """
-    if parts.plain:
-        return lambda scores, places: scores
-    share = parts.share
-    if share is None or passages == "best":
-        raise LinkerError(
-            "--approximate: cannot be used with --passages best and a model made of parts; leave out one of the two"
-            if share is not None
-            else "--approximate: the model standardizes scores over all posts, which this search does not see; "
-            "leave it out"
-        )
-    others = scores_of_parts(parts, articles, passages, Engine(), without_first=True)
-    return lambda scores, places: others[places] + np.float32(share) * scores
 
 
 def pieces_of(articles: Sequence[Article], passages: Passages) -> tuple[list[Article], np.ndarray]:
@@ -97,14 +73,10 @@ class PartsQuery:
         parts: of the model.
         articles: scored together, as by `Model.score_independently`.
         engine: compares vectors; must be entered.
-        without_first: leave out the first part with vectors: its scores count as 0.
     """
 
-    def __init__(
-        self, parts: Parts, articles: Sequence[Article], engine: Engine, without_first: bool = False
-    ) -> None:
+    def __init__(self, parts: Parts, articles: Sequence[Article], engine: Engine) -> None:
         self._parts, self._articles, self._engine = parts, articles, engine
-        self._without = parts.first if without_first else None
         self._queries: dict[int, np.ndarray] = {}
 
     def scores(self, number: int) -> np.ndarray:
@@ -112,8 +84,6 @@ class PartsQuery:
         return self._of(self._parts.model, number)
 
     def _of(self, model: Model, number: int) -> np.ndarray:
-        if model is self._without:
-            return np.zeros(self._parts.dataset.count_rows(), dtype=np.float32)
         if isinstance(model, ArticleSoftmaxModel):
             scores = model.against_none(self._of(model.model, number))
             return scores if model.time is None else scores + self._of(model.time, number)
@@ -165,11 +135,6 @@ class Parts:
     def plain(self) -> bool:
         """Is the model nothing but its first part with vectors?"""
         return self.model is self.first
-
-    @property
-    def share(self) -> float | None:
-        """By how much the score grows when that of the first part grows by 1; None: that depends on the others."""
-        return _share(self.model, self.first)
 
     def complete(self) -> None:
         """Make what is missing, so that no query has to.
@@ -265,19 +230,3 @@ def _leaves(model: Model) -> Iterator[Model]:
 def _vector_parts(model: Model) -> list[Model]:
     parts = [part.vectors if isinstance(part, BundledWordVectorsModel) else part for part in _leaves(model)]
     return [part for part in parts if type(part).post_vectors is not Model.post_vectors]
-
-
-def _share(model: Model, first: Model) -> float | None:
-    if model is first:
-        return 1.0
-    if isinstance(model, ArticleSoftmaxModel):
-        inner = _share(model.model, first)
-        return None if inner is None else inner / model.temperature
-    if isinstance(model, EnsembleModel):
-        if model.fusion != "sum":
-            return None
-        shares = [_share(part, first) for part in model.submodels()]
-        if any(share is None for share in shares):
-            return None
-        return sum(weight * (share or 0.0) for weight, share in zip(model.weights, shares))
-    return 0.0

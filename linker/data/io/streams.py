@@ -230,7 +230,8 @@ class _Rejoined(io.RawIOBase):
 
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
         self._head = head
-        self._rest = rest
+        # `read1` returns everything before a damage, `read` may not.
+        self._read = getattr(rest, "read1", rest.read)
 
     @override
     def readable(self) -> bool:
@@ -238,7 +239,7 @@ class _Rejoined(io.RawIOBase):
 
     @override
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
-        chunk = self._head[: len(buffer)] or self._rest.read(len(buffer))
+        chunk = self._head[: len(buffer)] or self._read(len(buffer))
         self._head = self._head[len(buffer) :]
         buffer[: len(chunk)] = chunk
         return len(chunk)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from linker.common.console import stderr
+from linker.common.console import info
 from linker.common.errors import DataError
 from linker.common.files import atomic_write, sha256_of
 from linker.data.word_vectors.cache import (
@@ -125,9 +125,7 @@ def _download(url: str, archive: Path, sha256: str | None, report: Report) -> No
                 if attempt >= ATTEMPTS:
                     raise DataError(_gave_up(url, error, size)) from error
                 pause = FIRST_PAUSE * 2**attempt
-                stderr.print(
-                    f"{url}: {error or type(error).__name__}; trying again in {pause:g} s", markup=False
-                )
+                info(f"{url}: {error or type(error).__name__}; trying again in {pause:g} s")
                 time.sleep(pause)
     _check(url, part_path, archive, sha256)
     part_path.replace(archive)

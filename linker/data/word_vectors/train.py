@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import logging
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from linker.common.console import track
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import atomic_write
+from linker.common.files import write_lines
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.tables import open_table
 from linker.data.tokenizers.tokenizer import Tokenizer
@@ -151,15 +150,10 @@ def write_vectors(path: Path, words: Sequence[str], matrix: np.ndarray) -> None:
         words: the words.
         matrix: their vectors, float, words × dim.
     """
-    with atomic_write(path, "wb") as raw:
-        # Without a file name and a time in the gzip header.
-        packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.suffix == ".gz" else raw
-        packed.write(f"{len(words)} {matrix.shape[1]}\n".encode())
-        form = " ".join(["%.5g"] * matrix.shape[1])
-        for word, row in track(zip(words, matrix), "writing vectors", len(words)):
-            packed.write(f"{word} {form % tuple(row.tolist())}\n".encode())
-        if packed is not raw:
-            packed.close()
+    form = " ".join(["%.5g"] * matrix.shape[1])
+    rows = track(zip(words, matrix), "writing vectors", len(words))
+    lines = (f"{word} {form % tuple(row.tolist())}\n" for word, row in rows)
+    write_lines(path, chain([f"{len(words)} {matrix.shape[1]}\n"], lines))
 
 
 class _Corpus:

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import torch
 
-from linker.common.console import stderr
+from linker.common.console import info, warn
 from linker.common.errors import ConfigError, LinkerError
 from linker.common.files import check_writable
 from linker.common.locks import lock
@@ -186,11 +186,9 @@ class Checkpointer:
         try:
             self.save(state, finished)
         except LinkerError as error:
-            stderr.print(
-                f"[bold]warning:[/bold] no checkpoint at step {state.step}: {error}; "
-                "training continues, the previous checkpoint is kept",
-                highlight=False,
-                soft_wrap=True,
+            warn(
+                f"warning: no checkpoint at step {state.step}: {error}; "
+                "training continues, the previous checkpoint is kept"
             )
         self._saved_at = time.monotonic()
 
@@ -249,7 +247,7 @@ class Checkpointer:
                 )
             return
         for problem in problems:
-            _print(f"{problem}; using the checkpoint before it")
+            info(f"{problem}; using the checkpoint before it")
         changes = [
             f"{path}: {_shown(old, '(new)')} → {_shown(new, '(gone)')}"
             for path, old, new in diff_configs(self._found.facts["config"], config)
@@ -263,7 +261,7 @@ class Checkpointer:
                 "Undo the change, allow it with --changed-config, or start again with --overwrite"
             )
         count = f" with {len(changes)} changes of the config" if changes else ""
-        _print(f"resuming {self._found.position}{count}")
+        info(f"resuming {self._found.position}{count}")
 
     def _newest(self) -> tuple[Checkpoint | None, list[str]]:
         """Return the newest complete checkpoint, and why each newer one cannot be used."""
@@ -346,7 +344,3 @@ def _sync(folder: Path) -> None:
 
 def _shown(value: Any, absent: str) -> str:
     return absent if value is ABSENT else json.dumps(value, ensure_ascii=False)
-
-
-def _print(line: str) -> None:
-    stderr.print(line, highlight=False, soft_wrap=True, markup=False)

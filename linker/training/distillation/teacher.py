@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from linker.common.console import progress_bar, stderr
+from linker.common.console import info, progress_bar
 from linker.common.errors import ModelError
 from linker.common.files import atomic_write
 from linker.config import build
@@ -110,7 +110,7 @@ class CachedTeacher:
                 with np.load(path, allow_pickle=False) as part:
                     self._vectors.update(zip(map(bytes, part["keys"]), part["vectors"]))
             except (ValueError, OSError, KeyError, BadZipFile):
-                stderr.print(f"{path}: damaged; its texts are encoded again", highlight=False)
+                info(f"{path}: damaged; its texts are encoded again")
 
     def _add(self, texts: Sequence[str], keys: Sequence[bytes]) -> None:
         # float16 is accurate enough: the teacher itself is not more precise.

@@ -233,8 +233,6 @@ def test_a_corpus_is_cut_like_its_posts(run: Run) -> None:
     assert all(row["probability"] for row in ranked("corpus.csv"))
     code, _, told = run(*corpus, *wish, "--out", "fused.csv")
     assert (code, f"keeps {len(ranked('fused.csv'))} posts" in told) == (0, True)
-    code, _, err = run(*corpus, *wish, "--approximate")
-    assert (code, "--approximate: leaves posts out" in err) == (2, True)
     some = [post for post in TOY.posts if post.id.startswith(("harbour", "glacier"))]
     code, _, err = run(*corpus, *wish, "--where", "id LIKE 'harbour%' OR id LIKE 'glacier%'")
     assert code == 0

@@ -110,19 +110,6 @@ def test_the_numbers_are_those_of_the_figure(run: Run, tmp_path: Path) -> None:
     assert "precision 70 %, recall 54 %" in svg
 
 
-def test_the_page_needs_no_matplotlib(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    code, out, err = run(
-        "words", "--article", "article.txt", "--model", "model", "--out", "w.html", "--data", "w.json"
-    )
-    assert (code, out.strip()) == (0, "w.html"), err
-    assert "<mark" in (tmp_path / "w.html").read_text(encoding="utf-8")
-    assert [word["word"] for word in json.loads((tmp_path / "w.json").read_text())["words"]][:2] == [
-        "harbour",
-        "news",
-    ]
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -140,11 +127,6 @@ def test_the_page_needs_no_matplotlib(run: Run, tmp_path: Path, monkeypatch: pyt
         (("reliability", "--model", "bm25", *LINKED, "--split", "dev", "--out", "f.svg"), "--split dev"),
         (("tsne", "--model", "bm25", *LINKED, "--out", "f.svg"), "bm25: scores without vectors"),
         (("recall", "study", "--task", "fire", "--out", "f.svg"), "has no task 'fire'; there are: flood"),
-        (
-            ("words", "--article", "articles.jsonl", "--model", "model", "--out", "w.html"),
-            "contains 18 articles",
-        ),
-        (("words", "--article", "article.txt", "--model", "bm25", "--out", "w.html"), "bm25: cannot tell"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_message(run: Run, tmp_path: Path, arguments: tuple, said: str) -> None:

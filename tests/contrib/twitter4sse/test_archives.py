@@ -13,12 +13,12 @@ import pytest
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse import archives as archives_module
 from linker.contrib.twitter4sse import archives as lines_module
-from linker.contrib.twitter4sse.archives import SourceLines, find_sources, open_source, read_lines, units
+from linker.contrib.twitter4sse.archives import find_sources, read_lines, source_lines, units
 from tests.helpers.tweets import lines, pack, v1, write, write_tar, zip_bytes
 
 
 def read(*archives: Path) -> list[bytes | None]:
-    return [line for source in find_sources(archives) for line in SourceLines(source)]
+    return [line for source in find_sources(archives) for line in source_lines(source)]
 
 
 EXPECTED = [lines([v1(n)]) for n in range(1, 4)]
@@ -145,8 +145,8 @@ def test_damage_in_a_zip_file_stops_at_the_member_it_is_in(tmp_path: Path) -> No
     (tmp_path / "a.zip").write_bytes(whole[:at] + bytes(40) + whole[at + 40 :])
     first, second = find_sources([tmp_path / "a.zip"])
     with pytest.raises(DataError, match=r"a\.zip:a\.json: damaged or cut short"):
-        list(SourceLines(first))
-    assert list(SourceLines(second)) == EXPECTED
+        list(source_lines(first))
+    assert list(source_lines(second)) == EXPECTED
     (tmp_path / "a.zip").write_bytes(whole[:-10])
     with pytest.raises(DataError, match=r"a\.zip: damaged or cut short"):
         find_sources([tmp_path / "a.zip"])
@@ -161,19 +161,6 @@ def test_an_encrypted_member_is_told(tmp_path: Path) -> None:
         read(tmp_path / "a.zip")
 
 
-def test_what_is_left_of_a_zip_member_falls_to_nothing(tmp_path: Path) -> None:
-    (tmp_path / "a.zip").write_bytes(zip_bytes({"a.json": CONTENT * 20_000}))
-    (source,) = find_sources([tmp_path / "a.zip"])
-    with open_source(source) as opened:
-        left = [opened.left()]
-        for stream in opened.streams:
-            while stream.read(1 << 20):
-                left.append(opened.left())
-    assert left[0] == source.size
-    assert left == sorted(left, reverse=True)
-    assert left[-1] == 0
-
-
 def test_lines_that_are_too_long_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines_module, "MAX_LINE", 8)
     stream = io.BytesIO(b"short\n" + b"x" * 20 + b"\n1234567\nlast one" + b"y" * 8)
@@ -185,7 +172,7 @@ def test_what_goes_wrong_while_a_line_is_worked_on_is_no_damage(tmp_path: Path) 
     (source,) = find_sources([tmp_path])
 
     def work() -> None:
-        for _ in SourceLines(source):
+        for _ in source_lines(source):
             raise OSError("no room")
 
     with pytest.raises(OSError, match="no room"):

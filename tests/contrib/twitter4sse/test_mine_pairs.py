@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse.cleaning import TweetFilter
+from linker.contrib.twitter4sse.groups import hash_of
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs, report_path
 from linker.contrib.twitter4sse.pair_miners import PairMiner
-from linker.contrib.twitter4sse.shards import hash_of
 from linker.data.io.columns import SingleFileColumns
 from linker.data.readers.pairs_file import SingleFile
 from tests.helpers.tweets import read_pairs, v1, v2, write

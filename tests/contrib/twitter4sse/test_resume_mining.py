@@ -14,7 +14,6 @@ import pytest
 from linker.common.errors import DataError
 from linker.contrib.twitter4sse.mine_pairs import mine_pairs, report_path
 from linker.contrib.twitter4sse.pair_miners import PairMiner
-from linker.contrib.twitter4sse.shards import Part, write_part
 from tests.helpers.tweets import read_pairs, v1, write, write_tar
 
 # Makes parts slowly enough to be killed between two.
@@ -121,36 +120,7 @@ def test_strict_after_skip_looks_at_the_damaged_archive_again(folder: Path) -> N
     out = folder / "out.jsonl"
     miner = PairMiner.by_name("quotes")()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("linker.contrib.twitter4sse.extraction.Extraction.clear", lambda self: None)
+        patch.setattr("linker.contrib.twitter4sse.mine_pairs.shutil.rmtree", lambda folder: None)
         mine_pairs([folder / "in"], miner, out, on_error="skip")
     with pytest.raises(DataError, match="damaged or cut short"):
         mine_pairs([folder / "in"], miner, out)
-
-
-def test_parts_hold_everything_however_often_they_are_flushed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("linker.contrib.twitter4sse.shards._FLUSH_BYTES", 200)
-    path = tmp_path / "a.part"
-    with write_part(path, 16) as part:
-        for n in range(100):
-            part.add(f"k{n % 10}", "cp"[n % 2], [n, "ä\u2028"])
-        part.close({"lines": 100})
-    read = Part(path)
-    assert read.counts == {"lines": 100}
-    found = {role: [record for number in range(16) for record in read.records(number, role)] for role in "cp"}
-    assert sorted(value[0] for _, value in found["c"]) == list(range(0, 100, 2))
-    assert all(value == [int(key[1]) + value[0] // 10 * 10, "ä\u2028"] for key, value in found["p"])
-    assert {key for n in range(16) for key, _ in read.records(n, "p", {"k3"})} == {"k3"}
-
-
-def test_a_part_that_was_cut_short_is_none(tmp_path: Path) -> None:
-    path = tmp_path / "a.part"
-    with write_part(path, 16) as part:
-        part.add("k", "c", [1])
-        part.close({})
-    content = path.read_bytes()
-    for size in (0, 5, len(content) - 1):
-        path.write_bytes(content[:size])
-        with pytest.raises(ValueError, match=r"a\.part"):
-            Part(path)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from benchmarks.papers.wrapresentations_metrics import pair_figures
 from linker.cli.main import app
 from linker.common.errors import LinkerError
-from linker.contrib.wrapresentations.evaluation import pair_figures
 from linker.contrib.wrapresentations.reader import LabelledTexts
 from linker.models.archive import load_model
 from tests.helpers.tiny_transformers import tiny

@@ -10,9 +10,8 @@ from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.indexes import bm25
 from linker.corpus.indexes.bm25 import LEXICAL, Lexical
-from linker.corpus.search import fusion
 from linker.corpus.search.filters import Filter
-from linker.corpus.search.fusion import Fused, sample
+from linker.corpus.search.fusion import fuse
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
@@ -131,20 +130,8 @@ def test_fusion_is_that_of_the_hybrid_model(built, model_folder):
         assert {one.post.id: one.score for one in german} == kept, "conditions change no score"
 
 
-def test_an_even_sample_stands_for_all(monkeypatch):
-    monkeypatch.setattr(fusion, "_RUN", 100)
-    scores = np.random.default_rng(0).standard_normal(20_001).astype(np.float32)
-    runs = sample(len(scores))
-    some = np.concatenate([scores[run] for run in runs])
-    assert len(some) == 1_600
-    assert (runs[0].start, runs[-1].stop) == (0, 20_001)
-    words = np.arange(20_001, dtype=np.float32)
-    np.testing.assert_allclose(Fused(words, some)(scores), Fused(words, scores)(scores), atol=0.3)
-    assert sample(1_600) == [slice(0, 1_600)]
-
-
 def test_equal_scores_say_nothing():
     same = np.full(5, 0.3, dtype=np.float32)
     words = np.arange(5, dtype=np.float32)
-    np.testing.assert_allclose(Fused(words, same)(same), 0.5 * (words - 2) / np.sqrt(2), rtol=1e-6)
-    assert not Fused(same, same)(same).any()
+    np.testing.assert_allclose(fuse(same, words), 0.5 * (words - 2) / np.sqrt(2), rtol=1e-6)
+    assert not fuse(same, same).any()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from linker.common.errors import LinkerError, ModelError
+from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
@@ -210,19 +210,6 @@ def test_any_posts(tmp_path_factory, texts, article, offset):
     agree(loaded.rank(query, path, copies=True), corpus.rank(query, None, copies=True))
     once, found = loaded.rank(query, path, offset=offset), corpus.rank(query, None, offset)
     assert sorted(r.copies for r in once) == sorted(r.copies for r in found)
-
-
-def test_approximate_search_has_the_same_scores(tmp_path):
-    model = made(MODELS["of three parts"], tmp_path / "model")
-    path = write_posts(tmp_path / "posts.jsonl", posts_with_oddities())
-    build_corpus(tmp_path / "corpus", [path], str(model), PostColumns())
-    corpus = Corpus.open(tmp_path / "corpus")
-    corpus.make_index()
-    for fusion in ("none", "zscore"):
-        exact = corpus.rank(ARTICLES[:2], None, copies=True, fusion=fusion)
-        agree(exact, corpus.rank(ARTICLES[:2], None, copies=True, fusion=fusion, approximate=True), 1e-4)
-    with pytest.raises(LinkerError, match="--approximate: cannot be used with --passages best"):
-        corpus.rank(ARTICLES[0], passages="best", approximate=True)
 
 
 def test_thresholds_by_labels_are_on_the_same_scale(tmp_path):

@@ -9,14 +9,14 @@ from scipy.spatial.distance import jensenshannon
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
 from benchmarks.papers.deboom2016 import draw_distances
-from linker.common.errors import LinkerError
-from linker.contrib.deboom2016.evaluation import (
+from benchmarks.papers.deboom2016_metrics import (
     PairDistances,
     WordTfidf,
     best_threshold,
     jensen_shannon,
     split_error,
 )
+from linker.common.errors import LinkerError
 
 
 def distances(related, unrelated):

@@ -8,9 +8,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, f1_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
+from benchmarks.papers.wrapresentations_metrics import cross_validated_f1, pair_figures, topic_wise_f1
 from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.batches import balanced_pairs
-from linker.contrib.wrapresentations.evaluation import cross_validated_f1, pair_figures, topic_wise_f1
 
 
 def texts(apart, sizes=(20, 20, 20), dim=5, seed=0):
