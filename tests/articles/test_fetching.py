@@ -11,6 +11,7 @@ import threading
 import tracemalloc
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def test_a_page_comes_with_its_address_and_characters(site) -> None:
 
 
 def test_the_request_says_who_asks(site) -> None:
-    seen = {}
+    seen: dict[str, str] = {}
 
     def answer(handler: BaseHTTPRequestHandler) -> None:
         seen.update(handler.headers)
@@ -277,7 +278,7 @@ def test_nobody_listens() -> None:
 def test_the_next_address_of_a_host_is_tried(site, monkeypatch: pytest.MonkeyPatch) -> None:
     real = socket.getaddrinfo
 
-    def two_addresses(host: str, port: int, *rest: object, **more: object):
+    def two_addresses(host: str, port: int, *rest: Any, **more: Any) -> Any:
         if host != "news.test":
             return real(host, port, *rest, **more)
         return [(0, 0, 0, "", ("::ffff:127.0.0.9", 9)), (0, 0, 0, "", ("127.0.0.1", port))]
@@ -389,7 +390,7 @@ def test_a_host_is_looked_up_once_and_one_private_address_is_enough(
 ) -> None:
     real, lookups = socket.getaddrinfo, []
 
-    def rebinding(host: str, port: int, *rest: object, **more: object):
+    def rebinding(host: str, port: int, *rest: Any, **more: Any) -> Any:
         if host != "news.test":
             return real(host, port, *rest, **more)
         lookups.append(host)

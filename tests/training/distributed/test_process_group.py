@@ -27,7 +27,7 @@ def test_two_and_four_processes_compute_what_one_does(encoder, dtype, tolerance,
 
 def dropping(encoder, dtype=torch.float64):
     """The same with much dropped out, in every place that there is; unknown words among the texts'."""
-    own = ENCODERS[encoder] | {"dropout": 0.3}
+    own = {**ENCODERS[encoder], "dropout": 0.3}
     if encoder == "star_transformer":
         own["cycles"] = 2
     embedder = {"type": "word_vectors", "dim": 8, "trainable": True, "buckets": 50, "dropout": 0.2}
