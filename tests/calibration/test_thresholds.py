@@ -214,7 +214,9 @@ def test_prior_by_em_against_the_likelihood_on_a_grid() -> None:
 
 def test_the_table_of_a_dev_set_is_counted() -> None:
     scores, relevance = dev_set(7)
-    for row in calibrate(scores, relevance).table():
+    rows = calibrate(scores, relevance).table()
+    assert rows
+    for row in rows:
         kept = scores >= np.float32(row.score)
         assert row.kept == kept.sum()
         assert row.recall.value == pytest.approx(relevance[kept].sum() / relevance.sum())

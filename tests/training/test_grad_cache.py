@@ -111,7 +111,7 @@ def test_two_processes_with_chunks_and_a_memory_compute_what_one_does(tmp_path):
     setting = with_trainer(Setting(), chunk_tokens=150, memory={"posts": 30, "after_steps": 2})
     alone = train_alone(setting, tmp_path)
     for record in train_together(setting, tmp_path, 2):
-        same(alone, record, 1e-9)
+        assert same(alone, record, 1e-9) >= 20
 
 
 def test_the_memory_holds_the_newest_vector_of_each_post_and_no_more_than_it_may():

@@ -18,7 +18,6 @@ import httpcore
 import pytest
 
 from linker.articles import transport
-from linker.articles.transport import is_public
 from linker.data.types import Post
 from linker.web import ranking_api
 from linker.web.app import create_app
@@ -311,10 +310,3 @@ def test_endless_headers_are_given_up(client: Client, internet: Internet) -> Non
 
     internet.pages["/a"] = headers
     assert "broke off" in refused(client, "http://news.test/a")
-
-
-@pytest.mark.parametrize(
-    "address", ["fec0::1", "feff::1", "64:ff9b:1::1", "192.88.99.1", "192.0.0.192", "::ffff:192.88.99.1"]
-)
-def test_addresses_that_pythons_tables_take_for_public(address: str) -> None:
-    assert not is_public(address)

@@ -259,7 +259,9 @@ def test_a_distillation_resumes_as_if_nothing_had_happened(place: Path, one_thre
 
 def test_the_fine_tuned_config_and_the_student_have_one_model(place: Path) -> None:
     """The recipes in configs/students differ from the configs they prepare in data, loss and training only."""
-    for file in sorted((ROOT / "configs/students").glob("*.jsonnet")):
+    files = sorted((ROOT / "configs/students").glob("*.jsonnet"))
+    assert len(files) >= 6
+    for file in files:
         minilm = {"best": "minilm/base.jsonnet", "two_layers": "minilm/two_layers.jsonnet"}
         name = minilm.get(file.stem, f"distilled/{file.name}")
         student, model = load_config(file), load_config(ROOT / "configs" / name)

@@ -83,7 +83,7 @@ def test_every_kernel_path_drops_out_the_same(kernels, tmp_path, monkeypatch):
 @pytest.mark.parametrize("loss", ["multi_similarity", "nt_xent"])
 def test_other_losses_too(loss, tmp_path):
     setting = Setting("cnn", loss=loss)
-    same(train_alone(setting, tmp_path), train_together(setting, tmp_path, 2)[1], 1e-9)
+    assert same(train_alone(setting, tmp_path), train_together(setting, tmp_path, 2)[1], 1e-9) >= 20
 
 
 def test_a_batch_of_fewer_texts_than_processes_leaves_some_with_nothing_to_do(tmp_path):
