@@ -104,7 +104,7 @@ def _pure_wheel(python: Path, source: Path, folder: Path) -> Path:
 def _compile(python: Path, source: Path, tag: str, folder: Path) -> Path:
     target, magic, at, machine = PLATFORMS[tag]
     compiler = shlex.join([str(python), "-m", "ziglang", "c++", "-target", target, "-s"])
-    command = [python, source / "setup.py", "-q", "build_ext", "--build-lib", folder]
+    command: list[str | Path] = [python, source / "setup.py", "-q", "build_ext", "--build-lib", folder]
     subprocess.run(command, check=True, cwd=source, env={**os.environ, "CXX": compiler}, stdout=sys.stderr)
     (built,) = (folder / FOLDER).glob("liblinker.*")
     library = built.rename(built.with_suffix(".dll" if tag.startswith("win") else ".so"))

@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--allow-regression", action="store_true", help="write lower figures as well")
     options = parser.parse_args()
     pinned = json.loads(FLOOR.read_text()) if FLOOR.exists() else {"models": {}}
-    new = {"sample": sample_digest(), "models": {}}
+    new: dict[str, Any] = {"sample": sample_digest(), "models": {}}
     missed = []
     for model in ("bm25", "tfidf", *SMALL):
         measured, floor = measure(model), pinned["models"].get(model, {})

@@ -24,7 +24,6 @@ COLUMNS = {
     "learning": "learning",
     "asreview": "ASReview",
 }
-RIVALS = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "asreview")
 FEW = 10
 
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -102,9 +103,12 @@ def encoding(data: Sequence[Path], model: Path, work: Path, amounts: Amounts) ->
         def encode(texts: list[str], size: int) -> object:
             return other.encode(texts, batch_size=size, normalize_embeddings=True, show_progress_bar=False)
 
+        def _encode_some(size: int, _: int) -> object:
+            return encode(texts[0][: amounts.tried], size)
+
         found = in_turn(
             f"MiniLM's best batch size, {amounts.tried} posts",
-            {str(size): lambda _, size=size: encode(texts[0][: amounts.tried], size) for size in BATCH_SIZES},
+            {str(size): partial(_encode_some, size) for size in BATCH_SIZES},
             1,
         )
         best = int(min(found, key=lambda size: found[size][0]))
@@ -176,7 +180,7 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
     matrix = np.array(_content(opened.store)[1])
     given = Corpus(opened.store, _Given(dict(zip(asked, vectors))))
 
-    def ask(corpus: Corpus, **options: Any) -> Callable[[int], list[RankedPost]]:
+    def ask(corpus: Corpus, **options: Any) -> Callable[[int], Sequence[RankedPost]]:
         return lambda i: corpus.rank(asked[i % len(asked)], TOP, **{"fusion": "none", **options})
 
     tasks: dict[str, Callable[[int], object]] = {

@@ -14,7 +14,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -31,14 +31,15 @@ from linker.data.near_duplicates import signatures
 from linker.data.types import Post
 from linker.ranking.ranker import load
 
+P = ParamSpec("P")
 T = TypeVar("T")
 steps: dict[str, float] = {}
 
 
-def cost(step: str, work: Callable[[], T]) -> T:
+def cost(step: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Do some work and add its CPU time to a step."""
     begun = time.process_time()
-    result = work()
+    result = work(*args, **kwargs)
     steps[step] = steps.get(step, 0.0) + time.process_time() - begun
     return result
 
@@ -69,21 +70,25 @@ def main() -> None:
     model = load(options.model).model
     folder = options.work / "scale"
     shutil.rmtree(folder, ignore_errors=True)
-    dim = model.post_vectors([]).shape[1]
+    empty = model.post_vectors([])
+    assert empty is not None, "a model of embeddings"
+    dim = empty.shape[1]
     store = Store.create(folder, CorpusMetadata(options.model, "", "cosine", dim))
     added, known = Added(), _Known(store)
     chunks: Iterator[list[Post]] = _chunks(stream_posts(options.posts, PostColumns(), BadLines()))
     kept = []
     with store.writing(), _Appender(store, added) as appender:
         while chunk := cost("read", lambda: next(chunks, None)):
-            posts = cost("tell from known", lambda chunk=chunk: known.new_among(chunk, added))
-            cost("send to workers", lambda posts=posts: sent(posts))
-            vectors = cost("encode", lambda posts=posts: model.post_vectors(posts))
-            signed = cost("sign", lambda posts=posts: signatures([post.text for post in posts]))
-            cost("append", lambda all=(posts, vectors, signed): appender._write(*all))
+            posts = cost("tell from known", known.new_among, chunk, added)
+            cost("send to workers", sent, posts)
+            vectors = cost("encode", model.post_vectors, posts)
+            assert vectors is not None
+            signed = cost("sign", signatures, [post.text for post in posts])
+            cost("append", appender._write, posts, vectors, signed)
             kept.append(posts)
     count = added.new
     dataset = store.dataset()
+    assert dataset is not None
     cost("group near-duplicates", lambda: Groups(folder).complete(dataset))
     cost("index words", lambda: Lexical(folder).complete(dataset))
     matrix = np.memmap(folder / "vectors.f32", np.float32, "r", shape=(count, dim))

@@ -35,7 +35,7 @@ from benchmarks.papers.deboom2016_metrics import (
 )
 from linker.common.files import atomic_write
 from linker.config import build, load_config
-from linker.contrib.deboom2016.word_weights import WordPoolingEncoder
+from linker.contrib.deboom2016.word_weights import WordPoolingEncoder, WordWeightsEncoder
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
 from linker.data.types import LinkedPosts
@@ -133,6 +133,7 @@ def measured(distance: Distance, splits: Splits) -> Result:
     """Threshold on dev, figures on test; the unrelated pairs are the same for every method."""
     of = {}
     for name, part in (("dev", splits.dev), ("test", splits.test)):
+        assert part is not None
         own = np.arange(len(part.articles))
         of[name] = PairDistances(distance(part, own), distance(part, partners(part, seed=1)))
     threshold = best_threshold(of["dev"])
@@ -200,6 +201,7 @@ def compare(
     for kappa in kappas:
         model = trained(options, f"{name}-median-{kappa}", [*overrides, *_median(kappa)])
         distance = vector_distance(model)
+        assert splits.dev is not None
         own = np.arange(len(splits.dev.articles))
         on_dev = PairDistances(distance(splits.dev, own), distance(splits.dev, partners(splits.dev, seed=1)))
         medians[kappa] = (split_error(on_dev, best_threshold(on_dev)), measured(distance, splits))
@@ -346,13 +348,20 @@ def main() -> None:
         "tweets": tweets,
     }
     best = min((name for name in variable if not name.startswith("learned")), key=lambda n: variable[n].error)
-    sizes = [
-        f"- {name}: {len(parts.train.articles):,} related pairs to train, {len(parts.dev.articles):,} dev,"
-        f" {len(parts.test.articles):,} test, and as many unrelated ones."
-        for name, parts in (("20 words", fixed_splits), ("10–30 words", splits), ("tweets", tweet_splits))
-    ]
+    sizes = []
+    for name, parts in (("20 words", fixed_splits), ("10–30 words", splits), ("tweets", tweet_splits)):
+        train, dev, test = (
+            len(part.articles) if part else 0 for part in (parts.train, parts.dev, parts.test)
+        )
+        sizes.append(
+            f"- {name}: {train:,} related pairs to train, {dev:,} dev, {test:,} test, and as many unrelated ones."
+        )
     names = {"contrastive": "variable-contrastive", f"median, κ = {kappa}": f"variable-median-{kappa}"}
-    weights = {name: trained(options, folder, ()).encoder.weights.tolist() for name, folder in names.items()}
+    weights = {}
+    for name, folder in names.items():
+        encoder = trained(options, folder, ()).encoder
+        assert isinstance(encoder, WordWeightsEncoder)
+        weights[name] = encoder.weights.tolist()
     shown = {name: variable[name] for name in ("mean", CONTRASTIVE, MEDIAN)}
     draw_distances(
         PICTURE,

@@ -87,7 +87,7 @@ def _bundled(scores: Scores, name: str) -> Model:
     for part in all_submodels(model):
         if isinstance(part, SiameseModel):
             known = part.score(scores.linked.articles, scores.linked.posts)
-            part.score = lambda articles, posts, known=known: known  # type: ignore[method-assign]
+            part.score = Given(known).score  # type: ignore[method-assign]
     return model
 
 

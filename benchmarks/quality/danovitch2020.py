@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks.quality.models import METRICS, Scores, in_percent, siamese
@@ -36,7 +38,7 @@ class Encoder:
         samples: dict[str, list[np.ndarray]] = {}
         for seed in seeds:
             run = f"paper-{name}-{seed}"
-            own = scores.kept(run, lambda run=run: siamese(scores.place, run))
+            own = scores.kept(run, partial(siamese, scores.place, run))
             evaluation = measure(own, relevance, *ids)
             drawn = resample_pair_metrics(own, relevance, *ids, weights)
             for metric in METRICS:

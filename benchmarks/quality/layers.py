@@ -45,7 +45,7 @@ def in_bfloat16(encode: Encode) -> Encode:
 def encoders() -> dict[str, tuple[Encode, Encode]]:
     """Of each model: in float32, in bfloat16."""
     mini = sentence_transformer().post_vectors
-    found = {"sentence-transformers": (mini, in_bfloat16(mini))}
+    found: dict[str, tuple[Encode, Encode]] = {"sentence-transformers": (mini, in_bfloat16(mini))}
     for name, layers in LAYERS.items():
         both = []
         for precision in ("float32", "auto"):

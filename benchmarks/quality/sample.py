@@ -91,7 +91,7 @@ def figures(
     rows = []
     for row, relevant in enumerate(relevance):
         posts = np.arange(len(post_ids)) if pool is None else np.flatnonzero(pool[row])
-        order = rank_posts(scores[row : row + 1, posts], [post_ids[i] for i in posts])[0]
+        order = rank_posts(scores[row : row + 1, posts], [post_ids[i] for i in posts.tolist()])[0]
         hits = relevant[posts][order]
         precisions = hits.cumsum() / np.arange(1, len(hits) + 1)
         rows.append([precisions[hits].mean(), *(hits[:cut].sum() / cut for cut in CUTS)])

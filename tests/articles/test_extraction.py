@@ -74,4 +74,6 @@ def test_dates_in_words_are_not_parsed_at_length(monkeypatch: pytest.MonkeyPatch
         raise AssertionError("asked the parser that takes seconds")
 
     monkeypatch.setattr("htmldate.extractors._external_date", external)
-    published(body='<p class="date">am vierzehnten Mai, einem Freitag im Jahr 2021, 14.V.21</p>')
+    assert (
+        published(body='<p class="date">am vierzehnten Mai, einem Freitag im Jahr 2021, 14.V.21</p>') is None
+    )

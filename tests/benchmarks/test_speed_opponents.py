@@ -5,9 +5,13 @@ import torch
 
 from benchmarks.speed.baselines import EveryToken, OriginalStarTransformer, SelfAttentionEncoder
 from linker.modules.encoders.encoder import pad_tokens
-from linker.modules.encoders.star_transformer import StarTransformerEncoder
+from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
 
 LENGTHS = torch.tensor([7, 1, 12, 2])
+
+
+def cycles_of(encoder: StarTransformerEncoder) -> list[Cycle]:
+    return [cycle for cycle in encoder.cycles if isinstance(cycle, Cycle)]
 
 
 def encoder_of(cycles=1, window=1):
@@ -15,9 +19,10 @@ def encoder_of(cycles=1, window=1):
     encoder = StarTransformerEncoder(
         num_heads=3, head_dim=4, cycles=cycles, window=window, dropout=0.0, input_dim=10
     ).double()
-    for cycle in encoder.cycles:
-        torch.nn.init.normal_(cycle.ring.alphas.theta)
-        torch.nn.init.normal_(cycle.star.alphas.theta)
+    for cycle in cycles_of(encoder):
+        for heads in (cycle.ring, cycle.star):
+            assert heads.alphas.theta is not None
+            torch.nn.init.normal_(heads.alphas.theta)
         torch.nn.init.normal_(cycle.norm.weight)
     return encoder
 
@@ -39,7 +44,7 @@ def test_the_original_algorithm_has_the_encoders_values_and_gradients(cycles, wi
     (others * probe).sum().backward()
     torch.testing.assert_close(ours.grad, theirs.grad, atol=1e-4, rtol=1e-4)
     found = gradients(original)
-    for c, cycle in enumerate(encoder.cycles):
+    for c, cycle in enumerate(cycles_of(encoder)):
         for mine, name in [(cycle.ring, "rings"), (cycle.star, "stars")]:
             for part, gradient in gradients(mine).items():
                 other = found[f"{name}.{c}.{part.removeprefix('alphas.')}"]
@@ -72,10 +77,17 @@ def test_full_attention_is_a_transformer_layer_and_does_not_see_padding():
     torch.manual_seed(0)
     encoder = SelfAttentionEncoder(dim=12, num_heads=3).double().eval()
     layer = torch.nn.TransformerEncoderLayer(12, 3, 48, dropout=0.0, batch_first=True).double().eval()
-    layer.self_attn.in_proj_weight, layer.self_attn.in_proj_bias = encoder.inputs.weight, encoder.inputs.bias
-    layer.self_attn.out_proj = encoder.output
-    layer.linear1, layer.linear2 = encoder.feed_forward[0], encoder.feed_forward[2]
-    layer.norm1, layer.norm2 = encoder.norms
+    weights = {
+        "self_attn.in_proj_": encoder.inputs,
+        "self_attn.out_proj.": encoder.output,
+        "linear1.": encoder.feed_forward[0],
+        "linear2.": encoder.feed_forward[2],
+        "norm1.": encoder.norms[0],
+        "norm2.": encoder.norms[1],
+    }
+    layer.load_state_dict(
+        {f"{prefix}{name}": p for prefix, part in weights.items() for name, p in part.state_dict().items()}
+    )
     tokens = torch.randn(int(LENGTHS.sum()), 12, dtype=torch.float64)
     expected = torch.stack([layer(text[None])[0].mean(0) for text in tokens.split(LENGTHS.tolist())])
     torch.testing.assert_close(encoder(tokens, LENGTHS), expected, atol=1e-10, rtol=0)

@@ -38,6 +38,7 @@ def test_pairs_are_measured_at_the_best_of_all_thresholds():
     assert figures.best.recall == pytest.approx((called & same).sum() / same.sum())
     assert figures.average_precision == pytest.approx(average_precision_score(same, scores))
     given = pair_figures(vectors, classes, threshold=0.3, seed=4).given
+    assert given is not None
     assert given.f1 == pytest.approx(f1_score(same, scores >= 0.3))
 
 
@@ -45,6 +46,7 @@ def test_vectors_that_tell_everything_and_vectors_that_tell_nothing():
     vectors, classes = texts(50.0)
     figures = pair_figures(vectors, classes, threshold=0.99999)
     assert figures.best.f1 == figures.average_precision == 1
+    assert figures.given is not None
     assert figures.given.f1 < 1
     vectors, classes = texts(0.0, (60, 60))
     figures = pair_figures(vectors, classes)

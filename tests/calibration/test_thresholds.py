@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import astuple
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
 from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.calibration.probabilities import cross_validated_probabilities, isotonic, prior_by_em
-from linker.calibration.thresholds import Share, Thresholds
+from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError
 from tests.conftest import toy_posts
 
@@ -76,8 +77,8 @@ def test_a_pile_with_every_label_is_counted() -> None:
     for kept in (1, 17, 120, 300):
         one = thresholds.at(float(scores[kept - 1]))
         precision, recall = truth(relevant, kept)
-        assert one.precision == Share(*[pytest.approx(precision)] * 3)
-        assert one.recall == Share(*[pytest.approx(recall)] * 3)
+        assert astuple(one.precision) == pytest.approx([precision] * 3)
+        assert astuple(one.recall) == pytest.approx([recall] * 3)
     assert thresholds.at(99).kept == 0
     assert thresholds.at(99).recall.high == 0
     assert "keeps no post" in thresholds.at(99).sentence
@@ -213,7 +214,9 @@ def test_prior_by_em_against_the_likelihood_on_a_grid() -> None:
 
 def test_the_table_of_a_dev_set_is_counted() -> None:
     scores, relevance = dev_set(7)
-    for row in calibrate(scores, relevance).table():
+    rows = calibrate(scores, relevance).table()
+    assert rows
+    for row in rows:
         kept = scores >= np.float32(row.score)
         assert row.kept == kept.sum()
         assert row.recall.value == pytest.approx(relevance[kept].sum() / relevance.sum())

@@ -92,9 +92,12 @@ def test_simulations_and_calibrations_use_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     asked = []
-    monkeypatch.setattr(
-        "linker.models.resolve.resolve_model", lambda model: asked.append(model) or resolve_model("bm25")
-    )
+
+    def resolved(model: object) -> object:
+        asked.append(model)
+        return resolve_model("bm25")
+
+    monkeypatch.setattr("linker.models.resolve.resolve_model", resolved)
     run(monkeypatch, capsys, *arguments, "--articles", "articles.jsonl", "--posts", "posts.jsonl")
     assert asked == [BEST]
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def rank(tmp_path: Path, url: str) -> Rank:
     """Runs `linker rank --article URL` in an empty folder, through a shell."""
 
     def run(
-        shell: str = "linker rank --article URL < /dev/null", **options: object
+        shell: str = "linker rank --article URL < /dev/null", **options: Any
     ) -> subprocess.CompletedProcess[str]:
         command = shell.replace("linker", f"'{sys.executable}' -m linker.cli.main").replace("URL", url)
         root = str(Path(default_posts.__file__).parents[2])
@@ -55,7 +56,7 @@ def rank(tmp_path: Path, url: str) -> Rank:
             text=True,
             timeout=120,
             **options,
-        )  # type: ignore[call-overload, no-any-return]
+        )
 
     return run
 

@@ -132,7 +132,8 @@ def test_values_of_every_type(zoo: str, key: str, good: list[Any], bad: list[Any
 
 
 def test_the_root_must_be_an_object(zoo: str) -> None:
-    for value in (3, "x", [], None):
+    values: list[object] = [3, "x", [], None]
+    for value in values:
         (problem,) = told(zoo, value)
         assert problem.startswith("expected an object (chief, box, ")
 

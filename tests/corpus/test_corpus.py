@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from linker.corpus.search.filters import Filter
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
+from linker.data.types import Post
 from tests.corpus.conftest import some_posts, write_model, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
@@ -104,13 +106,16 @@ def test_wrong_condition_is_told(built):
 
 
 def test_add_encodes_only_what_is_new(built, tmp_path, monkeypatch):
-    encoded = []
+    encoded: list[Post] = []
     from linker.models.embedding_model import EmbeddingModel
 
     original = EmbeddingModel.post_vectors
-    monkeypatch.setattr(
-        EmbeddingModel, "post_vectors", lambda self, posts: encoded.extend(posts) or original(self, posts)
-    )
+
+    def recorded(model: EmbeddingModel, posts: Sequence[Post]) -> np.ndarray:
+        encoded.extend(posts)
+        return original(model, posts)
+
+    monkeypatch.setattr(EmbeddingModel, "post_vectors", recorded)
     more = some_posts(20, start=140)
     more.append({"id": "p00003", "text": "quite another text"})
     added = add_to_corpus(built, [write_posts(tmp_path / "more.jsonl", more)], None, PostColumns())

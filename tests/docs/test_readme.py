@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from linker.cli.main import app
@@ -52,7 +53,9 @@ def commands(text: str) -> Iterator[list[str]]:
 def known_commands() -> dict[str, Any]:
     """Every command by its path, such as `rank` or `vectors fetch`."""
     found = {}
-    for name, command in get_command(app).commands.items():
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    for name, command in group.commands.items():
         found[name] = command
         found |= {f"{name} {sub}": one for sub, one in getattr(command, "commands", {}).items()}
     return found

@@ -79,10 +79,10 @@ def serving() -> Iterator[Site]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            site.requests.append(self.path)
+            served.requests.append(self.path)
             self.close_connection = True
             try:
-                site.answers[self.path](self)
+                served.answers[self.path](self)
             except OSError:  # the client has had enough
                 pass
 
@@ -91,13 +91,13 @@ def serving() -> Iterator[Site]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    site = Site(server.server_port)
+    served = Site(server.server_port)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
-        yield site
+        yield served
     finally:
-        site.closed.set()
+        served.closed.set()
         server.shutdown()
         server.server_close()
 

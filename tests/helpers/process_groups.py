@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
+from torch.distributed import TCPStore
 
 from tests.conftest import toy_posts
 from tests.helpers.training_runs import context
 
-ENCODERS = {
+ENCODERS: dict[str, Any] = {
     "star_transformer": {"type": "star_transformer", "num_heads": 2, "head_dim": 4, "dropout": 0.0},
     "cnn": {"type": "cnn", "num_filters": 6, "hidden_dim": 8, "dropout": 0.0},
     "gru": {"type": "gru", "hidden_dim": 8, "dropout": 0.0},
@@ -44,27 +45,30 @@ def train_alone(setting: Setting, folder: Path) -> dict[str, Tensor]:
 
 def train_together(setting: Setting, folder: Path, size: int) -> list[dict[str, Tensor]]:
     """What each of `size` processes computes."""
-    processes = start_group(_recorded, (setting, str(folder)), size)
+    processes = start_group(_recorded, (setting, str(folder)), size).processes
     for process in processes:
         process.join(100)
     assert [process.exitcode for process in processes] == [0] * size
     return [load_file(folder / f"rank{rank}-of-{size}") for rank in range(size)]
 
 
-def start_group(
-    target: Callable[..., None], arguments: tuple[Any, ...], size: int
-) -> list[multiprocessing.process.BaseProcess]:
-    """Start processes that know of each other, with `target(*arguments)` in each of them."""
-    from torch.distributed import TCPStore
+@dataclass(frozen=True)
+class ProcessGroup:
+    """Processes that know of each other, and their store, which must live as long as they do."""
 
+    processes: list[BaseProcess]
+    store: TCPStore
+
+
+def start_group(target: Callable[..., None], arguments: tuple[Any, ...], size: int) -> ProcessGroup:
+    """Start processes that know of each other, with `target(*arguments)` in each of them."""
     store = TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
-    processes = []
+    processes: list[BaseProcess] = []
     for rank in range(size):
         process = context.Process(target=_member, args=(rank, size, store.port, target, arguments))
         process.start()
-        process.store = store  # kept as long as they are
         processes.append(process)
-    return processes
+    return ProcessGroup(processes, store)
 
 
 def _member(rank: int, size: int, port: int, target: Callable[..., None], arguments: tuple[Any, ...]) -> None:
@@ -135,7 +139,8 @@ def _recorded(setting: Setting, folder: str) -> None:
         record[f"mined {step} positives"] = pairs.positives.to(torch.uint8)
         record[f"mined {step} negatives"] = pairs.negatives.to(torch.uint8)
 
-    TrainingState._clip, TrainingState._gradients = recorded_clip, recorded_gradients
+    TrainingState._clip = recorded_clip  # type: ignore[method-assign, assignment]
+    TrainingState._gradients = recorded_gradients  # type: ignore[method-assign, assignment]
     miner.register_forward_hook(mined)
     with process_group() as workers:
         task = TrainingTask(model, miner, loss, data, toy_posts(seed=9), 5, workers)
@@ -161,7 +166,7 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor], tolerance: float) -> 
                 tensor,
                 rtol=tolerance,
                 atol=tolerance,
-                msg=lambda text, name=name: f"{name}: {text}",
+                msg=(name + ": {}").format,
             )
     return sum(name.endswith(" loss") for name in one)
 

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from tests.conftest import toy_posts
 
@@ -112,6 +113,7 @@ def kill_once(folder: Path, out: str, seconds: float, *more: str) -> str | None:
     process.join(seconds)
     try:
         if process.exitcode is None:
+            assert process.pid is not None
             os.kill(process.pid, signal.SIGKILL)
     except ProcessLookupError:  # it has just ended by itself
         pass
@@ -127,9 +129,9 @@ def kill_once(folder: Path, out: str, seconds: float, *more: str) -> str | None:
     return "before the first checkpoint" if not any(checkpoints.glob("step-*")) else "at another moment"
 
 
-def outcome(folder: Path, out: str) -> dict[str, object]:
+def outcome(folder: Path, out: str) -> dict[str, Any]:
     """All that must not depend on whether a run was killed: the model folder's bytes, the log without times."""
-    digests: dict[str, object] = {
+    digests: dict[str, Any] = {
         str(path.relative_to(folder / out)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted((folder / out).rglob("*"))
         if path.is_file()

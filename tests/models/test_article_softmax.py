@@ -76,7 +76,7 @@ def test_one_article_is_a_logistic_curve_whoever_else_is_asked() -> None:
 
 
 def test_the_order_of_articles_for_a_post_stays() -> None:
-    inner = np.float32(np.random.default_rng(5).normal(size=(30, 40)))
+    inner = np.random.default_rng(5).normal(size=(30, 40)).astype(np.float32)
     scores = ArticleSoftmaxModel(Fixed(inner), 0.5, null_score=0).score(articles(30), posts(40))
     np.testing.assert_array_equal(scores.argsort(axis=0), inner.argsort(axis=0))
 
@@ -92,7 +92,7 @@ def test_a_post_near_to_everything_no_longer_floods_the_top() -> None:
     relevance = np.repeat(np.eye(20, dtype=bool), 3, axis=1)
     inner = generator.normal(size=relevance.shape) + 4 * relevance + 5 * generator.normal(size=(1, 60))
     linked = LinkedPosts(articles(20), [Post(str(j), "text", (str(j // 3),)) for j in range(60)])
-    before = evaluate(np.float32(inner), linked)["mAP"]
+    before = evaluate(inner.astype(np.float32), linked)["mAP"]
     competing = ArticleSoftmaxModel(Fixed(inner), 1.0, null_score=-20.0)
     after = evaluate(competing.score(linked.articles, linked.posts), linked)["mAP"]
     assert after > before + 0.2

@@ -31,7 +31,7 @@ POSTS = [
     Post("t", "ünbekannte wörter 你好 🎉"),
 ]
 # As near as float32 gets when sums are added up in another order.
-NEAR = {"rtol": 2e-5, "atol": 2e-6}
+NEAR: dict[str, Any] = {"rtol": 2e-5, "atol": 2e-6}
 
 
 def saved(folder: Path, embedder: dict[str, Any] | None = None, **settings: Any) -> Path:
@@ -96,6 +96,7 @@ def test_it_tells_the_same_weights_of_words(tmp_path: Path) -> None:
 
 def test_the_mean_is_the_mean(tmp_path: Path) -> None:
     light = load_model(saved(tmp_path / "model", similarity="euclidean"), for_scoring=True)
+    assert isinstance(light, AveragedWordVectorsModel)
     one, other, both = light.post_vectors(
         [Post("1", "doctors"), Post("2", "goal"), Post("3", "doctors goal goal")]
     )

@@ -105,9 +105,8 @@ def world(
 def test_the_profile_is_estimated_from_several_articles_without_labels(lag: float) -> None:
     articles, posts, text = world(np.random.default_rng(3), lag, 2.0)
     right = np.repeat(np.arange(60), 2)
-    settings = {"temperature": 0.06, "null_score": 0.3}
-    plain = ArticleSoftmaxModel(Fixed(text), **settings).score(articles, posts)
-    timed = ArticleSoftmaxModel(Fixed(text), **settings, time=ElapsedTimeModel()).score(articles, posts)
+    plain = ArticleSoftmaxModel(Fixed(text), 0.06, 0.3).score(articles, posts)
+    timed = ArticleSoftmaxModel(Fixed(text), 0.06, 0.3, time=ElapsedTimeModel()).score(articles, posts)
     # Also with a lag of forty days, which the default profile does not expect.
     assert (timed.argmax(axis=0) == right).mean() > (plain.argmax(axis=0) == right).mean() + 0.1
 

@@ -10,7 +10,7 @@ import pytest
 
 from linker.common.errors import ConfigError
 from linker.data.types import Article, LinkedPosts, Post
-from linker.models.ensemble import EnsembleModel
+from linker.models.ensemble import EnsembleModel, Fusion
 from linker.models.model import Model
 
 ARTICLES = [Article(f"a{i}", "text") for i in range(3)]
@@ -69,7 +69,7 @@ def test_rrf_by_hand_with_ties_at_their_mean_rank() -> None:
 
 
 @pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf"])
-def test_the_scale_of_a_part_does_not_matter(fusion: str) -> None:
+def test_the_scale_of_a_part_does_not_matter(fusion: Fusion) -> None:
     one, two = random_scores(1), random_scores(2)
     expected = EnsembleModel([Fixed(one), Fixed(two)], fusion=fusion).score(ARTICLES, POSTS)
     scaled = EnsembleModel([Fixed(one * 1000 + 50), Fixed(two)], fusion=fusion).score(ARTICLES, POSTS)
@@ -78,7 +78,7 @@ def test_the_scale_of_a_part_does_not_matter(fusion: str) -> None:
 
 @pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf"])
 @pytest.mark.parametrize("constant", [0.0, 0.1, 1e6])
-def test_a_part_that_knows_nothing_changes_no_ranking(fusion: str, constant: float) -> None:
+def test_a_part_that_knows_nothing_changes_no_ranking(fusion: Fusion, constant: float) -> None:
     one = random_scores(1)
     alone = EnsembleModel([Fixed(one)], fusion=fusion).score(ARTICLES, POSTS)
     fused = EnsembleModel([Fixed(one), Fixed(np.full((3, 8), constant))], fusion=fusion).score(
@@ -89,7 +89,7 @@ def test_a_part_that_knows_nothing_changes_no_ranking(fusion: str, constant: flo
 
 
 @pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf"])
-def test_no_articles_or_posts(fusion: str) -> None:
+def test_no_articles_or_posts(fusion: Fusion) -> None:
     for shape in [(0, 8), (3, 0)]:
         part = Fixed(np.zeros(shape))
         assert (
@@ -99,7 +99,7 @@ def test_no_articles_or_posts(fusion: str) -> None:
 
 def test_parts_are_prepared_saved_and_loaded(tmp_path: Path) -> None:
     parts = [Fixed(random_scores(1)), Fixed(random_scores(2))]
-    model = EnsembleModel(parts)
+    model = EnsembleModel(list(parts))
     model.prepare(LinkedPosts([], []))
     assert [part.prepared for part in parts] == [1, 1]
     model.save_state(tmp_path)

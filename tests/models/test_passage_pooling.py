@@ -115,7 +115,7 @@ def test_the_best_passage_counts() -> None:
         got = {r.post.id: r.score for r in linker_.rank(article, posts, passages=how)}  # type: ignore[arg-type]
         assert [got[post.id] for post in posts] == pytest.approx(expected.tolist(), rel=1e-5)
     gain = {
-        how: linker_.score([article], posts, how)[0, 0] / linker_.score([article], posts, how)[0, 1]  # type: ignore[arg-type]
+        how: linker_.score([article], posts, how)[0, 0] / linker_.score([article], posts, how)[0, 1]
         for how in ("whole", "best", "mean")
     }
     assert gain["mean"] < gain["best"] > gain["whole"]

@@ -47,6 +47,7 @@ def test_rows_without_entries_give_zeros_and_no_gradient():
         assert (weights[1] == 0).all()
         assert weights[2].tolist() == [1, 0, 0, 0]
         (weights * torch.randn(3, 4)).sum().backward()
+        assert scores.grad is not None
         assert torch.isfinite(scores.grad).all()
         assert (scores.grad[1] == 0).all()
 

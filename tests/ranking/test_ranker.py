@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,7 +149,9 @@ def test_posts_may_be_given_in_many_ways(tmp_path: Path) -> None:
     own = [Post(str(i), text) for i, text in enumerate(TEXTS[:4])]
     mixed = [TEXTS[0], {"text": TEXTS[1]}, Post("x", TEXTS[2]), TEXTS[3]]
     files = [tmp_path / "one.jsonl", tmp_path / "rest.jsonl"]
-    for posts in (records, plain, own, mixed, tmp_path / "posts.jsonl", str(tmp_path / "posts.jsonl"), files):
+    path = tmp_path / "posts.jsonl"
+    forms: list[Any] = [records, plain, own, mixed, path, str(path), files]
+    for posts in forms:
         assert {r.post.text: r.score for r in loaded.rank(ARTICLE, posts)} == expected
     assert {r.post.id: r.post.extra for r in loaded.rank(ARTICLE, records)}["6"] == {"likes": 1}
 

@@ -8,6 +8,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 spec = importlib.util.spec_from_file_location("quality_floor", ROOT / "scripts" / "quality_floor.py")
+assert spec is not None
+assert spec.loader is not None
 floor = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(floor)
 PINNED = json.loads(floor.FLOOR.read_text())

@@ -85,9 +85,13 @@ def test_no_more_than_a_chunk_is_kept_for_the_way_back():
     model, texts = encoded_posts("gru", torch.float64)
     kept = []
 
+    def pack(tensor):
+        kept.append(tensor.numel())
+        return tensor
+
     def encode(part):
         assert sum(len(text.ids) for text in part) <= 200 or len(part) == 1
-        with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t.numel()) or t, lambda t: t):
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             return model(part)
 
     CachedBatch(encode, texts, 200)
@@ -107,7 +111,7 @@ def test_two_processes_with_chunks_and_a_memory_compute_what_one_does(tmp_path):
     setting = with_trainer(Setting(), chunk_tokens=150, memory={"posts": 30, "after_steps": 2})
     alone = train_alone(setting, tmp_path)
     for record in train_together(setting, tmp_path, 2):
-        same(alone, record, 1e-9)
+        assert same(alone, record, 1e-9) >= 20
 
 
 def test_the_memory_holds_the_newest_vector_of_each_post_and_no_more_than_it_may():
@@ -118,12 +122,15 @@ def test_the_memory_holds_the_newest_vector_of_each_post_and_no_more_than_it_may
     assert memory.rows == [1, 3, 2, 9]
     rows, vectors = memory.excluding([3, 7])
     assert rows == [1, 2, 9]
+    assert vectors is not None
     assert vectors.flatten().tolist() == [1, 20, 90]
     memory.enqueue([5], torch.tensor([[50.0]]))
     assert memory.rows == [3, 2, 9, 5]
     again = MemoryBank(4)
     again.restore(memory.state(), torch.device("cpu"))
     assert again.rows == memory.rows
+    assert again.vectors is not None
+    assert memory.vectors is not None
     assert torch.equal(again.vectors, memory.vectors)
 
 

@@ -48,7 +48,7 @@ class Locking:
                 if checkpoint.step == self.dies:
                     die()
 
-        Checkpointer.write = guarded
+        Checkpointer.write = guarded  # type: ignore[method-assign]
 
 
 def bow_to_rights() -> None:

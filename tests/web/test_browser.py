@@ -14,17 +14,22 @@ from tests.web.conftest import make_posts
 pytestmark = needs_browser
 
 
+def press_label(browser: Browser, key: str) -> None:
+    """Press the key of a label and wait until another post is shown, or none."""
+    before = browser.post
+    browser.press(key)
+    browser.wait(lambda: not browser.all(".post .words") or browser.post != before)
+
+
 def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site]) -> None:
     site = serve(make_posts(9))
     ids = texts(site.folder)
     browser.open(site.url)
-    labelled = []
+    labelled: list[tuple[str, str, str | None, str]] = []
 
     def label(key: str, value: str) -> None:
         labelled.append(("label", ids[browser.post], value, "Ada"))
-        before = browser.post
-        browser.press(key)
-        browser.wait(lambda: not browser.all(".post .words") or browser.post != before)
+        press_label(browser, key)
 
     label("r", "relevant")
     label("n", "not")
@@ -40,7 +45,7 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
     # The buttons by Tab and Enter: the focus stays, so that Enter labels again.
     for _ in range(40):
         browser.press(Keys.TAB)
-        if "no" in browser.driver.switch_to.active_element.get_attribute("class").split():
+        if "no" in (browser.driver.switch_to.active_element.get_attribute("class") or "").split():
             break
     label(Keys.ENTER, "not")
     label(Keys.ENTER, "not")
@@ -59,7 +64,7 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
         assert {one.note for one in session.labelled() if one.note} == {"a note, not keys: rnsu"}
     assert browser.text("#labelled").startswith("9")
     assert browser.text("#found") == "2"
-    assert "2 relevant posts after 9 labels" in browser.one(".curve").get_attribute("aria-label")
+    assert "2 relevant posts after 9 labels" in str(browser.one(".curve").get_attribute("aria-label"))
 
 
 def test_single_keys_can_be_turned_off(browser: Browser, serve: Callable[..., Site]) -> None:
@@ -104,9 +109,7 @@ def test_hostile_posts_are_shown_as_what_they_are(browser: Browser, serve: Calla
             browser.run("return getComputedStyle(document.querySelector('.post .words')).unicodeBidi")
             == "plaintext"
         )
-        before = browser.post
-        browser.press("r")
-        browser.wait(lambda before=before: not browser.all(".post .words") or browser.post != before)
+        press_label(browser, "r")
     assert shown == {*HOSTILE[:4], "otters ␀ null ␛[31m escape ␇ bell", *HOSTILE[5:]}
     browser.one("#tab-posts").click()
     browser.wait(lambda: len(browser.all(".list > li")) == len(HOSTILE))

@@ -88,7 +88,8 @@ def test_an_answer_that_is_lost_leads_to_no_second_label(
 ) -> None:
     site = serve()
     browser.open(site.url)
-    sync, lost = SessionApi.sync, []
+    sync = SessionApi.sync
+    lost: list[object] = []
 
     def losing(api: SessionApi, annotator: str, actions: list, count: int) -> dict:
         answer = sync(api, annotator, actions, count)

@@ -158,7 +158,7 @@ def test_everything_has_a_name_and_the_focus_is_seen(browser: Browser, serve: Ca
             outline = browser.run(
                 "const s = getComputedStyle(arguments[0]); return [s.outlineStyle, s.outlineWidth]", element
             )
-            assert outline == ["solid", "3px"], element.get_attribute("outerHTML")[:100]
+            assert outline == ["solid", "3px"], str(element.get_attribute("outerHTML"))[:100]
             seen.add(element.id)
         assert len(seen) >= 6
     assert browser.run("return document.documentElement.lang") == "en"

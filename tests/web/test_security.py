@@ -116,7 +116,7 @@ def test_without_the_token_there_is_the_page_and_nothing_on_it(guarded: Client) 
     assert guarded.post("/api/rank", json={}).status_code == 401
     for wrong in ("", "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer ä"):
         assert (
-            guarded.get("/api/about", headers={"Authorization": wrong.encode("latin-1")}).status_code == 401
+            guarded.get("/api/about", headers={b"Authorization": wrong.encode("latin-1")}).status_code == 401
         )
     assert guarded.get("/api/about", headers={"Cookie": "linker-8123=wrong; \x7f"}).status_code == 401
     assert guarded.get("/api/about", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200

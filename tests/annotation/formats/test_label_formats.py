@@ -16,6 +16,7 @@ from linker.annotation.formats import read, write
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import ConfigError, DataError
+from linker.data.io.labels import LabelValue
 from linker.data.types import Post
 
 FORMATS = ("argilla", "csv", "doccano", "jsonl", "label_studio", "prodigy")
@@ -52,7 +53,7 @@ def records(draw: st.DrawFn) -> list[LabeledPost]:
         score = draw(st.floats(-5, 50))
         annotators = draw(st.lists(names, unique=True, max_size=2))
         for name in annotators:
-            value = draw(st.sampled_from(["relevant", "not", "skip"]))
+            value: LabelValue = draw(st.sampled_from(["relevant", "not", "skip"]))
             made.append(LabeledPost(post, "a1", score, value, name, draw(st.none() | names), draw(times)))
         if not annotators:
             made.append(LabeledPost(post, "a1", score))

@@ -141,7 +141,7 @@ def test_the_order_of_a_session_is_the_same_after_a_restart(tmp_path: Path, stra
     Session.create(folder, [ARTICLE], POSTS, "bm25", strategy=strategy, background=False).close()
     with Session.open(folder, background=False) as session:
         for value in ("relevant", "not", "not"):
-            session.label("kim", session.next("kim")[0].post.id, value)  # type: ignore[arg-type]
+            session.label("kim", session.next("kim")[0].post.id, value)
         session.settle()
     before = np.load(folder / ORDER)["places"].tolist()
     (folder / ORDER).unlink()

@@ -20,8 +20,6 @@ from linker.common.errors import ConfigError, DataError, LinkerError, ModelError
 from linker.data.types import Article, Post
 from tests.helpers.sessions import ARTICLE, POSTS, fresh
 
-MAY = datetime(2031, 5, 14, tzinfo=timezone.utc)
-
 
 @pytest.fixture
 def session(tmp_path: Path) -> Session:

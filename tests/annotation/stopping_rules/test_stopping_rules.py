@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
 
-from benchmarks.annotation.stopping_rules import QUALITIES, ordered, repeated_test_end, tail_end
+from benchmarks.annotation.stopping_rules import QUALITIES, Quality, ordered, repeated_test_end, tail_end
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.random_draws import RandomDraws
 from linker.annotation.stopping_rules.recall import RecallRule
@@ -27,7 +27,9 @@ def asked_after_every_label(
     rule: StoppingRule, relevant: np.ndarray, generator: np.random.Generator
 ) -> tuple[int, int]:
     """Labels spent and relevant posts found; `relevant` is in the order of the ranking."""
-    left, places, drawn = list(range(len(relevant))), [], []
+    left = list(range(len(relevant)))
+    places: list[int] = []
+    drawn: list[bool] = []
     order: Iterator[int] | None = None
     while True:
         labels = Labels(np.array(places, dtype=int), relevant[places], np.array(drawn, dtype=bool))
@@ -132,9 +134,9 @@ def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
     "rule", [RecallRule(0.9, patience=15), MarginalCostRule(20, patience=10)], ids=["recall", "one_more"]
 )
 def test_the_simulation_below_is_the_rule_asked_after_every_label(
-    rule: SequentialTestRule, quality: object
+    rule: SequentialTestRule, quality: Quality
 ) -> None:
-    seed = [5, QUALITIES.index(quality)]  # type: ignore[arg-type]
+    seed = [5, QUALITIES.index(quality)]
     relevant = ordered(150, 0.15, QUALITIES[seed[1]], np.random.default_rng(seed))
     end = tail_end(rule, relevant, np.random.default_rng(seed))
     assert (end.spent, end.found) == asked_after_every_label(rule, relevant, np.random.default_rng(seed))
@@ -175,9 +177,9 @@ def test_a_test_after_every_draw_fails_more_often_than_stated() -> None:
 
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.name)
-def test_recall_is_kept_whatever_the_ordering(quality: object) -> None:
+def test_recall_is_kept_whatever_the_ordering(quality: Quality) -> None:
     generator = np.random.default_rng(3)
-    place = QUALITIES.index(quality)  # type: ignore[arg-type]
+    place = QUALITIES.index(quality)
     ends = [
         tail_end(RecallRule(0.8, 0.9, patience=50), ordered(600, 0.1, QUALITIES[place], generator), generator)
         for _ in range(60)

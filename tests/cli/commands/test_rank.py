@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from linker.ranking.ranker import load
 from tests.helpers.score_files import read_run
 
 ARTICLE = "Bridge closed after cracks\n\nThe council closed the old bridge because of cracks in its northern pier.\n"
-POSTS = [
+POSTS: list[dict[str, Any]] = [
     {"id": "p1", "text": "cracks in the BRIDGE again, well done council", "author": "kim", "likes": 3},
     {"id": "p2", "text": "what a goal, that striker is on fire", "created_at": "2031-05-14T10:00:00Z"},
     {"id": "p3", "text": "so the bridge is shut. how do i get to work?", "score": "a field of theirs"},

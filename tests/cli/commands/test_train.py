@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from linker.models.archive import load_model
+from linker.models.siamese.word_siamese import WordSiamese
 from tests.conftest import toy_posts
 
 
@@ -70,7 +71,9 @@ def test_the_same_seed_gives_the_same_folder_byte_for_byte(workplace):
     metrics = json.loads((workplace / "runs/a/metrics.json").read_text())
     assert set(metrics["dev"]) >= {"mAP", "AUC", "MAP", "R-precision"}
     assert (workplace / "runs/a-log/train.jsonl").exists()
-    assert load_model(workplace / "runs/a").encoder.output_dim == 8
+    model = load_model(workplace / "runs/a")
+    assert isinstance(model, WordSiamese)
+    assert model.encoder.output_dim == 8
 
 
 def test_an_existing_folder_is_not_overwritten_unless_told(workplace):

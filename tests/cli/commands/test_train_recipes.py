@@ -25,6 +25,9 @@ from linker.config import EXPERIMENT, check, load_config
 from linker.data.tokenizers.simple import TorchtextTokenizer
 from linker.data.torchtext_import import import_torchtext
 from linker.models.archive import load_model
+from linker.models.siamese.word_siamese import WordSiamese
+from linker.modules.encoders.gru import BiGruEncoder
+from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
 from tests.helpers.cli import invoke
 
 ROOT = Path(__file__).parents[3]
@@ -84,6 +87,12 @@ def shell(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 @pytest.fixture(scope="module")
+def siamese(folder: Path) -> WordSiamese:
+    model = load_model(folder)
+    assert isinstance(model, WordSiamese)
+    return model
+
+
 def trained(shell: Any) -> subprocess.CompletedProcess[str]:
     return shell("linker train configs/ast.jsonnet")
 
@@ -200,11 +209,15 @@ def test_glove_in_the_cache_is_taken_and_sets_all_sizes(
     assert "word vectors:" not in train(name)
     config = json.loads((tmp_path / "out/config.json").read_text())
     assert config["model"]["vectors"]["source"] == "6B.300d"
-    model = load_model(tmp_path / "out")
+    model = siamese(tmp_path / "out")
     assert model.embedder.output_dim == model.encoder.output_dim == 300
     if name == "ast":
-        assert model.encoder.cycles[0].ring.head_dim == 30
+        assert isinstance(model.encoder, StarTransformerEncoder)
+        cycle = model.encoder.cycles[0]
+        assert isinstance(cycle, Cycle)
+        assert cycle.ring.head_dim == 30
     if name == "bigru":
+        assert isinstance(model.encoder, BiGruEncoder)
         assert model.encoder.gru.hidden_size == 150
 
 
@@ -219,7 +232,7 @@ def test_glove_and_the_tokenizer_can_come_from_torchtext_itself(
     (tmp_path / ".vector_cache" / "glove.6B.300d.txt").write_text(glove())
     monkeypatch.chdir(tmp_path)
     train("ast_torchtext")
-    model = load_model(tmp_path / "out")
+    model = siamese(tmp_path / "out")
     assert isinstance(model.tokenizer, TorchtextTokenizer)
     assert model.embedder.output_dim == 300
     known = {line.split()[0] for line in glove().splitlines()}
@@ -273,7 +286,7 @@ def test_glove_is_fetched_when_asked_for_and_only_once(publisher: Publisher, tmp
     assert "downloading the word vectors GloVe 6B.300d" in train("mean", "--vectors", "6B.300d")
     assert publisher.asked == ["/data/glove.6B.zip"]
     assert (tmp_path / "cache/glove.6B.300d.txt").read_text() == glove()
-    assert load_model(tmp_path / "out").embedder.output_dim == 300
+    assert siamese(tmp_path / "out").embedder.output_dim == 300
     train("mean", "--vectors", "glove.6B.300d", "--overwrite")
     assert len(publisher.asked) == 1
 
@@ -291,4 +304,4 @@ def test_a_file_of_vectors_sets_all_sizes(tmp_path: Path, monkeypatch: pytest.Mo
     Path("odd.txt").write_text("the 1 2 3 4 5 6 7\nferry 2 3 4 5 6 7 8\n")
     for name in ("ast", "bigru"):
         train(name, "--vectors", "odd.txt", "--overwrite")
-        assert load_model(tmp_path / "out").embedder.output_dim == 7
+        assert siamese(tmp_path / "out").embedder.output_dim == 7

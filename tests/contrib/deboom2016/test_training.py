@@ -11,7 +11,9 @@ from torch import nn
 
 from linker.config import build, load_config
 from linker.contrib.deboom2016.loss_rule import DropThenStop
+from linker.contrib.deboom2016.word_weights import WordWeightsEncoder
 from linker.models.archive import load_model
+from linker.models.siamese.word_siamese import WordSiamese
 from linker.training.experiment import Experiment
 from linker.training.optimizers import SGD
 
@@ -75,6 +77,8 @@ def test_the_recipe_learns_that_rare_words_tell_more(tmp_path, loss, rate):
     )
     result = build(Experiment, config).run(tmp_path / "run")
     model = load_model(tmp_path / "run")
+    assert isinstance(model, WordSiamese)
+    assert isinstance(model.encoder, WordWeightsEncoder)
     weights = model.encoder.weights.detach()
     assert weights[:8].mean() > weights[-8:].mean() + 0.05
     assert result.epochs[result.best_epoch - 1]["AUC"] > 0.7

@@ -180,7 +180,7 @@ def test_a_model_ranks_by_idf_of_its_training_texts_and_is_the_same_after_loadin
     model.encoder.weights.data = torch.tensor([2.0, 1.0])
     vectors = model.encode([model.article_tokens(article) for article in data.articles])
     # the is in 3 texts, cat in 3, dog in 2 of 6 (posts count): dog first, and of equals the earlier word.
-    expected = [
+    expected: list[list[float]] = [
         [(5 / 3 + 1) / 4, (4 / 3) / 4, 2 / 4],
         [2 / 2, 1 / 2, 0],
         [0, 0, 2],

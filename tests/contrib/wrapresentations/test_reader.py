@@ -11,6 +11,7 @@ from linker.common.errors import DataError
 from linker.contrib.wrapresentations.batches import balanced_pairs, count_pairs
 from linker.contrib.wrapresentations.by_topic import ByTopicSplitter
 from linker.contrib.wrapresentations.reader import LabelColumns, LabelledColumns, LabelledTexts
+from linker.data.types import LinkedPosts
 
 ROWS = [
     ("1", "flood", "Reason"),
@@ -89,22 +90,29 @@ def many(folder, sizes, topics=("a", "b", "c")):
     return LabelledTexts(**write(folder, rows)).read()
 
 
+def divided(data: LinkedPosts, seed: int = 0) -> tuple[LinkedPosts, LinkedPosts, LinkedPosts]:
+    splits = ByTopicSplitter("b", dev=0.4, seed=seed).split(data)
+    assert splits.dev is not None
+    assert splits.test is not None
+    return splits.train, splits.dev, splits.test
+
+
 def test_a_topic_is_held_out_and_the_others_are_divided_by_class(tmp_path):
     data = many(tmp_path, {"Reason": 90, "Statement": 30, "Notification": 45, "None": 12})
-    splits = ByTopicSplitter("b", dev=0.4).split(data)
-    assert {post.extra["topic"] for post in splits.test.posts} == {"b"}
-    assert len(splits.test.posts) == 59
-    ids = [{post.id for post in part.posts} for part in (splits.train, splits.dev, splits.test)]
+    train, dev, test = divided(data)
+    assert {post.extra["topic"] for post in test.posts} == {"b"}
+    assert len(test.posts) == 59
+    ids = [{post.id for post in part.posts} for part in (train, dev, test)]
     assert sum(map(len, ids)) == len(set.union(*ids)) == 177
-    counts = [Counter(p.extra["class"] for p in part.posts) for part in (splits.train, splits.dev)]
+    counts = [Counter(p.extra["class"] for p in part.posts) for part in (train, dev)]
     assert counts[1] == {"Reason": 24, "Statement": 8, "Notification": 12, "None": 3}
     assert counts[0] == {"Reason": 36, "Statement": 12, "Notification": 18, "None": 5}
-    for part in (splits.train, splits.dev, splits.test):
+    for part in (train, dev, test):
         classes = np.array([post.extra["class"] for post in part.posts])
         assert (part.relevance() == (classes[:, None] == classes)).all()
         assert part.posts[0].article_ids is part.posts[1].article_ids
-    again = ByTopicSplitter("b", dev=0.4, seed=1).split(data)
-    assert {post.id for post in again.dev.posts} != ids[1]
+    _, again, _ = divided(data, seed=1)
+    assert {post.id for post in again.posts} != ids[1]
 
 
 def test_a_division_that_cannot_be_is_refused(tmp_path):

@@ -60,7 +60,9 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
     held_out = [
         post for post in LabelledTexts(LABELS, TEXTS).read().posts if post.extra["topic"] == "eastbridge"
     ]
-    figures = pair_figures(model.post_vectors(held_out), [post.extra["class"] for post in held_out])
+    vectors = model.post_vectors(held_out)
+    assert vectors is not None
+    figures = pair_figures(vectors, [post.extra["class"] for post in held_out])
     assert figures.pairs == 2 * 4 * 7 * 6
     assert figures.best.f1 >= 2 / 3
     # A finished run is left alone.

@@ -73,6 +73,7 @@ def test_posts_added_later_count(built, tmp_path):
         path = write_posts(tmp_path / "more.jsonl", made(count)[-60:])
         add_to_corpus(built, [path], None, PostColumns())
         dataset = Store.open(built).dataset()
+        assert dataset is not None
         held = {row["id"] for row in dataset.to_table(columns=["id"]).to_pylist()}
         posts = [post for post in made(400) if post["id"] in held]
         np.testing.assert_allclose(scores(built, ARTICLES), expected(posts, ARTICLES), rtol=1e-5, atol=1e-7)
@@ -82,6 +83,7 @@ def test_posts_added_later_count(built, tmp_path):
 
 def test_whoever_sees_fewer_posts_does_not_see_the_words_of_others(built, tmp_path):
     before = Store.open(built).dataset()
+    assert before is not None
     add_to_corpus(
         built, [write_posts(tmp_path / "more.jsonl", some_posts(5, start=150))], None, PostColumns()
     )

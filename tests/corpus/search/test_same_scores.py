@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ SUM = {
     "parts": [CONFIG, "tfidf", "shipped_vectors"],
     "weights": [1, 1, 0.2],
 }
-MODELS = {
+MODELS: dict[str, dict[str, Any]] = {
     "of three parts": {"type": "competing", "temperature": 0.06, "none": 0.3, "model": SUM},
     "with elapsed time": {
         "type": "article_softmax",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from linker.common.errors import DataError
 from linker.data import read_posts
 
 
-def workbook(path: Path, **sheets: list[list]) -> str:
+def workbook(path: Path, **sheets: Sequence[Sequence[object]]) -> str:
     book = xlsxwriter.Workbook(path, {"default_date_format": "yyyy-mm-dd"})
     for name, rows in sheets.items():
         sheet = book.add_worksheet(name)
@@ -23,7 +24,7 @@ def workbook(path: Path, **sheets: list[list]) -> str:
 
 
 def test_cells_of_all_kinds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = [
+    rows: list[list[object]] = [
         ["Post ID", "Message", "Date", "Likes", "share"],
         [17, "the dam broke", datetime(2024, 5, 1, 12, 30), 3, 0.5],
         [None, None, None, None, None],

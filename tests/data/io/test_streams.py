@@ -10,6 +10,7 @@ import json
 import lzma
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -95,7 +96,7 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, form: str, packing: str
         def readable(self) -> bool:
             return True
 
-        def readinto(self, buffer: bytearray) -> int:
+        def readinto(self, buffer: Any) -> int:
             chunk = self.inner.read(min(3, len(buffer)))
             buffer[: len(chunk)] = chunk
             return len(chunk)

@@ -199,9 +199,16 @@ def test_arrows_threads_hold_no_memory_of_python(monkeypatch: pytest.MonkeyPatch
     # One that lets go of it while Python ends, as after an error, aborts the program (exit code 134).
     given: list[pa.Buffer] = []
     reader = pa.BufferReader
-    monkeypatch.setattr(pa, "BufferReader", lambda buffer: reader(given.append(buffer) or buffer))
+
+    def recorded(buffer: pa.Buffer) -> pa.BufferReader:
+        given.append(buffer)
+        return reader(buffer)
+
+    monkeypatch.setattr(pa, "BufferReader", recorded)
     data = b"0.5\n1e3"
-    assert formats._floats(data, 2).tolist() == [0.5, 1000.0]
+    floats = formats._floats(data, 2)
+    assert floats is not None
+    assert floats.tolist() == [0.5, 1000.0]
     assert [pa.py_buffer(buffer).address == pa.py_buffer(data).address for buffer in given] == [False]
 
 

@@ -14,8 +14,8 @@ from safetensors.torch import load_file
 from linker.common.errors import ModelError
 from linker.config import build
 from linker.data.types import LinkedPosts, Post
-from linker.models.model import Model
 from linker.models.siamese.quantization import FILE, load_int8, save_int8
+from linker.models.siamese.transformer import TransformerModel
 from tests.helpers.tiny_transformers import tiny
 
 TEXTS = ["", "the cat", "harbour1 w3 unheardof 🔥 東京", "@you https://t.co/x 42 " * 20, "cat " * 200]
@@ -44,8 +44,8 @@ def shrunk(folder: Path) -> Path:
     return folder
 
 
-def model(folder: Path) -> Model:
-    made = build(Model, {"type": "transformer", "path": str(folder)})
+def model(folder: Path) -> TransformerModel:
+    made = build(TransformerModel, {"type": "transformer", "path": str(folder)})
     made.prepare(LinkedPosts([], []))
     return made
 

@@ -64,6 +64,7 @@ def test_gradients_reach_every_token_and_parameter_sensibly(encoder):
     texts = random_texts(5, 9)
     tokens = torch.cat(texts).requires_grad_()
     encoder(tokens, torch.tensor([len(t) for t in texts])).square().sum().backward()
+    assert tokens.grad is not None
     assert torch.isfinite(tokens.grad).all()
     assert all(p.grad is not None and torch.isfinite(p.grad).all() for p in encoder.parameters())
 
@@ -73,6 +74,8 @@ def test_cnn_equals_windows_counted_by_hand():
     text = torch.randn(5, 20)
     parts = []
     for size, convolution in zip((1, 3), encoder.convolutions):
+        assert isinstance(convolution, torch.nn.Conv1d)
+        assert convolution.bias is not None
         windows = torch.stack([text[i : i + size].T for i in range(5 - size + 1)])
         parts.append(
             torch.relu(torch.einsum("wdk,fdk->wf", windows, convolution.weight) + convolution.bias).amax(0)

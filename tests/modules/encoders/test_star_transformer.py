@@ -6,7 +6,7 @@ import pytest
 import torch
 from entmax import entmax_bisect
 
-from linker.modules.encoders.star_transformer import StarTransformerEncoder
+from linker.modules.encoders.star_transformer import Cycle, StarTransformerEncoder
 from linker.modules.kernels.dispatch import use_kernels
 
 
@@ -35,6 +35,7 @@ def obvious(encoder: StarTransformerEncoder, text: torch.Tensor) -> torch.Tensor
     n = len(e)
     h, s = e, e.mean(0)
     for cycle in encoder.cycles:
+        assert isinstance(cycle, Cycle)
         new = []
         for i in range(n):
             neighbours = [h[j] for j in range(i - cycle.window, i + cycle.window + 1) if 0 <= j < n]

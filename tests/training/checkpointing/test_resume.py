@@ -41,15 +41,16 @@ def step_files(folder: Path, out: str) -> list[Path]:
 
 
 def test_a_run_killed_at_random_ends_as_if_nothing_had_happened(uninterrupted, out):
-    _survives_kills(*uninterrupted, out, 2)
+    _survives_kills(uninterrupted, out, 2)
 
 
 @pytest.mark.slow
 def test_twenty_random_kills_change_nothing(uninterrupted, out):
-    _survives_kills(*uninterrupted, out, 20)
+    _survives_kills(uninterrupted, out, 20)
 
 
-def _survives_kills(folder, seconds, out, wanted):
+def _survives_kills(uninterrupted: tuple[Path, float], out: str, wanted: int) -> None:
+    folder, seconds = uninterrupted
     rng, kills, number = random.Random(wanted), 0, 0
     while kills < wanted:
         number += 1
@@ -86,7 +87,7 @@ class DieWhileSaving:
         if self.point == "half":
             os.fsync = half_written
         else:
-            os.replace = renamed
+            os.replace = renamed  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ class DieAtStep:
             if run.state.step == self.step:
                 die()
 
-        Trainer._after_step = after_step
+        Trainer._after_step = after_step  # type: ignore[method-assign]
 
 
 def killed_at(workplace, out, step=5):
@@ -160,7 +161,8 @@ def test_where_the_newest_checkpoint_is_damaged_the_one_before_it_is_used(workpl
     newest = step_files(workplace, out)[-1]
     content = bytearray(newest.read_bytes())
     content[-20] ^= 1
-    newest.write_bytes({"flipped": content, "truncated": content[:-100], "emptied": b""}[damage])
+    damaged = {"flipped": content, "truncated": content[:-100], "emptied": bytearray()}
+    newest.write_bytes(damaged[damage])
     code, told = run(workplace, *train(out, "--resume"))
     assert code == 0
     assert f"{newest.name}: " in told
@@ -192,6 +194,7 @@ def test_a_signal_saves_and_ends_the_run(workplace, out, number, code):
     while not (log.exists() and log.read_text()):
         assert process.exitcode is None, (workplace / "stderr").read_text()
         time.sleep(0.005)
+    assert process.pid is not None
     os.kill(process.pid, number)
     process.join(30)
     assert process.exitcode == code
@@ -267,7 +270,7 @@ class FullDisk:
                 raise OSError(errno.ENOSPC, "No space left on device")
             return save(tensors, metadata=metadata)
 
-        checkpoint.save = full
+        checkpoint.save = full  # type: ignore[assignment]
 
 
 def test_a_full_disk_is_told_and_the_checkpoint_before_is_kept(workplace, out):

@@ -133,6 +133,7 @@ def test_a_student_says_more_and_more_what_its_teacher_says_of_texts_kept_out(pl
     student = load_model(place / "often").submodels()[0].submodels()[0]
     new = ["unseen words", *(post.text for post in toy_posts(seed=9).posts)]
     vectors = student.post_vectors([build_post(text) for text in new])
+    assert vectors is not None
     assert vectors.shape == (len(new), DIM)
     assert "no links" in (place / "often" / "README.md").read_text()
 
@@ -143,6 +144,8 @@ def test_a_student_of_fewer_numbers_learns_from_a_teacher_of_more(place: Path) -
     student = load_model(place / "small").submodels()[0].submodels()[0]
     new = [build_post(post.text) for post in toy_posts(seed=9).posts]
     theirs, own = teacher.post_vectors(new), student.post_vectors(new)
+    assert theirs is not None
+    assert own is not None
     assert own.shape == (len(new), 10)
     pairs = np.triu_indices(len(new), 1)
     assert np.corrcoef((theirs @ theirs.T)[pairs], (own @ own.T)[pairs])[0, 1] > 0.9
@@ -256,7 +259,9 @@ def test_a_distillation_resumes_as_if_nothing_had_happened(place: Path, one_thre
 
 def test_the_fine_tuned_config_and_the_student_have_one_model(place: Path) -> None:
     """The recipes in configs/students differ from the configs they prepare in data, loss and training only."""
-    for file in sorted((ROOT / "configs/students").glob("*.jsonnet")):
+    files = sorted((ROOT / "configs/students").glob("*.jsonnet"))
+    assert len(files) >= 6
+    for file in files:
         minilm = {"best": "minilm/base.jsonnet", "two_layers": "minilm/two_layers.jsonnet"}
         name = minilm.get(file.stem, f"distilled/{file.name}")
         student, model = load_config(file), load_config(ROOT / "configs" / name)

@@ -27,7 +27,7 @@ def test_two_and_four_processes_compute_what_one_does(encoder, dtype, tolerance,
 
 def dropping(encoder, dtype=torch.float64):
     """The same with much dropped out, in every place that there is; unknown words among the texts'."""
-    own = ENCODERS[encoder] | {"dropout": 0.3}
+    own = {**ENCODERS[encoder], "dropout": 0.3}
     if encoder == "star_transformer":
         own["cycles"] = 2
     embedder = {"type": "word_vectors", "dim": 8, "trainable": True, "buckets": 50, "dropout": 0.2}
@@ -83,7 +83,7 @@ def test_every_kernel_path_drops_out_the_same(kernels, tmp_path, monkeypatch):
 @pytest.mark.parametrize("loss", ["multi_similarity", "nt_xent"])
 def test_other_losses_too(loss, tmp_path):
     setting = Setting("cnn", loss=loss)
-    same(train_alone(setting, tmp_path), train_together(setting, tmp_path, 2)[1], 1e-9)
+    assert same(train_alone(setting, tmp_path), train_together(setting, tmp_path, 2)[1], 1e-9) >= 20
 
 
 def test_a_batch_of_fewer_texts_than_processes_leaves_some_with_nothing_to_do(tmp_path):

@@ -44,14 +44,14 @@ def _work(folder: str) -> None:
 @pytest.fixture
 def group(tmp_path):
     """Two processes at work."""
-    processes = start_group(_work, (str(tmp_path),), 2)
+    started = start_group(_work, (str(tmp_path),), 2)
     try:
-        store = processes[0].store
+        store = started.store
         wait_for(lambda: all(store.add(f"linker/beat/{rank}", 0) > 2 for rank in (0, 1)))
         wait_for(lambda: all((tmp_path / f"round{rank}").exists() for rank in (0, 1)))
-        yield processes
+        yield started.processes
     finally:
-        for process in processes:
+        for process in started.processes:
             process.kill()
             process.join(10)
 
