@@ -97,7 +97,11 @@ class Catalogue:
         """Hide a component whose name is taken; of two plugins with one name, hide both."""
         owner = self.plugin_of(others[0])
         self._hidden.update(references if owner is None else references + others)
-        both = "linker registers it already" if owner is None else f"plugin {owner} registers it, too"
+        both = (
+            "a component of linker has this name"
+            if owner is None
+            else f"plugin {owner} registers this name, too"
+        )
         choice = "" if owner is None else ", and neither is used"
         self.plugin_faults.append(
             f"plugin {plugin}: {what} is left out, because {both}{choice}; {plugin.remedy}"

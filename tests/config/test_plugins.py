@@ -162,9 +162,12 @@ def test_names_of_linker_win_and_names_of_two_plugins_are_left_out(install: Inst
     assert (found["alone"], found["nt_xent"], "shared" in found) == ("first 1.2", None, False)
     faults = linker("components").stderr
     assert (
-        'plugin second 1.2: Loss "shared" is left out, because plugin first 1.2 registers it, too' in faults
+        'plugin second 1.2: Loss "shared" is left out, because plugin first 1.2 registers this name, too'
+        in faults
     )
-    assert 'plugin third 1.2: Loss "nt_xent" is left out, because linker registers it already' in faults
+    assert (
+        'plugin third 1.2: Loss "nt_xent" is left out, because a component of linker has this name' in faults
+    )
 
 
 def test_commands_that_need_no_plugin_do_not_read_the_entry_points(tmp_path: Path) -> None:
