@@ -116,7 +116,8 @@ class Calibration:
             )
         if passages not in (None, self.passages):
             raise DataError(
-                f"the calibration was made with --passages {self.passages}; use the same, or make another calibration"
+                f"the calibration was made with passages = {self.passages}; score articles in the same way, "
+                "or make another calibration"
             )
 
     def write(self, path: str | Path) -> None:

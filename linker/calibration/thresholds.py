@@ -173,8 +173,8 @@ def check_targets(
     Raises:
         LinkerError: if several are given, a target is out of range, or there are no labels and no calibration.
     """
-    targets = {"--precision": precision, "--recall": recall}
-    options = {**targets, "--threshold": threshold}
+    targets = {"precision": precision, "recall": recall}
+    options = {**targets, "threshold": threshold}
     given = [name for name, value in options.items() if value is not None]
     if len(given) > 1:
         raise LinkerError(f"{' and '.join(given)}: both set the threshold; give only one")

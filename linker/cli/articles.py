@@ -21,8 +21,7 @@ Articles = Annotated[
     typer.Option(
         "--article",
         metavar="SOURCE",
-        help="Article: address, file (HTML, PDF, text, JSON), folder, quoted text, or - for standard input; several "
-        "(stories/*.html) are one query.",
+        help="Article: address, file, folder, quoted text or -.",
         show_default=False,
     ),
 ]

@@ -16,6 +16,7 @@ from linker.cli.commands import (
     annotate,
     benchmark,
     calibrate,
+    components,
     config,
     corpus,
     doctor,
@@ -55,6 +56,7 @@ app.command("benchmark", rich_help_panel=_MEASURE)(benchmark.benchmark)
 app.command("calibrate", rich_help_panel=_MEASURE)(calibrate.calibrate)
 app.add_typer(plot.app, name="plot", rich_help_panel=_MEASURE)
 app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)
+app.command("components", rich_help_panel=_TOOLS)(components.components)
 app.command("doctor", rich_help_panel=_TOOLS)(doctor.doctor)
 app.command("new", rich_help_panel=_TOOLS)(new.new)
 #: Commands of `linker.contrib`, as `module:typer`: the core knows them by name only.

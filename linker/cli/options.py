@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from linker.config import LoadedConfig
     from linker.corpus.engines.engine import Engine
     from linker.data.io.columns import PostColumns
+
+
+#: Environment variable with the names of packages, separated by spaces, in place of `--include-package`.
+PACKAGES = "LINKER_PACKAGES"
 
 
 def post_columns(given: list[str] | None) -> PostColumns:
@@ -182,7 +187,7 @@ OnError = Annotated[
     typer.Option(
         "--on-error",
         metavar="HOW",
-        help="Stop at invalid lines (strict, default) or set them aside (skip).",
+        help="Invalid lines: stop (strict, default) or set aside (skip).",
         show_default=False,
     ),
 ]
@@ -279,13 +284,13 @@ def read_config(
     return load_config(config, override or [], variables)
 
 
-def include_packages(names: list[str] | None) -> None:
-    """Import packages, so that configs and model folders can name their components.
+def include_packages(names: list[str] | None = None) -> None:
+    """Add packages whose components configs and model folders can name: by default, those in `LINKER_PACKAGES`.
 
     Raises:
         ConfigError: if a package is not found.
     """
     from linker.config import include_package
 
-    for name in names or []:
+    for name in names or os.environ.get(PACKAGES, "").split():
         include_package(name)

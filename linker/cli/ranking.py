@@ -35,7 +35,7 @@ Top = Annotated[
 Since = Annotated[
     str | None,
     typer.Option(
-        "--since", metavar="TIME", help="Rank only posts from this day or time on (2014-08-01T18:00Z)."
+        "--since", metavar="TIME", help="Rank only posts from this day or time on, such as 2014-08-01."
     ),
 ]
 Until = Annotated[
@@ -52,18 +52,13 @@ Lang = Annotated[
     ),
 ]
 Cut = Annotated[
-    float | None,
-    typer.Option("--threshold", metavar="SCORE", help="Leave out posts with a lower score."),
-]
-Precision = Annotated[
-    float | None,
+    str | None,
     typer.Option(
-        "--precision", metavar="SHARE", help="Leave out posts so that SHARE of the rest is relevant."
+        "--threshold",
+        metavar="SCORE",
+        help="Leave out posts below SCORE, precision=0.8 or recall=0.9.",
+        show_default=False,
     ),
-]
-Recall = Annotated[
-    float | None,
-    typer.Option("--recall", metavar="SHARE", help="Leave out posts but keep SHARE of the relevant ones."),
 ]
 Labels = Annotated[
     Path | None,
@@ -86,7 +81,7 @@ OutFormat = Annotated[
     typer.Option(
         "--format",
         metavar="FORMAT",
-        help="table, csv, tsv, xlsx, jsonl, json, parquet, html or trec (default: as --out ends, else table).",
+        help="table, csv, tsv, xlsx, json, jsonl, parquet, html or trec.",
         show_default=False,
     ),
 ]
@@ -124,7 +119,7 @@ def request_of(
     format_: Format,
     top: int | None,
     offset: int,
-    cut: tuple[float | None, float | None, float | None],
+    cut: str | None,
     evidence: tuple[Path | None, Path | None],
     explain: bool,
     passages: Literal["whole", "best", "mean"],
@@ -138,7 +133,7 @@ def request_of(
         format_: what will be written; tables and pages end after a number of posts, runs list all near-duplicates.
         top: as typed.
         offset: number of the best posts to skip.
-        cut: threshold, precision and recall.
+        cut: `--threshold` as typed.
         evidence: files of labels and of a calibration.
         explain: explain scores.
         passages: how articles are scored.
@@ -167,7 +162,7 @@ def request_of(
     return RankRequest(
         USUAL_TOP.get(format_) if top is None else top,
         offset,
-        *cut,
+        *_threshold(cut),
         relevant,
         learned,
         explain,
@@ -183,6 +178,22 @@ def say_dates(articles: Sequence[Article]) -> None:
     days = sorted({article.published.date() for article in articles if article.published is not None})
     near = str(days[0]) if len(days) == 1 else f"{days[0]} to {days[-1]}"
     say(f"posts written soon after the article ({near}) score higher; --ignore-dates ranks by text alone")
+
+
+def _threshold(text: str | None) -> tuple[float | None, float | None, float | None]:
+    """Parse `--threshold` (0.5, precision=0.8 or recall=0.9) into threshold, precision and recall."""
+    if text is None:
+        return None, None, None
+    target, _, number = text.rpartition("=")
+    try:
+        if target not in ("", "precision", "recall"):
+            raise ValueError(target)
+        value = float(number)
+    except ValueError:
+        raise LinkerError(
+            f"--threshold {text}: give a score such as 0.5, precision=0.8 or recall=0.9"
+        ) from None
+    return {"precision": (None, value, None), "recall": (None, None, value)}.get(target, (value, None, None))
 
 
 def show(ranking: Ranking, request: RankRequest, out: Path | None, format_: Format) -> None:

@@ -1,4 +1,4 @@
-"""Options with several values, such as a shell's expansion of `--article stories/*.html`."""
+"""Options with several values, such as a shell's expansion of `--article stories/*.html`, and removed options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,17 @@ from typing import Any
 
 from typer.core import TyperCommand
 
+from linker.common.errors import LinkerError
+
 _SEVERAL = ("--article", "--posts")
+#: Names of options of earlier versions, and what replaces them.
+_REMOVED = {
+    "corpus": "use `linker corpus search FOLDER`",
+    "include-package": "install the package as a plugin, or name it in the environment variable LINKER_PACKAGES",
+    "passages": "use `linker corpus search --passages`, or `passages` of `rank` in Python",
+    "precision": "use --threshold precision=SHARE",
+    "recall": "use --threshold recall=SHARE",
+}
 
 
 class SeveralValues(TyperCommand):
@@ -18,7 +28,11 @@ class SeveralValues(TyperCommand):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat the option before each value, then parse as usual."""
+        """Repeat the option before each value, then parse as usual.
+
+        Raises:
+            LinkerError: if an option was removed; the message names its replacement.
+        """
         params = self.get_params(ctx)
         takes = {
             name: 0 if getattr(option, "is_flag", False) or getattr(option, "count", False) else option.nargs
@@ -26,6 +40,11 @@ class SeveralValues(TyperCommand):
             if option.param_type_name == "option"
             for name in (*option.opts, *option.secondary_opts)
         }
+        for word in args:
+            option = word.partition("=")[0]
+            remedy = _REMOVED.get(option.removeprefix("--"))
+            if remedy and _is_option(word) and option not in takes:
+                raise LinkerError(f"{option}: removed from `linker {ctx.info_name}`; {remedy}")
         arguments = sum(
             argument.nargs
             for argument in params

@@ -35,6 +35,7 @@ NEVER: dict[str, Any] = {"not": {}}
 
 def schema(target: Any) -> dict[str, Any]:
     """Return the JSON Schema of the configs of `target` (see `check`); imports none of the components."""
+    catalogue.include_plugins()
     writer = _Writer()
     root = writer.of(catalogue.type_of(target))
     return {"$schema": DRAFT, **root, "$defs": dict(sorted(writer.definitions.items()))}

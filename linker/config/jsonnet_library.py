@@ -30,6 +30,7 @@ def jsonnet_library() -> str:
     A function returns what a config holds for the component: its `type` and its keys. Arguments whose default only code
     can make are left out of the result unless they are given.
     """
+    catalogue.include_plugins()
     parts = [_HEADER, "{\n"]
     for family in sorted(catalogue.families(), key=_field):
         components = catalogue.components(family)

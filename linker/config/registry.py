@@ -12,6 +12,7 @@ from linker.common.errors import ConfigError
 from linker.config.introspection import static
 from linker.config.introspection.live import Inspector
 from linker.config.introspection.source import Sources
+from linker.config.plugins import Plugin, installed_plugins
 from linker.config.registrable import Registrable
 from linker.config.types import ClassSpec, Instance, TypeSpec
 
@@ -24,6 +25,10 @@ class Catalogue:
         self._inspector = Inspector()
         self._specs: dict[str, ClassSpec | None] = {}
         self._registered: dict[str, dict[str, list[str]]] = {}
+        self._plugins: dict[str, Plugin] | None = None
+        self._hidden: set[str] = set()
+        self.plugin_faults: list[str] = []
+        """Plugins that cannot be used, or in part: one message each, with the remedy."""
 
     @property
     def sources(self) -> Sources:
@@ -42,6 +47,71 @@ class Catalogue:
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
         self.sources.include(package)
+        self._forget()
+
+    def include_plugins(self) -> None:
+        """Add the components of installed plugins, without importing them; later calls do nothing.
+
+        A plugin whose source cannot be read is left out. So is a component whose name linker or another plugin uses.
+        Both are recorded in `plugin_faults`, so that commands that need neither run.
+        """
+        if self._plugins is not None:
+            return
+        self._plugins = {}
+        for plugin in installed_plugins():
+            before = dict(self.sources.files)
+            try:
+                self.sources.include(plugin.module)
+                added = set(self.sources.files) - set(before)
+                self._forget()
+                found = self._check_plugin(plugin, added)
+            except ConfigError as error:
+                self.sources.files = before
+                self._forget()
+                self.plugin_faults.append(f"plugin {plugin}: {error}; {plugin.remedy}")
+                continue
+            self._plugins |= dict.fromkeys(added, plugin)
+            if added and not found:
+                self.plugin_faults.append(
+                    f"plugin {plugin}: {plugin.module} registers no component; {plugin.remedy}"
+                )
+
+    def _check_plugin(self, plugin: Plugin, modules: set[str]) -> bool:
+        """Read all components of a plugin, and hide those whose names are taken; return whether it has any.
+
+        Raises:
+            ConfigError: if the source is not valid Python.
+        """
+        found = static.registrations(self.sources, within=modules)
+        for references in (classes for names in found.values() for classes in names.values()):
+            for reference in references:
+                self.spec(reference)
+        for family, names in found.items():
+            known = static.registrations(self.sources, short(family)).get(family, {})
+            for name, references in names.items():
+                if others := [other for other in known[name] if other not in {*references, *self._hidden}]:
+                    self._hide(plugin, f'{short(family)} "{name}"', references, others)
+        return bool(found)
+
+    def _hide(self, plugin: Plugin, what: str, references: list[str], others: list[str]) -> None:
+        """Hide a component whose name is taken; of two plugins with one name, hide both."""
+        owner = self.plugin_of(others[0])
+        self._hidden.update(references if owner is None else references + others)
+        both = (
+            "a component of linker has this name"
+            if owner is None
+            else f"plugin {owner} registers this name, too"
+        )
+        choice = "" if owner is None else ", and neither is used"
+        self.plugin_faults.append(
+            f"plugin {plugin}: {what} is left out, because {both}{choice}; {plugin.remedy}"
+        )
+
+    def plugin_of(self, reference: str) -> Plugin | None:
+        """Return the plugin that `module:Class` comes from; None for other components."""
+        return (self._plugins or {}).get(reference.partition(":")[0])
+
+    def _forget(self) -> None:
         self._specs, self._registered = {}, {}
 
     def remember(self, met: type) -> str:
@@ -69,14 +139,18 @@ class Catalogue:
             ConfigError: if two classes share a name.
         """
         if family not in self._registered:
-            registrations = static.registrations(self.sources, short(family))
-            self._registered[family] = registrations.get(family, {})
+            registrations = static.registrations(self.sources, short(family)).get(family, {})
+            self._registered[family] = {
+                name: seen
+                for name, classes in registrations.items()
+                if (seen := [reference for reference in classes if reference not in self._hidden])
+            }
         found = {name: list(classes) for name, classes in self._registered[family].items()}
         for base, components in Registrable._registry.items():
             if f"{base.__module__}:{base.__qualname__}" == family:
                 for name, component in components.items():
                     reference = self.remember(component)
-                    if reference not in found.setdefault(name, []):
+                    if reference not in self._hidden and reference not in found.setdefault(name, []):
                         found[name].append(reference)
         for name, classes in found.items():
             if len(classes) > 1:
@@ -111,15 +185,16 @@ class Catalogue:
         Raises:
             ConfigError: if there is no such family or component.
         """
+        self.include_plugins()
         families = {short(reference): reference for reference in self.families()}
         family, _, component = name.partition(".")
         if family not in families:
-            raise ConfigError(unknown(family, "family", list(families)))
+            raise ConfigError(self.unknown(family, "family", list(families)))
         if not component:
             return families[family]
         components = self.components(families[family])
         if component not in components:
-            raise ConfigError(unknown(component, f"registered {family}", list(components)))
+            raise ConfigError(self.unknown(component, f"registered {family}", list(components)))
         return components[component]
 
     def component(self, family: type, name: str) -> Any:
@@ -127,18 +202,23 @@ class Catalogue:
         reference = self.remember(family)
         components = self.components(reference)
         if name not in components:
-            raise ConfigError(unknown(name, f"registered {short(reference)}", list(components)))
+            self.include_plugins()
+            components = self.components(reference)
+        if name not in components:
+            raise ConfigError(self.unknown(name, f"registered {short(reference)}", list(components)))
         return self.load(components[name])
 
     def names(self, family: type) -> list[str]:
         """Return the names of all components of a family, sorted; see `Registrable.available`."""
+        self.include_plugins()
         return sorted(self.components(self.remember(family)))
 
     def load(self, reference: str) -> Any:
         """Return the class `module:Class`, imported if necessary.
 
         Raises:
-            ConfigError: if its module needs a package that is not installed, or does not contain it.
+            ConfigError: if its module needs a package that is not installed, or does not contain it; for a plugin, if
+                its module cannot be imported.
         """
         if reference in self._inspector.classes:
             return self._inspector.classes[reference]
@@ -147,13 +227,23 @@ class Catalogue:
             found = importlib.import_module(module)
             for part in path.split("."):
                 found = getattr(found, part)
-        except ModuleNotFoundError as error:
-            raise ConfigError(
-                f'{reference} needs the package "{error.name}", which is not installed'
-            ) from error
-        except AttributeError as error:
-            raise ConfigError(f"{reference}: there is no such class") from error
+        except Exception as error:
+            if plugin := self.plugin_of(reference):
+                fault = f"{module} cannot be imported ({type(error).__name__}: {error})"
+                raise ConfigError(f"plugin {plugin}: {fault}; {plugin.remedy}") from error
+            if isinstance(error, ModuleNotFoundError):
+                needed = f'{reference} needs the package "{error.name}", which is not installed'
+                raise ConfigError(needed) from error
+            if isinstance(error, AttributeError):
+                raise ConfigError(f"{reference}: class not found") from error
+            raise
         return found
+
+    def unknown(self, name: str, what: str, names: list[str]) -> str:
+        """Return the message for a name that is not among `names`, with the plugins that cannot be used."""
+        hint = suggestion(name, names) or "; is it in a package to be named with --include-package?"
+        known = f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
+        return "; ".join([known, *self.plugin_faults])
 
 
 def short(reference: str) -> str:
@@ -171,12 +261,6 @@ def suggestion(name: str, valid: list[str]) -> str:
     """Return `; did you mean "x"?`, or an empty string if no valid name is similar."""
     near = nearest(name, valid)
     return f'; did you mean "{near}"?' if near else ""
-
-
-def unknown(name: str, what: str, names: list[str]) -> str:
-    """Return the message for a name that is not among `names`."""
-    hint = suggestion(name, names) or "; is it in a package to be named with --include-package?"
-    return f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
 
 
 catalogue = Catalogue()

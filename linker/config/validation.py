@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.config.nodes import NOTHING, DictNode, LazyNode, ListNode, Node, ObjectNode, ValueNode, joined
-from linker.config.registry import catalogue, nearest, short, suggestion, unknown
+from linker.config.registry import catalogue, nearest, short, suggestion
 from linker.config.types import (
     Atom,
     Choice,
@@ -236,7 +236,10 @@ class Checker:
         if not isinstance(name, str):
             return self._unexpected(Instance(base.reference), name, at)
         if name not in names:
-            self._wrong(at, unknown(name, f"registered {base.name}", list(names)))
+            catalogue.include_plugins()
+            names, _ = catalogue.choices(base)
+        if name not in names:
+            self._wrong(at, catalogue.unknown(name, f"registered {base.name}", list(names)))
             name = nearest(name, list(names))
             if name is None:
                 return NOTHING

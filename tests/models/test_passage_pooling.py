@@ -175,9 +175,8 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
 def test_rank_and_evaluate_score_alike(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     article, posts = two_themes()
     expected = linker.load("bm25").score([article], posts, "best")
-    rank = ("rank", "--article", "a.json", "--posts", "p.jsonl", "--model", "bm25", "--passages", "best")
-    assert run(monkeypatch, *rank, "--out", "r.jsonl") == 0
-    ranked = {r["id"]: r["score"] for r in map(json.loads, (files / "r.jsonl").read_text().splitlines())}
+    ranking = linker.load("bm25").rank("a.json", "p.jsonl", passages="best")
+    ranked = {row.post.id: row.score for row in ranking}
     assert [ranked[post.id] for post in posts] == pytest.approx(expected[0].tolist(), rel=1e-6)
     evaluate = ("evaluate", "bm25", "--articles", "a.json", "--posts", "p.jsonl", "--passages", "best")
     assert run(monkeypatch, *evaluate, "--scores", "s.npz") == 0
@@ -187,8 +186,10 @@ def test_rank_and_evaluate_score_alike(files: Path, monkeypatch: pytest.MonkeyPa
 def test_what_does_not_go_together_is_told(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rank = ("rank", "--article", "a.json", "--posts", "p.jsonl", "--passages", "mean", "--explain")
+    with pytest.raises(LinkerError, match="explanations cover whole articles"):
+        linker.load("bm25").rank("a.json", "p.jsonl", passages="mean", explain=True)
+    rank = ("rank", "--article", "a.json", "--posts", "p.jsonl", "--passages", "mean")
     assert run(monkeypatch, *rank) == 2
-    assert "explanations cover whole articles" in capsys.readouterr().err
+    assert "--passages: removed from `linker rank`; use" in capsys.readouterr().err
     assert run(monkeypatch, "benchmark", "bm25", "--similarity", "p.jsonl", "--passages", "mean") == 2
     assert "No such option: --passages" in capsys.readouterr().err

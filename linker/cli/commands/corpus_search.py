@@ -47,8 +47,6 @@ def search(
     ] = None,
     labels: shared.Labels = None,
     calibration: shared.CalibrationFile = None,
-    precision: shared.Precision = None,
-    recall: shared.Recall = None,
     threshold: shared.Cut = None,
     passages: PassagesOption = "whole",
     fusion: Annotated[
@@ -74,7 +72,7 @@ def search(
     include_packages(include_package)
     format_ = format_of(out, format_)
     request = shared.request_of(
-        format_, top, offset, (threshold, precision, recall), (labels, calibration), explain, passages,
+        format_, top, offset, threshold, (labels, calibration), explain, passages,
         shared.filter_of(since, until, lang, where), copies, ignore_dates,
     )  # fmt: skip
     place = engine_of(engine, address)

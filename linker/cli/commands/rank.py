@@ -14,15 +14,13 @@ from linker.cli.default_posts import find_posts
 from linker.cli.options import (
     ModelName,
     OnError,
-    Packages,
-    PassagesOption,
     PostColumnNames,
     check_files,
     include_packages,
     naming_columns,
     post_columns,
 )
-from linker.common.errors import Faults, LinkerError
+from linker.common.errors import Faults
 from linker.models.pretrained import BEST
 
 
@@ -33,7 +31,7 @@ def rank(
         typer.Option(
             "--posts",
             metavar="FILE",
-            help="Posts: files, folders, patterns, addresses, - (default: this folder's).",
+            help="Posts: files, folders, addresses or -; else those found here.",
             show_default=False,
         ),
     ] = None,
@@ -45,31 +43,24 @@ def rank(
     lang: shared.Lang = None,
     labels: shared.Labels = None,
     calibration: shared.CalibrationFile = None,
-    precision: shared.Precision = None,
-    recall: shared.Recall = None,
     threshold: shared.Cut = None,
-    passages: PassagesOption = "whole",
     copies: shared.Copies = False,
     explain: shared.Explain = False,
     ignore_dates: shared.IgnoreDates = False,
     format_: shared.OutFormat = None,
     out: shared.Out = None,
     on_error: OnError = "strict",
-    include_package: Packages = None,
     force: Force = False,
-    corpus: Annotated[str | None, typer.Option("--corpus", hidden=True)] = None,
 ) -> None:
     """Rank posts by how likely they are to discuss an article, best first."""
     status.begin(status.reading_articles(article))
     from linker.ranking.output import format_of
 
     # Everything that can be wrong is checked before the work begins: names first, the model last.
-    if corpus is not None:
-        raise LinkerError(f"--corpus: moved to a command of its own; use `linker corpus search {corpus}`")
-    include_packages(include_package)
+    include_packages()
     format_ = format_of(out, format_)
     request = shared.request_of(
-        format_, top, 0, (threshold, precision, recall), (labels, calibration), explain, passages,
+        format_, top, 0, threshold, (labels, calibration), explain, "whole",
         shared.filter_of(since, until, lang), copies, ignore_dates,
     )  # fmt: skip
     found, faults = None, Faults()

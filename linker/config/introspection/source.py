@@ -67,16 +67,17 @@ class Sources:
         """
         self.files.update(_files_of(package))
 
-    def registering(self, family: str | None = None) -> Iterator[Module]:
+    def registering(self, family: str | None = None, within: set[str] | None = None) -> Iterator[Module]:
         """Yield the modules with a decorator `@Family.register(...)`, sorted by name.
 
         They are found by a text search, because parsing all modules takes longer than most uses of configs.
 
         Args:
             family: class name of the family, also found under the names it is imported as; None: any family.
+            within: names of the modules to search; None: all.
         """
         names = None if family is None else self._aliases(family)
-        for name in sorted(self.files):
+        for name in sorted(self.files if within is None else within):
             text = self._text(name)
             found = {match[1] for match in _REGISTERS.finditer(text)} if b".register(" in text else set()
             if found and (names is None or found & names):

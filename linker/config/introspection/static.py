@@ -130,15 +130,18 @@ def literal(expression: ast.expr) -> Any:
 TRANSPARENT = {"abc.ABC", "typing.Generic", "typing.Protocol", "builtins.object"}
 
 
-def registrations(sources: Sources, family_name: str | None = None) -> dict[str, dict[str, list[str]]]:
+def registrations(
+    sources: Sources, family_name: str | None = None, within: set[str] | None = None
+) -> dict[str, dict[str, list[str]]]:
     """Return family reference → component name → classes registered with `@Family.register("name")`.
 
     Args:
         sources: where they are looked for.
         family_name: the class name of the family that is asked for: then others may lack components. None: all.
+        within: modules to search; None: all.
     """
     found: dict[str, dict[str, list[str]]] = {}
-    for module in sources.registering(family_name):
+    for module in sources.registering(family_name, within):
         for class_name, definition in module.classes.items():
             for decorator in definition.decorator_list:
                 match decorator:

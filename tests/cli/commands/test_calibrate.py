@@ -78,25 +78,26 @@ def test_labels_give_probabilities_and_a_table(run: Run) -> None:
     assert (np.diff(got) <= 0).all()
 
 
-@pytest.mark.parametrize(("wish", "value"), [("--precision", "0.7"), ("--recall", "0.8")])
+@pytest.mark.parametrize(("wish", "value"), [("precision", "0.7"), ("recall", "0.8")])
 def test_a_wish_decides_where_to_cut(run: Run, wish: str, value: str) -> None:
-    code, _, err = run(*RANK, "--labels", "labels.csv", wish, value, "--out", "kept.csv")
+    code, _, err = run(*RANK, "--labels", "labels.csv", "--threshold", f"{wish}={value}", "--out", "kept.csv")
     assert code == 0
     rows = ranked("kept.csv")
     sentence = err.splitlines()[-1]
     assert f"keeps {len(rows)} posts: about " in sentence
     assert float(sentence.split()[2]) <= float(rows[-1]["score"])
     hits = [row["article_ids"].count("harbour") > 0 for row in rows]
-    true = np.mean(hits) if wish == "--precision" else sum(hits) / sum(map(relevant, TOY.posts))
+    true = np.mean(hits) if wish == "precision" else sum(hits) / sum(map(relevant, TOY.posts))
     assert true > float(value) - 0.2
     code, _, told = run(*RANK, "--labels", "labels.csv", "--threshold", sentence.split()[2], "--top", "1")
     assert (code, told.splitlines()[-1]) == (0, sentence)
-    assert run(*RANK, "--labels", "labels.csv", wish, value, "--explain", "--format", "jsonl")[0] == 0
+    cut = ("--threshold", f"{wish}={value}", "--explain", "--format", "jsonl")
+    assert run(*RANK, "--labels", "labels.csv", *cut)[0] == 0
 
 
 def test_without_labels_nobody_can_know(run: Run) -> None:
-    for wish in ("--precision", "--recall"):
-        code, out, err = run(*RANK, wish, "0.8")
+    for wish in ("precision", "recall"):
+        code, out, err = run(*RANK, "--threshold", f"{wish}=0.8")
         assert (code, out) == (2, "")
         assert f"error: {wish}: no relevance labels to estimate it from" in err
     code, _, err = run(*RANK, "--threshold", "0.1")
@@ -108,13 +109,12 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (
-            ("--labels", "labels.csv", "--precision", "0.8", "--recall", "0.8"),
-            "--precision and --recall: both set the threshold",
-        ),
-        (("--labels", "labels.csv", "--precision", "0.8", "--threshold", "1"), "--precision and --threshold"),
-        (("--labels", "labels.csv", "--precision", "80"), "give a share above 0 and up to 1"),
-        (("--labels", "labels.csv", "--precision", "nan"), "give a share above 0 and up to 1"),
+        (("--labels", "labels.csv", "--precision", "0.8"), "use --threshold precision=SHARE"),
+        (("--labels", "labels.csv", "--recall=0.8"), "use --threshold recall=SHARE"),
+        (("--labels", "labels.csv", "--threshold", "f1=0.8"), "--threshold f1=0.8: give a score such as 0.5"),
+        (("--labels", "labels.csv", "--threshold", "recall=most"), "precision=0.8 or recall=0.9"),
+        (("--labels", "labels.csv", "--threshold", "precision=80"), "give a share above 0 and up to 1"),
+        (("--labels", "labels.csv", "--threshold", "precision=nan"), "give a share above 0 and up to 1"),
         (("--labels", "labels.csv", "--calibration", "c.json"), "--labels and --calibration: give one"),
         (("--labels", "none.csv"), "none.csv: cannot be read"),
         (("--labels", "posts.jsonl"), "posts.jsonl: no labels in this file"),
@@ -155,7 +155,7 @@ def test_calibrate_writes_prints_and_serves_rank(run: Run) -> None:
     calibration = Calibration.read("c.json")
     assert (calibration.model, calibration.articles, calibration.posts) == ("tfidf", 24, 150)
     assert len(out.splitlines()) == len(calibration.table()) + 2
-    code, _, err = run(*RANK, "--calibration", "c.json", "--recall", "0.5", "--out", "kept.csv")
+    code, _, err = run(*RANK, "--calibration", "c.json", "--threshold", "recall=0.5", "--out", "kept.csv")
     assert code == 0
     assert "by a calibration on 24 articles and 150 posts, of whose pairs 4 % were relevant" in err
     assert all(0 <= float(row["probability"]) <= 1 for row in ranked("kept.csv"))
@@ -182,8 +182,9 @@ def test_a_calibration_is_of_one_model_and_one_way_of_reading(run: Run) -> None:
     code, _, err = run(*RANK, "--calibration", "c.json")
     assert (code, "the calibration was made with another model (mine)" in err) == (2, True)
     assert run(*RANK[:-1], "copy", "--calibration", "c.json")[0] == 0
-    code, _, err = run(*RANK[:-1], "copy", "--calibration", "c.json", "--passages", "best")
-    assert (code, "made with --passages whole" in err) == (2, True)
+    assert run("calibrate", "--model", "mine", *DEV, "--passages", "best", "--out", "c.json")[0] == 0
+    code, _, err = run(*RANK[:-1], "copy", "--calibration", "c.json")
+    assert (code, "made with passages = best" in err) == (2, True)
 
 
 def test_the_diagram_comes_from_the_calibration(run: Run) -> None:
@@ -220,7 +221,7 @@ def test_a_corpus_is_cut_like_its_posts(run: Run) -> None:
 
     write_model(Path("model"), seed=0)
     assert run("corpus", "build", "posts.jsonl", "--model", "model", "--out", "corpus")[0] == 0
-    wish = ("--labels", "labels.csv", "--recall", "0.7")
+    wish = ("--labels", "labels.csv", "--threshold", "recall=0.7")
     code, _, expected = run(*RANK[:-1], "model", *wish, "--out", "posts.csv")
     assert code == 0
     corpus = ("corpus", "search", "corpus", "--article", "a.json", "--copies")
@@ -238,6 +239,6 @@ def test_a_corpus_is_cut_like_its_posts(run: Run) -> None:
     assert code == 0
     assert f"to {len(some)}" in err
     assert run("calibrate", "--model", "model", *DEV, "--out", "c.json")[0] == 0
-    assert run(*corpus, "--calibration", "c.json", "--recall", "0.5")[0] == 0
+    assert run(*corpus, "--calibration", "c.json", "--threshold", "recall=0.5")[0] == 0
     code, _, err = run(*corpus, "--calibration", "c.json", "--fusion", "zscore")
     assert (code, "leave out --fusion" in err) == (2, True)

@@ -193,7 +193,7 @@ def test_conditions_without_a_corpus(run: Run, tmp_path: Path, options, kept, to
         (("--since", "2031"), "--since: "),
         (
             ("--corpus", "tweets"),
-            "--corpus: moved to a command of its own; use `linker corpus search tweets`",
+            "--corpus: removed from `linker rank`; use `linker corpus search FOLDER`",
         ),
     ],
 )
@@ -282,7 +282,9 @@ def test_a_model_of_parts_explains_by_them_together(run: Run, tmp_path: Path) ->
     assert "*" in run(*BASIC, "--explain", "--top", "1")[1]
 
 
-def test_a_model_that_cannot_explain_says_so(run: Run, tmp_path: Path) -> None:
+def test_a_model_that_cannot_explain_says_so(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "silent.py").write_text(
         "import numpy as np\nfrom linker.models.model import Model\n"
         "@Model.register('silent')\nclass Silent(Model):\n"
@@ -290,7 +292,8 @@ def test_a_model_that_cannot_explain_says_so(run: Run, tmp_path: Path) -> None:
         "        return np.zeros((len(articles), len(posts)), np.float32)\n"
     )
     (tmp_path / "mute.jsonnet").write_text("{ type: 'silent' }")
-    code, out, err = run(*BASIC, "--model", "mute.jsonnet", "--explain", "--include-package", "silent")
+    monkeypatch.setenv("LINKER_PACKAGES", "silent")
+    code, out, err = run(*BASIC, "--model", "mute.jsonnet", "--explain")
     assert code == 0
     assert "mute cannot explain its scores" in err
     assert "*" not in out
