@@ -241,7 +241,10 @@ class Catalogue:
 
     def unknown(self, name: str, what: str, names: list[str]) -> str:
         """Return the message for a name that is not among `names`, with the plugins that cannot be used."""
-        hint = suggestion(name, names) or "; is it in a package to be named with --include-package?"
+        hint = (
+            suggestion(name, names)
+            or "; is it in a plugin that is not installed, or in a package for --include-package?"
+        )
         known = f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
         return "; ".join([known, *self.plugin_faults])
 

@@ -238,7 +238,7 @@ def test_a_calibration_comes_back_from_its_file(tmp_path: Path) -> None:
     back.check("f", "best")
     with pytest.raises(DataError, match=r"another model \(m\)"):
         back.check("g", "best")
-    with pytest.raises(DataError, match="--passages best"):
+    with pytest.raises(DataError, match="passages = best"):
         back.check("f", "whole")
     calibrate(scores, relevance, model="m", fingerprint="f", passages="best").write(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
@@ -299,5 +299,5 @@ def test_from_python() -> None:
     calibration = calibrate(model.score(toy.articles, toy.posts), toy.relevance())
     by_dev = model.thresholds(article, toy.posts, calibration=calibration)
     assert 0 < by_dev.at(ranking[0].score).recall.value < 1
-    with pytest.raises(DataError, match="--passages whole"):
+    with pytest.raises(DataError, match="passages = whole"):
         model.thresholds(article, toy.posts, calibration=calibration, passages="best")

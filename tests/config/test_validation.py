@@ -100,8 +100,8 @@ def test_an_annotation_that_names_a_component_takes_it_and_what_derives_from_it(
     for dog in ({}, {"legs": 3}, {"type": "dog"}, "puppy", {"type": "puppy", "legs": 2}, None):
         assert told(zoo, GOOD | {"dog": dog}) == []
     assert told(zoo, GOOD | {"dog": "cat"}) == [
-        'dog: "cat" is not a registered Dog; is it in a package to be named with --include-package? '
-        "Known: dog, puppy"
+        'dog: "cat" is not a registered Dog; is it in a plugin that is not installed, '
+        "or in a package for --include-package? Known: dog, puppy"
     ]
     assert resolve(zoo, GOOD | {"dog": {}})["dog"] == {"type": "dog", "legs": 4, "friend": None}
 
