@@ -69,6 +69,9 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+ifeq ($(OS),Windows_NT)
+	$(BIN)/mypy --platform win32 linker
+endif
 	$(BIN)/lint-imports --no-logo
 
 format: $(VENV)/.installed-dev

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -192,4 +193,5 @@ def test_what_does_not_go_together_is_told(
     assert run(monkeypatch, *rank) == 2
     assert "--passages: removed from `linker rank`; use" in capsys.readouterr().err
     assert run(monkeypatch, "benchmark", "bm25", "--similarity", "p.jsonl", "--passages", "mean") == 2
-    assert "No such option: --passages" in capsys.readouterr().err
+    # With a colon or in quotes, depending on the version of click.
+    assert re.search(r"No such option:? '?--passages\b", capsys.readouterr().err)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import re
 
 import ir_measures
 import numpy as np
@@ -208,12 +209,12 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
     ("arguments", "words"),
     [
         ([], "give --reranking or --similarity"),
-        (["--reranking", "dq.jsonl", "--articles", "a.jsonl"], "No such option: --articles"),
+        (["--reranking", "dq.jsonl", "--articles", "a.jsonl"], "No such option --articles"),
         (["--similarity", "pairs.csv"], "give the column of the grades"),
-        (["--similarity", "pairs.csv", "--grade", "left", "--run", "x"], "No such option: --run"),
+        (["--similarity", "pairs.csv", "--grade", "left", "--run", "x"], "No such option --run"),
         (
             ["--similarity", "pairs.csv", "--grade", "left", "--one-at-a-time"],
-            "No such option: --one-at-a-time",
+            "No such option --one-at-a-time",
         ),
         (["--grade", "left"], "--grade, --label: columns of text pairs; give --similarity"),
         (["--reranking", "dq.jsonl", "--label", "same"], "--grade, --label: columns of text pairs"),
@@ -229,4 +230,6 @@ def test_what_the_command_cannot_do_is_told(files, monkeypatch, capsys, argument
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 2
-    assert words in " ".join(capsys.readouterr().err.split())
+    # Versions of click write "No such option: --run" or "No such option '--run'".
+    told = re.sub(r"(No such option):? '?([\w-]+)'?", r"\1 \2", " ".join(capsys.readouterr().err.split()))
+    assert words in told
