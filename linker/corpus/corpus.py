@@ -115,10 +115,10 @@ class Corpus:
     ) -> Ranking:
         """Rank the posts of the corpus, best first; equal scores in descending order of ids.
 
-        Up to 4,096 posts are read at once; a longer ranking is read as it is gone through.
+        Up to 4,096 posts are read at once; a longer ranking is read while iterating.
 
         Args:
-            article: as for `Ranker.rank`, and so are all arguments that are not described here.
+            article: see `Ranker.rank`.
             top: number of posts to return; None: all.
             offset: see `Ranker.rank`.
             threshold: see `Ranker.rank`.
@@ -167,7 +167,7 @@ class Corpus:
         Args:
             article: as for `rank`.
             labels: relevance of some of the posts by id.
-            calibration: what `linker calibrate` learned, instead of labels.
+            calibration: a calibration from `linker calibrate`, instead of labels.
             passages: as for `rank`.
             filter: as for `rank`.
             fusion: as for `rank`.
@@ -192,7 +192,7 @@ class Corpus:
             )
         if approximate and request.has_evidence:
             raise LinkerError(
-                "--approximate: leaves posts out that labels and calibrations are about; leave it out"
+                "--approximate: cannot be combined with labels or calibrations, which need the scores of all posts"
             )
 
     def left_out(self, filter: Filter) -> list[str]:
@@ -313,7 +313,7 @@ class _Search:
         corpus, places = self._corpus, self._places
         count = len(corpus) if places is None else len(places)
         wanted = count if request.top is None else request.top + request.offset
-        # Approximate search looks at so few posts that this process does it alone.
+        # Approximate search looks at few posts, so it needs no engine.
         with Engine() if self._approximate else corpus._engine:
             scored = self._scored()
             if request.copies:

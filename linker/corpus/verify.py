@@ -37,13 +37,13 @@ def faults(store: Store) -> Iterator[Fault]:
     if checksums.damaged:
         lines = ", ".join(map(str, checksums.damaged[:5])) + ", …" * (len(checksums.damaged) > 5)
         yield Fault(CHECKSUMS, f"{CHANGED}, in line {lines}; {MEND}")
-    # A kill can keep one append from being taken down, not two.
+    # An interruption can keep at most one append from being recorded.
     elif sum(name.startswith(VERSIONS) and name not in checksums.known for name in present) > 1:
         there = (store.folder / CHECKSUMS).exists()
         yield Fault(CHECKSUMS, f"{'lacks lines' if there else 'is missing'}; {MEND}")
     damaged = False
     for name in track(present, "reading files", len(present)):
-        # Without a checksum: written by an append that was killed before; its rows are read below.
+        # Without a checksum: its append was interrupted before recording it; its rows are read below.
         if name in checksums.known and sha256_of(store.folder / name) != checksums.known[name]:
             damaged = True
             yield Fault(name, f"{CHANGED}; {MEND}")
@@ -53,7 +53,7 @@ def faults(store: Store) -> Iterator[Fault]:
     for path in [*Lexical(store.folder).damaged(), *Lexical(store.folder, "none").damaged()]:
         yield Fault(path.relative_to(store.folder).as_posix(), f"{CHANGED}; {_AGAIN}")
     if index := damaged_index(store.folder):
-        yield Fault(index, f"{CHANGED}; make it again with `linker corpus index`")
+        yield Fault(index, f"{CHANGED}; create it again with `linker corpus index`")
     if not damaged:
         try:
             yield from _rows(store)
@@ -62,14 +62,14 @@ def faults(store: Store) -> Iterator[Fault]:
 
 
 def _rows(store: Store) -> Iterator[Fault]:
-    """Ids once each, vectors as they should be, and what is made from the posts in step with them."""
+    """Yield faults of the rows: repeated ids, embeddings that are not finite, indexes that do not match the posts."""
     dataset = store.dataset()
     count = 0 if dataset is None else dataset.count_rows()
     groups = Groups(store.folder)
     matrix, signed = Matrix(store.folder, store.facts.dim).file, groups.signatures
     derived = [file for file in (matrix, signed) if file.rows()]
     for file in derived:
-        # Unless a writer was at work just now.
+        # Unless a writer has just appended posts.
         if file.rows() > count == store.count():
             yield Fault(file.path.name, f"holds more than the {count:,} posts; {_AGAIN}")
     if dataset is None:
@@ -81,7 +81,7 @@ def _rows(store: Store) -> Iterator[Fault]:
         where = f"among posts {place + 1:,} to {place + len(batch):,}"
         keys = keys_of(batch.column("id").to_pylist())
         if ids.contains(keys).any() or len(np.unique(keys, axis=0)) < len(keys):
-            yield Fault(POSTS, f"an id is there twice {where}; build the corpus again")
+            yield Fault(POSTS, f"duplicate id {where}; build the corpus again")
         ids.add(keys)
         vectors = vectors_in(batch)
         if not np.isfinite(vectors).all():

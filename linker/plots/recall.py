@@ -1,4 +1,4 @@
-"""How much is found for how many labels: recall curves of simulated labelling jobs."""
+"""Recall curves of simulated labeling jobs."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ _KEYS = ("task", "strategy", "seed")
 
 
 class HasCurve(Protocol):
-    """A simulated job, as `linker.annotation.simulation.study.Outcome` is one; `curve` is recall after even steps."""
+    """A simulated job, such as `linker.annotation.simulation.study.Outcome`."""
 
     @property
     def task(self) -> str:
-        """What was labelled."""
+        """Name of the task."""
 
     @property
     def strategy(self) -> str:
-        """In which order."""
+        """Name of the query strategy."""
 
     @property
     def curve(self) -> Sequence[float]:
-        """Recall at the beginning, and after each even step of the pool."""
+        """Recall at the beginning, and after each of equal steps through the pool."""
 
 
 class Curve(NamedTuple):
-    """A simulated job out of a file."""
+    """A simulated job read from a file."""
 
     task: str
     strategy: str
@@ -51,12 +51,12 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Strategy:
-    """A strategy's recall at each share of the labels, the mean over its runs.
+    """Mean recall of a query strategy over its runs.
 
     Attributes:
-        name: of the strategy.
-        recall: one for each of `Recall.labels`.
-        labels_to_95: the share of labels from which on `recall` is 0.95 or more; None if that is never so.
+        name: name of the strategy.
+        recall: recall at each of `Recall.labels`.
+        labels_to_95: share of labels at which `recall` reaches 0.95; None if it never does.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Panel:
-    """A task, or the mean of several, with a line for each strategy."""
+    """A task, or the mean of several, with its strategies."""
 
     name: str
     strategies: list[Strategy]
@@ -74,21 +74,21 @@ class Panel:
 
 @dataclass(frozen=True)
 class Recall:
-    """What the figure shows: shares of the distinct posts that have a label, and a panel for each task."""
+    """Data of the figure: shares of the distinct posts that are labeled, and a panel per task."""
 
     labels: list[float]
     panels: list[Panel]
 
 
 def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
-    """The curves that `linker simulate --out` wrote.
+    """Read the curves that `linker simulate --out` wrote.
 
     Args:
         folder: the folder, or its `curves.csv`.
-        task: only of this task.
+        task: read only the curves of this task; None: all.
 
     Raises:
-        DataError: there are none, or the file is damaged.
+        DataError: if there are no curves, or the file is damaged.
     """
     path = folder / CURVES if folder.is_dir() else folder
     if not path.is_file():
@@ -111,15 +111,15 @@ def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
                 raise DataError(f"{path}, line {rows.line_num}: not all values are numbers") from None
             found.append(Curve(row["task"], row["strategy"], curve))
     if not found:
-        raise DataError(f"{path}: holds no curve")
+        raise DataError(f"{path}: contains no curve")
     tasks = list(dict.fromkeys(one.task for one in found))
     if task is not None and task not in tasks:
-        raise DataError(f"{path}: has no task {task!r}; there are: {', '.join(tasks)}")
+        raise DataError(f"{path}: unknown task {task!r}; its tasks: {', '.join(tasks)}")
     return [one for one in found if task in (None, one.task)]
 
 
 def recall(curves: Iterable[HasCurve]) -> Recall:
-    """Means of curves, which have the same number of steps: a panel for each task, or one for all if these are many."""
+    """Average curves with equal numbers of steps: one panel per task, or a single one if there are many tasks."""
     curves = list(curves)
     tasks = list(dict.fromkeys(one.task for one in curves))
     labels = np.linspace(0, 1, len(curves[0].curve))
@@ -151,13 +151,13 @@ def _rounded(values: np.ndarray) -> list[float]:
 
 
 def recall_curves(curves: Iterable[HasCurve]) -> Figure:
-    """The figure of simulated jobs."""
+    """Plot the recall curves of simulated jobs."""
     return figure(recall(curves))
 
 
 @style()
 def figure(numbers: Recall) -> Figure:
-    """A panel for each task, in it a line for each strategy."""
+    """Plot a panel per task with a line per strategy."""
     count = len(numbers.panels)
     columns = min(count, _COLUMNS)
     rows = math.ceil(count / columns)
@@ -173,14 +173,14 @@ def figure(numbers: Recall) -> Figure:
     for axis in axes[count:]:
         axis.set_axis_off()
     shown = [handles[name] for name in names]
-    figure.legend(shown, [str(one.get_label()) for one in shown], loc="outside right upper", labelspacing=0.9)
+    figure.legend(shown, [str(line.get_label()) for line in shown], loc="outside right upper", labelspacing=0.9)
     return figure
 
 
 def _draw(
     axis: Axes, labels: list[float], panel: Panel, names: list[str], show_labels: bool
 ) -> dict[str, Line2D]:
-    """One panel; `show_labels`: the legend says when 95 % are found."""
+    """Plot one panel; with `show_labels`, the legend shows after how many labels 95 % are found."""
     lines = {}
     for one in panel.strategies:
         place = names.index(one.name)

@@ -1,4 +1,4 @@
-"""Do probabilities made of scores hold what they say?"""
+"""Reliability diagrams: predicted probabilities against observed relevance."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reliability:
-    """What the diagram shows.
+    """Data of the diagram.
 
     Attributes:
-        method: from scores to probabilities.
+        method: calibration method.
         bins: see `linker.calibration.probabilities.Bin`.
-        calibration_error: the mean distance from the diagonal, each bin by its pairs.
-        brier_score: the mean squared distance of probability and truth.
-        pairs: how many there are.
+        calibration_error: mean distance of the bins from the diagonal, weighted by their pairs.
+        brier_score: mean squared difference between probability and label.
+        pairs: number of pairs.
     """
 
     method: Method
@@ -41,10 +41,16 @@ class Reliability:
 
 
 def reliability(scored: ScoredPairs, method: Method = "platt", bins: int = 10, seed: int = 13) -> Reliability:
-    """Probabilities by five-fold cross-validation, in bins.
+    """Calibrate scores in five-fold cross-validation and bin the probabilities.
+
+    Args:
+        scored: scores and labels.
+        method: calibration method.
+        bins: number of equal-width bins.
+        seed: random seed of the folds.
 
     Raises:
-        LinkerError: fewer than five relevant pairs, or others.
+        LinkerError: if fewer than five pairs are relevant, or fewer than five are not.
     """
     probabilities = cross_validated_probabilities(scored.scores, scored.relevant, method, seed=seed)
     found = reliability_bins(probabilities, scored.relevant, bins)
@@ -58,14 +64,14 @@ def reliability(scored: ScoredPairs, method: Method = "platt", bins: int = 10, s
 
 
 def of_calibration(calibration: Calibration) -> Reliability:
-    """What `linker calibrate` found on its dev set, articles apart from each other."""
+    """Return the data of a calibration from `linker calibrate`, which cross-validates over articles."""
     found = calibration.reliability
     return Reliability("isotonic", found.bins, found.calibration_error, found.brier_score, calibration.pairs)
 
 
 @style()
 def figure(numbers: Reliability) -> Figure:
-    """Observed shares against probabilities at the left, how many pairs there are at the right."""
+    """Plot observed relevance against probability on the left, and the number of pairs on the right."""
     figure, (axis, counts) = panels(7.6, 3.6, 2, [1.15, 1])
     axis.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2)
     predicted = [one.predicted for one in numbers.bins]

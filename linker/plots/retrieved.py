@@ -1,4 +1,4 @@
-"""What a threshold retrieves and misses, relevant or not (Danovitch 2020, figure 4)."""
+"""Relevant and irrelevant posts that a threshold retrieves and misses (Danovitch 2020, figure 4)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,17 @@ _BINS = 30
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What figure 4 shows: pairs with a score of `threshold` or more are retrieved.
+    """Data of the figure. Pairs with a score of `threshold` or more are retrieved.
 
     Attributes:
-        edges: of the score's bins, one more than there are bins.
-        relevant_by_score: relevant ones in each bin.
-        irrelevant_by_score: the others.
+        threshold: the threshold.
+        retrieved_relevant: number of relevant pairs retrieved.
+        retrieved_irrelevant: number of other pairs retrieved.
+        missed_relevant: number of relevant pairs missed.
+        missed_irrelevant: number of other pairs missed.
+        edges: edges of the score bins, bins + 1.
+        relevant_by_score: number of relevant pairs in each bin.
+        irrelevant_by_score: number of other pairs in each bin.
     """
 
     threshold: float
@@ -39,23 +44,23 @@ class Retrieved:
 
     @property
     def precision(self) -> float:
-        """Of what is retrieved, how much is relevant; 0 where nothing is."""
+        """Share of the retrieved pairs that are relevant; 0 if none is retrieved."""
         return self.retrieved_relevant / max(self.retrieved_relevant + self.retrieved_irrelevant, 1)
 
     @property
     def recall(self) -> float:
-        """Of what is relevant, how much is retrieved."""
+        """Share of the relevant pairs that are retrieved."""
         return self.retrieved_relevant / (self.retrieved_relevant + self.missed_relevant)
 
 
 def retrieved(scored: ScoredPairs, threshold: float = 0.7) -> Retrieved:
-    """Count both kinds on both sides of the threshold, and by score.
+    """Count relevant and other pairs on both sides of a threshold, and by score.
 
     Raises:
-        LinkerError: the threshold is no finite number.
+        LinkerError: if the threshold is not a finite number.
     """
     if not np.isfinite(threshold):
-        raise LinkerError(f"threshold {threshold}: give a number")
+        raise LinkerError(f"threshold {threshold}: not a finite number")
     above, relevant = scored.scores >= threshold, scored.relevant
     edges = np.histogram_bin_edges(scored.scores, _BINS)
     return Retrieved(
@@ -72,7 +77,7 @@ def retrieved(scored: ScoredPairs, threshold: float = 0.7) -> Retrieved:
 
 @style()
 def figure(numbers: Retrieved) -> Figure:
-    """The four counts at the left, both kinds by score at the right."""
+    """Plot the four counts on the left, and the distributions of scores on the right."""
     figure, (counts, by_score) = panels(8.6, 3.1, 2, [1, 1.35])
     _draw_counts(counts, numbers)
     _draw_by_score(by_score, numbers)

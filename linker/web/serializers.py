@@ -75,7 +75,7 @@ def labelled_view(one: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[st
 
 
 def article_view(article: Article) -> dict[str, Any]:
-    """A seed article."""
+    """Return the view of a seed article."""
     return {
         "title": article.title,
         "text": article.text,
@@ -85,7 +85,7 @@ def article_view(article: Article) -> dict[str, Any]:
 
 
 def status_view(status: Status) -> dict[str, Any]:
-    """How far a session is; of a long curve, as many points as a small picture can show."""
+    """Return the view of a session's progress; a long recall curve is reduced to the points that a plot can show."""
     curve = status.curve
     step = max(1, -(-len(curve) // _CURVE_POINTS))
     points = [(n, curve[n - 1]) for n in range(step, len(curve) + 1, step)]

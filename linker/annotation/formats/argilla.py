@@ -23,10 +23,10 @@ from linker.annotation.formats.records import ImportedLabel, LabeledPost
 
 @LabelFormat.register("argilla")
 class ArgillaFormat(LabelFormat):
-    """What `dataset.records.from_json` reads, one record per post, and beside it `NAME.settings.json`.
+    """Records for `dataset.records.from_json`, one per post, and the dataset's settings in `NAME.settings.json`.
 
-    Argilla knows annotators by UUIDs, which are made of the names here; a server takes responses only of its own users.
-    A skipped post is a discarded response. Times have no place in it.
+    Argilla identifies annotators by UUIDs, which are derived from their names; a server accepts only responses of its
+    users. A skipped post is a discarded response. The format has no times.
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
@@ -55,7 +55,7 @@ class ArgillaFormat(LabelFormat):
             notes = {one.get("user_id"): text_of(one, "value", where) for one in responses["note"]}
             for response in responses["label"]:
                 user, value = text_of(response, "user_id", where), value_of(response.get("value"), where)
-                # Discarded responses keep no status when Argilla writes them, and hardly ever a value.
+                # Argilla writes discarded responses without a status, and mostly without a value.
                 if response.get("status") == "discarded" or value is None:
                     value = "skip"
                 note = notes.get(response.get("user_id"), "")

@@ -25,8 +25,8 @@ from linker.common.errors import DataError
 class DoccanoFormat(LabelFormat):
     """One JSON object per label: text, label (a list), and the rest as doccano's metadata.
 
-    doccano knows no skipping: a skipped post has the label "skip". Its own exports have a file for each annotator, who
-    is not named in it; its comments are read as notes.
+    doccano cannot skip posts, so a skipped post has the label "skip". doccano exports one file per annotator without
+    their name; its comments are read as notes.
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
@@ -38,9 +38,9 @@ class DoccanoFormat(LabelFormat):
         """Return the labels of a file, in its order."""
         labels = []
         for number, where, record in read_json_lines(path):
-            told = a_list(record.get("label"), f"{where}: label")
+            labels = a_list(record.get("label"), f"{where}: label")
             if len(told) > 1:
-                raise DataError(f"{where}: has {len(told)} labels; a post is relevant, not, or skipped")
+                raise DataError(f"{where}: has {len(labels)} labels; a post is relevant, not, or skipped")
             post_id, value = id_of(record, where), value_of(told[0], where) if told else None
             if value is None:
                 continue

@@ -37,11 +37,11 @@ _CONFIG = """<View>
 
 @LabelFormat.register("label_studio")
 class LabelStudioFormat(LabelFormat):
-    """A JSON list of tasks, one per post, and beside it `NAME.config.xml`, the labeling config.
+    """A JSON list of tasks, one per post, and the labeling config in `NAME.config.xml`.
 
-    A skipped post is a cancelled annotation. Tasks have predictions with a score for the Data Manager to sort by, 0 the
-    lowest and 1 the highest of the file, which choose no label for the annotator. An import takes whoever imports for
-    the annotator of all labels: Label Studio refuses names that are no e-mail addresses of its users.
+    A skipped post is a canceled annotation. Each task has a prediction without a label, whose score (scaled to 0–1 over
+    the file) the Data Manager can sort by. Label Studio credits all imported annotations to the importing user, because
+    it accepts only the e-mail addresses of its users as annotators.
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
@@ -102,7 +102,7 @@ def _region(control: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, str]:
-    """The label and the note of an annotation."""
+    """Return the label and the note of an annotation."""
     choices: list[Any] = []
     notes: list[str] = []
     for told in a_list(annotation.get("result"), f"{where}: result"):

@@ -6,8 +6,8 @@ a single test; a rule that decides after every label tests many times and errs m
 divided by that of fewer posts being left. This ratio may be checked after every label: the probability that it ever
 exceeds 1/α while the hypothesis is true is at most α (Ville's inequality; Waudby-Smith and Ramdas 2020, NeurIPS).
 
-If the sample finds so many relevant posts that the hypothesis looks true, labeling returns to the strategy, which may
-have learned from them, until it seems exhausted again. Each such sample has its own share of the error allowed.
+If the sample contains too many relevant posts for the hypothesis to be rejected soon, labeling returns to the strategy,
+which may have learned from them, until it seems exhausted again. Each sample spends a share of the allowed error rate.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from linker.common.checks import at_least
 # Alternatives up to this number are all weighted; above it, steps of one tenth.
 _ALL = 32
 
-# A sample may be abandoned after this many relevant posts. The first sample spends this share of the error allowed,
-# each later one the same share of the rest.
+# A sample may be abandoned after this many relevant posts. The first sample spends this share of the allowed error
+# rate, each later one the same share of the rest.
 _MIN_HITS = 5
 _ALPHA_SPENT = 0.8
 
@@ -75,7 +75,7 @@ class RandomTail:
         left, weights = _alternatives(self.unlabelled)
         logs = self.draws.log_likelihood(np.append(self.known + left, [total, total + 1]))
         if self.known + self.draws.relevant > total or logs[-1] > logs[-2]:
-            return -np.inf  # that many are known, or more than `total` are even likelier
+            return -np.inf  # at least as many are known, or more than `total` are likelier still
         if logs[-2] == -np.inf:
             return np.inf
         return float(logsumexp(logs[:-2], b=weights) - logs[-2])

@@ -1,4 +1,4 @@
-"""What explanations need to know of a corpus: how rare words are in all its posts, whichever are shown."""
+"""Statistics of a corpus for explanations: how rare words are in all its posts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CorpusPile:
     """The posts of a corpus as a `Pile`.
 
     Args:
-        parts: of the model that scored them.
+        parts: the parts of the model.
         articles: the query.
     """
 

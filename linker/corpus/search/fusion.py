@@ -11,15 +11,15 @@ from linker.common.stats import ScoreStats
 _RUN, _RUNS = 4_096, 16
 
 Fusion = Literal["none", "zscore"]
-"""Scores by vectors alone; or, standardized, with half the standardized BM25 scores added."""
+"""`none`: dense scores alone. `zscore`: standardized dense scores plus half the standardized BM25 scores."""
 WORDS = 0.5
-"""What the words weigh; the vectors weigh 1."""
+"""Weight of the BM25 scores; the dense scores have weight 1."""
 
 
 def sample(rows: int) -> list[slice]:
-    """Rows whose scores stand for all: 16 runs of 4,096 at equal distances, or all where these are fewer.
+    """Return rows whose scores represent all: 16 evenly spaced runs of 4,096, or all rows if there are fewer.
 
-    Approximate search does not know the scores of all posts, and should give the same sums as exact search.
+    Approximate search does not know the scores of all posts, and must fuse them as exact search does.
     """
     if rows <= _RUN * _RUNS:
         return [slice(0, rows)]
@@ -27,15 +27,14 @@ def sample(rows: int) -> list[slice]:
 
 
 class Fused:
-    """Adds scores by words to scores by vectors, as `EnsembleModel` does with `zscore` and the weights 1 and 0.5.
+    """Adds BM25 scores to dense scores, as `EnsembleModel` does with `zscore` and the weights 1 and 0.5.
 
-    Both have mean 0 and standard deviation 1 over all posts of the corpus, whatever the conditions, so a post's score
-    does not depend on them; for the vectors `sample` stands for all. A query of several articles is one query: its
-    mean scores are standardized.
+    Both are standardized over all posts of the corpus, so a post's score does not depend on the filter; the dense
+    scores by the mean and standard deviation of `sample`. Of several articles, the mean scores are standardized.
 
     Args:
-        words: BM25 scores of all posts: float32.
-        vectors: scores by vectors of the posts of `sample`.
+        words: float32, BM25 scores of all posts.
+        vectors: float32, dense scores of the posts of `sample`.
     """
 
     def __init__(self, words: np.ndarray, vectors: np.ndarray) -> None:
@@ -43,5 +42,5 @@ class Fused:
         self._vectors = ScoreStats.of(vectors)
 
     def __call__(self, scores: np.ndarray, places: np.ndarray | slice = slice(None)) -> np.ndarray:
-        """The sums for posts whose scores by vectors are given, and where they stand in the store."""
+        """Return the fused scores of posts, from their dense scores and their indices in the store: float32."""
         return self._vectors.standardize(scores) + self._words[places]
