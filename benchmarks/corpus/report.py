@@ -125,7 +125,7 @@ def _encoding(part: Part) -> list[str]:
         "## Encoding, beside MiniLM",
         "",
         f"{part['posts']:,} posts a round that nobody saw before, on the same cores. `linker corpus build` reads its "
-        "model and the packed posts, tokenises, encodes, writes posts, vectors, signatures and words, takes checksums; "
+        "model and the packed posts, tokenizes, encodes, writes posts, vectors, signatures and words, takes checksums; "
         "MiniLM, through sentence-transformers, is loaded before and is given the texts as a list.",
         "",
         f"| | posts/s | {' | '.join(f'times {name}' for name in opponents)} |",

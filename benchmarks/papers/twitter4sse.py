@@ -212,7 +212,7 @@ def main() -> None:
         f" --sts STS --vectors VECTORS --model MODEL --work WORK --train-pairs {options.train_pairs} --max-tokens"
         f" {options.max_tokens}` (Python {platform.python_version()}, torch {torch.__version__}).\n",
         "DQ, DR, CR: nDCG of the whole ranking by `linker benchmark --reranking`. r: Pearson, ρ: Spearman of scores and"
-        " grades; AP and best F1 for the pairs labelled the same: `linker benchmark --similarity`.\n",
+        " grades; AP and best F1 for the pairs labeled the same: `linker benchmark --similarity`.\n",
         table(found) + "\n",
         *(f"- {name.upper()}: {found[name]['size']}." for name in sets),
         f"- Trained on {min(options.train_pairs, possible):,} of {possible:,} mined pairs, one epoch, batches of 50.\n",

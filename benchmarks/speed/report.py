@@ -189,7 +189,7 @@ def _end_to_end(r: Results) -> list[str]:
     if r.minilm_problem:
         lines += [f"MiniLM was left out: {r.minilm_problem}.", ""]
     lines += [
-        "Texts per second, tokenising included on both sides; every round has texts that nobody saw before. "
+        "Texts per second, tokenizing included on both sides; every round has texts that nobody saw before. "
         f"{r.unknown_words:.1%} of the posts' tokens are outside the vocabulary. MiniLM cuts at 256 word pieces, ours",
         "at 1,000 words unless said.",
         "",
@@ -210,7 +210,7 @@ def _stages(r: Results) -> list[str]:
     lines += [
         "Shares in percent, from torch's profiler: an operator's own time counts for the stage that encloses it, and",
         "in the backward pass for the one that caused it. The native kernels compute entmax inside ring and star. A",
-        "thread tokenises and collates ahead of the encoding: what the latter waits for it is in the last column.",
+        "thread tokenizes and collates ahead of the encoding: what the latter waits for it is in the last column.",
     ]
     titles = {"step": "training step", "articles": "encoding articles"}
     for work, found in r.stages.items():

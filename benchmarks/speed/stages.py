@@ -30,7 +30,7 @@ from linker.modules.miners import MultiSimilarityMiner
 
 MARK = "stage: "
 GATHER, PROJECT, RING, NORM, STAR = "gather, collate", "projections", "ring", "norm", "star"
-ENTMAX, WINDOWS, LOSS, OPTIMIZER = "entmax", "windows", "mining, loss", "optimiser"
+ENTMAX, WINDOWS, LOSS, OPTIMIZER = "entmax", "windows", "mining, loss", "optimizer"
 REST = "rest, waiting"
 STAGES = (GATHER, PROJECT, WINDOWS, RING, NORM, STAR, ENTMAX, LOSS, OPTIMIZER, REST)
 

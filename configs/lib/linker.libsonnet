@@ -300,7 +300,7 @@
     //   on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines
     //   aside.
     //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
-    labelled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict', errors_dir='.'):: { type: 'labelled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
+    labeled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict', errors_dir='.'):: { type: 'labeled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
     // Reader of pairs of passages cut from articles: the first becomes an article, the second the post about it.
     //   articles: file or files of articles.
     //   min_words: number of words of the shortest passage.
@@ -382,7 +382,7 @@
     //   dev: date when dev begins ("2014-07-01"), or its share of the articles (0.1).
     //   test: date when test begins, or its share (the newest articles); null: no test part.
     by_time(dev=0.1, test=null):: { type: 'by_time', dev: dev, [if test != null then 'test']: test },
-    // Splitter of labeled texts (reader `labelled_texts`): hold out whole topics, stratify the rest by class.
+    // Splitter of labeled texts (reader `labeled_texts`): hold out whole topics, stratify the rest by class.
     //   held_out: topic or topics of the test part; [] for none.
     //   dev: share of each class of the other topics that goes to dev; 0 for no dev part.
     //   seed: random seed of the split.

@@ -7,7 +7,7 @@ local defaults = import '../lib/defaults.libsonnet';
 {
   data: {
     reader: {
-      type: 'labelled_texts',
+      type: 'labeled_texts',
       labels: defaults.sample('taco/labels.csv'),
       texts: defaults.sample('taco/texts.jsonl'),
     },

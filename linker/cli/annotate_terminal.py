@@ -49,7 +49,7 @@ def plain(text: str) -> Text:
 
 def progress_line(status: Status) -> str:
     """Return a line about the progress of the session."""
-    return f"{status.labelled:,} labeled · {status.relevant:,} relevant · {left(status)} left"
+    return f"{status.labeled:,} labeled · {status.relevant:,} relevant · {left(status)} left"
 
 
 def left(status: Status) -> str:
@@ -66,11 +66,11 @@ def status_text(session: Session, status: Status) -> str:
     lines = [
         f"{session.name}: {status.posts:,} posts to label"
         + (f", and {copies:,} near-duplicates of them" if copies else ""),
-        f"labeled    {status.labelled:,} ({status.labelled / status.posts:.0%}), {status.relevant:,} relevant, "
+        f"labeled    {status.labeled:,} ({status.labeled / status.posts:.0%}), {status.relevant:,} relevant, "
         f"{status.skipped:,} skipped"
         + (
-            f"; with near-duplicates {status.labelled + status.copies_labelled:,}"
-            if status.copies_labelled
+            f"; with near-duplicates {status.labeled + status.copies_labeled:,}"
+            if status.copies_labeled
             else ""
         ),
         f"left       {left(status)} relevant posts"

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Finder(Protocol):
-    """Finds components by name; implemented by the catalogue, which sets itself here."""
+    """Finds components by name; implemented by the catalog, which sets itself here."""
 
     def component(self, family: type, name: str) -> Any:
         """Return the class registered as `name`."""
@@ -24,7 +24,8 @@ class Registrable:
     """Base of every family of components (`Encoder`, `Loss`, ...).
 
     A family derives directly from this class. `default_component`, a literal in the body of the family, is
-    the component used if a config omits `type`.
+    the component used if a config omits `type`. A component with renamed config keys lists them in `former_keys`, a
+    literal in its body (old name → current name): configs and model folders with the old ones are still read.
     """
 
     default_component: ClassVar[str | None] = None

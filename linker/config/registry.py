@@ -1,4 +1,4 @@
-"""The catalogue of components that configs can name: found in source text, or registered at run time."""
+"""The catalog of components that configs can name: found in source text, or registered at run time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linker.config.registrable import Registrable
 from linker.config.types import ClassSpec, Instance, TypeSpec
 
 
-class Catalogue:
+class Catalog:
     """All components and their schemas; imports a module only to return its class."""
 
     def __init__(self) -> None:
@@ -179,5 +179,5 @@ def unknown(name: str, what: str, names: list[str]) -> str:
     return f'"{name}" is not a {what}{hint} Known: {", ".join(sorted(names)) or "none"}'
 
 
-catalogue = Catalogue()
-Registrable._finder = catalogue
+catalog = Catalog()
+Registrable._finder = catalog

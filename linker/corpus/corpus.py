@@ -20,7 +20,7 @@ from linker.corpus.indexes.approximate_build import make_index
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.indexes.vectors import Matrix
-from linker.corpus.search.explanation import CorpusPile
+from linker.corpus.search.explanation import CorpusStatistics
 from linker.corpus.search.filters import Filter, left_out
 from linker.corpus.search.filters import places as places_of
 from linker.corpus.search.fusion import Fused, Fusion, sample
@@ -324,10 +324,10 @@ class _Search:
                 at, found = best_of_groups(corpus._dataset, groups, scored, wanted, threshold)
                 more = others(groups, at, places)
         start = request.offset
-        pile = CorpusPile(corpus._parts, self.articles)
+        statistics = CorpusStatistics(corpus._parts, self.articles)
 
         def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
-            return explanations(corpus.model, self.articles, posts, range(len(posts)), pile)
+            return explanations(corpus.model, self.articles, posts, range(len(posts)), statistics)
 
         return StoredRanking(
             corpus._dataset,

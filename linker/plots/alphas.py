@@ -12,7 +12,7 @@ from torch import nn
 from linker.common.errors import ModelError
 from linker.models.model import Model
 from linker.modules.encoders.attention import HeadAlphas
-from linker.plots.style import COLOURS, GREY, panels, style
+from linker.plots.style import COLORS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,13 +98,13 @@ def _draw(axis: Axes, numbers: Alphas, heads: int) -> None:
         x = [number * (heads + 1) + head + 1 for head in range(heads)]
         places += x
         first = number == 0
-        for part, colour, marker, text, size in (
-            (cycle.ring, COLOURS[0], "o", "ring (tokens to neighbors)", 6),
-            (cycle.star, COLOURS[1], "*", "star (relay to all tokens)", 9),
+        for part, color, marker, text, size in (
+            (cycle.ring, COLORS[0], "o", "ring (tokens to neighbors)", 6),
+            (cycle.star, COLORS[1], "*", "star (relay to all tokens)", 9),
         ):
-            axis.plot(x, part, marker, color=colour, markersize=size, label=text if first else None)
+            axis.plot(x, part, marker, color=color, markersize=size, label=text if first else None)
             mean = sum(part) / len(part)
-            axis.plot([x[0] - 0.4, x[-1] + 0.4], [mean, mean], color=colour, linewidth=1, alpha=0.6)
+            axis.plot([x[0] - 0.4, x[-1] + 0.4], [mean, mean], color=color, linewidth=1, alpha=0.6)
     if numbers.learned:
         axis.axhline(1.5, color=GREY, linestyle=":", linewidth=1.2)
     several = len(numbers.cycles) > 1

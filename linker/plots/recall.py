@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from linker.common.errors import DataError
-from linker.plots.style import COLOURS, GREY, label, panels, style
+from linker.plots.style import COLORS, GREY, label, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -173,7 +173,9 @@ def figure(numbers: Recall) -> Figure:
     for axis in axes[count:]:
         axis.set_axis_off()
     shown = [handles[name] for name in names]
-    figure.legend(shown, [str(line.get_label()) for line in shown], loc="outside right upper", labelspacing=0.9)
+    figure.legend(
+        shown, [str(line.get_label()) for line in shown], loc="outside right upper", labelspacing=0.9
+    )
     return figure
 
 
@@ -191,8 +193,8 @@ def _draw(
         (lines[one.name],) = axis.plot(
             [100 * share for share in labels],
             [100 * share for share in one.recall],
-            _LINES[place // len(COLOURS) % len(_LINES)],
-            color=COLOURS[place % len(COLOURS)],
+            _LINES[place // len(COLORS) % len(_LINES)],
+            color=COLORS[place % len(COLORS)],
             label=name,
         )
     axis.axhline(95, color=GREY, linestyle=":", linewidth=1.2)

@@ -15,7 +15,7 @@ from linker.calibration.probabilities import (
     reliability_bins,
 )
 from linker.plots.data import ScoredPairs
-from linker.plots.style import COLOURS, GREY, panels, style
+from linker.plots.style import COLORS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -84,7 +84,7 @@ def figure(numbers: Reliability) -> Figure:
         predicted,
         observed,
         reach,
-        color=COLOURS[0],
+        color=COLORS[0],
         marker="o",
         markersize=5,
         linewidth=1.4,
@@ -98,7 +98,7 @@ def figure(numbers: Reliability) -> Figure:
     axis.text(0.98, 0.03, "dotted: perfect", transform=axis.transAxes, color=GREY, size=8, ha="right")
     middles = [(one.low + one.high) / 2 for one in numbers.bins]
     width = min(one.high - one.low for one in numbers.bins)
-    counts.bar(middles, [one.count for one in numbers.bins], 0.86 * width, color=COLOURS[5])
+    counts.bar(middles, [one.count for one in numbers.bins], 0.86 * width, color=COLORS[5])
     counts.set_yscale("log")
     counts.set_ylim(bottom=0.8)
     counts.set_xlim(-0.02, 1.02)

@@ -9,7 +9,7 @@ import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.plots.data import ScoredPairs
-from linker.plots.style import COLOURS, GREY, panels, style
+from linker.plots.style import COLORS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,11 +89,11 @@ def figure(numbers: Retrieved) -> Figure:
 def _draw_counts(axis: Axes, numbers: Retrieved) -> None:
     relevant = [numbers.retrieved_relevant, numbers.missed_relevant]
     irrelevant = [numbers.retrieved_irrelevant, numbers.missed_irrelevant]
-    for place, values, colour, name in (
-        (-0.19, relevant, COLOURS[0], "relevant"),
-        (0.19, irrelevant, COLOURS[4], "not relevant"),
+    for place, values, color, name in (
+        (-0.19, relevant, COLORS[0], "relevant"),
+        (0.19, irrelevant, COLORS[4], "not relevant"),
     ):
-        bars = axis.bar([0 + place, 1 + place], values, 0.36, color=colour, label=name)
+        bars = axis.bar([0 + place, 1 + place], values, 0.36, color=color, label=name)
         axis.bar_label(bars, [f"{value:,}" for value in values], padding=2)
     sign = f"{numbers.threshold:g}"
     axis.set_xticks([0, 1], [f"retrieved\n(score ≥ {sign})", f"missed\n(score < {sign})"])
@@ -106,13 +106,13 @@ def _draw_counts(axis: Axes, numbers: Retrieved) -> None:
 
 def _draw_by_score(axis: Axes, numbers: Retrieved) -> None:
     edges = np.array(numbers.edges)
-    for counts, colour, name in (
-        (numbers.relevant_by_score, COLOURS[0], "relevant"),
-        (numbers.irrelevant_by_score, COLOURS[4], "not relevant"),
+    for counts, color, name in (
+        (numbers.relevant_by_score, COLORS[0], "relevant"),
+        (numbers.irrelevant_by_score, COLORS[4], "not relevant"),
     ):
         share = np.array(counts) / max(sum(counts), 1)
-        axis.stairs(share, edges, fill=True, color=colour, alpha=0.35, linewidth=0)
-        axis.stairs(share, edges, color=colour, linewidth=1.6, label=f"{name} ({sum(counts):,})")
+        axis.stairs(share, edges, fill=True, color=color, alpha=0.35, linewidth=0)
+        axis.stairs(share, edges, color=color, linewidth=1.6, label=f"{name} ({sum(counts):,})")
     axis.axvline(numbers.threshold, color=GREY, linestyle="--", linewidth=1.3)
     left, right = axis.get_xlim()
     beyond_middle = 2 * numbers.threshold > left + right

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ENDINGS = (".svg", ".png", ".pdf")
 
 #: Distinguishable with any kind of color vision (Okabe and Ito 2008).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#6b6b6b"
 
 _STYLE: Any = {

@@ -11,7 +11,7 @@ import numpy as np
 from linker.common.errors import DataError, ModelError
 from linker.data.types import LinkedPosts
 from linker.models.model import Model
-from linker.plots.style import COLOURS, GREY, label, panels, style
+from linker.plots.style import COLORS, GREY, label, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,8 +100,8 @@ def figure(numbers: VectorMap) -> Figure:
     """Plot each article with a separate color, marker and number."""
     figure, (axis, beside) = panels(8.6, 4.6, 2, [1.35, 1])
     for place, article in enumerate(numbers.articles):
-        colour, marker = COLOURS[place % len(COLOURS)], _MARKERS[place % len(_MARKERS)]
-        drawn: dict[str, Any] = {"color": colour, "marker": marker, "linewidths": 0.4, "edgecolors": "white"}
+        color, marker = COLORS[place % len(COLORS)], _MARKERS[place % len(_MARKERS)]
+        drawn: dict[str, Any] = {"color": color, "marker": marker, "linewidths": 0.4, "edgecolors": "white"}
         size = _SIZES.get(marker, 30)
         axis.scatter(article.x, article.y, size, alpha=0.75, **drawn)
         beside.scatter([0.02], [-place], 1.4 * size, **drawn)
@@ -120,7 +120,7 @@ def figure(numbers: VectorMap) -> Figure:
             size=8,
             ha="center",
             va="center",
-            bbox={"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": colour, "alpha": 0.9},
+            bbox={"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": color, "alpha": 0.9},
         )
     axis.set_title("t-SNE of post vectors")
     axis.set(xticks=[], yticks=[])

@@ -16,7 +16,7 @@ Config = dict[str, Any]
 FILES = {
     "articles_and_posts": ("articles", "posts"),
     "hashtag_pairs": ("posts",),
-    "labelled_texts": ("labels", "texts"),
+    "labeled_texts": ("labels", "texts"),
     "passages": ("articles",),
     "single_file": ("files",),
     "texts": ("files",),

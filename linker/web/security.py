@@ -72,7 +72,9 @@ class SecurityMiddleware:
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
         if not self._is_own(headers.get("host", "")):
-            return PlainTextResponse("unknown host name; use an address that the server was started with", 421)
+            return PlainTextResponse(
+                "unknown host name; use an address that the server was started with", 421
+            )
         api = scope["path"].startswith("/api")
         if (api or scope["method"] not in _SAFE) and not _same_origin(headers, scope):
             return PlainTextResponse("requests from other sites are refused", 403)

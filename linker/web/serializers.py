@@ -69,7 +69,7 @@ def suggestion_view(one: Suggestion) -> dict[str, Any]:
     }
 
 
-def labelled_view(one: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def labeled_view(one: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the view of a post with its labels, as (annotator, value)."""
     return {**post_view(one.post), "score": one.score, "labels": names, "note": one.note or ""}
 

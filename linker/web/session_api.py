@@ -13,7 +13,7 @@ from linker.annotation.session.journal import Action, annotator_name
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import JOURNAL
 from linker.common.errors import LinkerError
-from linker.web.serializers import article_view, labelled_view, status_view, suggestion_view
+from linker.web.serializers import article_view, labeled_view, status_view, suggestion_view
 
 _MAX_NOTE = 4000
 _ID_LENGTH = range(8, 65)
@@ -124,7 +124,7 @@ class SessionApi:
             if wanted.takes(post, [value for _, value in labels])
         ]
         shown = found[offset : offset + count]
-        return {"total": len(found), "posts": [labelled_view(post, labels) for post, labels in shown]}
+        return {"total": len(found), "posts": [labeled_view(post, labels) for post, labels in shown]}
 
     def _act(self, action: Action) -> dict[str, Any]:
         if problem := self._problem(action):
@@ -155,7 +155,7 @@ class SessionApi:
         if self._listed is None or self._listed[0] != length:
             labels: dict[str, list[tuple[str, str]]] = {}
             posts: dict[str, LabeledPost] = {}
-            for record in self.session.labelled():
+            for record in self.session.labeled():
                 before = posts.get(record.post.id)
                 given = labels.setdefault(record.post.id, [])
                 if record.value is not None:

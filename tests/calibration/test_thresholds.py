@@ -52,8 +52,8 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
     widths: list[float] = []
     for seed in range(30):
         scores, relevant = pile(seed, kind)
-        labelled = chosen(how, seed, len(scores), 150)
-        thresholds = LabeledThresholds(scores, labelled, relevant[labelled])
+        labeled = chosen(how, seed, len(scores), 150)
+        thresholds = LabeledThresholds(scores, labeled, relevant[labeled])
         for kept in (60, 200, 600):
             one = thresholds.at(float(scores[kept - 1]))
             assert one.kept == kept
@@ -90,8 +90,8 @@ def test_a_pile_with_every_label_is_counted() -> None:
 
 def test_wishes_are_met_or_refused_with_the_best_there_is() -> None:
     scores, relevant = pile(2)
-    labelled = chosen("random", 2, len(scores), 400)
-    thresholds = LabeledThresholds(scores, labelled, relevant[labelled])
+    labeled = chosen("random", 2, len(scores), 400)
+    thresholds = LabeledThresholds(scores, labeled, relevant[labeled])
     found = thresholds.for_precision(0.5)
     assert found.precision.value >= 0.5
     assert f"about {100 * found.precision.value:.0f} % of them are relevant" in found.sentence
@@ -108,7 +108,7 @@ def test_wishes_are_met_or_refused_with_the_best_there_is() -> None:
         thresholds.for_recall(1.2)
 
 
-def test_how_posts_were_labelled_is_seen_and_told() -> None:
+def test_how_posts_were_labeled_is_seen_and_told() -> None:
     scores, relevant = pile(3)
     for how, words in (
         ("random", "100 of the 2,000 posts on ranks 1 to 2,000"),
@@ -119,10 +119,10 @@ def test_how_posts_were_labelled_is_seen_and_told() -> None:
         ),
         ("both", "all of the 5"),
     ):
-        labelled = chosen(how, 3, len(scores), 100)
-        basis = LabeledThresholds(scores, labelled, relevant[labelled]).basis
+        labeled = chosen(how, 3, len(scores), 100)
+        basis = LabeledThresholds(scores, labeled, relevant[labeled]).basis
         assert words in basis
-        assert f"by 100 labels ({relevant[labelled].sum()} relevant)" in basis
+        assert f"by 100 labels ({relevant[labeled].sum()} relevant)" in basis
 
 
 def test_the_order_of_posts_and_labels_is_of_no_account() -> None:
@@ -141,8 +141,8 @@ def test_the_order_of_posts_and_labels_is_of_no_account() -> None:
 
 def test_probabilities_are_those_of_the_truth() -> None:
     scores, relevant = pile(5, posts=20_000)
-    labelled = chosen("random", 5, len(scores), 3000)
-    got = LabeledThresholds(scores, labelled, relevant[labelled]).probabilities(scores)
+    labeled = chosen("random", 5, len(scores), 3000)
+    got = LabeledThresholds(scores, labeled, relevant[labeled]).probabilities(scores)
     assert (np.diff(got) <= 0).all()
     np.testing.assert_allclose(got, 1 / (1 + np.exp(4 - 2 * scores)), atol=0.06)
 

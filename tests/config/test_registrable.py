@@ -63,13 +63,13 @@ def test_a_family_may_be_imported_under_other_names(package: Callable[..., str])
 
 def test_families_are_told_apart_by_what_register_is_called_on(package: Callable[..., str]) -> None:
     name = package(
-        base=BASE + "class Colour(Registrable):\n    pass\n",
+        base=BASE + "class Color(Registrable):\n    pass\n",
         parts="""
         import atexit
         from . import base
-        from .base import Colour as Tint
+        from .base import Color as Tint
         @Tint.register("plain")
-        class PlainColour(Tint):
+        class PlainColor(Tint):
             pass
         @base.Shape.register("plain")
         class PlainShape(base.Shape):
@@ -80,7 +80,7 @@ def test_families_are_told_apart_by_what_register_is_called_on(package: Callable
     )
     module = __import__(f"{name}.base", fromlist=["x"])
     assert module.Shape.by_name("plain").__name__ == "PlainShape"
-    assert module.Colour.by_name("plain").__name__ == "PlainColour"
+    assert module.Color.by_name("plain").__name__ == "PlainColor"
 
 
 def test_components_defined_while_the_program_runs() -> None:

@@ -137,16 +137,16 @@ class Browser:
 
     @property
     def post(self) -> str:
-        """The text of the post that is to be labelled."""
+        """The text of the post that is to be labeled."""
         return self.text(".post .words")
 
     def size(self, width: int, height: int, phone: bool = False) -> None:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
-    def prefer(self, colours: str) -> None:
+    def prefer(self, colors: str) -> None:
         """What the system asks for: light or dark."""
-        features = [{"name": "prefers-color-scheme", "value": colours}]
+        features = [{"name": "prefers-color-scheme", "value": colors}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def complaints(self) -> list[str]:

@@ -251,9 +251,9 @@ def test_a_strategy_keeps_its_colour_in_every_panel() -> None:
     some = [curve("a", "y", 0, 0.2, 1), curve("b", "x", 0, 0.5, 1), curve("b", "y", 0, 0.1, 0.9)]
     figure = recall_curves(some)
     of_name = dict(zip("yx", (line.get_color() for line in figure.legends[0].get_lines())))
-    colours = [[line.get_color() for line in axis.get_lines()[:-1]] for axis in figure.axes]
+    colors = [[line.get_color() for line in axis.get_lines()[:-1]] for axis in figure.axes]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["y", "x"]
-    assert [set(one) for one in colours] == [{of_name["y"]}, {of_name["x"], of_name["y"]}]
+    assert [set(one) for one in colors] == [{of_name["y"]}, {of_name["x"], of_name["y"]}]
 
 
 def test_labels_are_one_line_of_what_can_be_shown() -> None:

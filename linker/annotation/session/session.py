@@ -271,7 +271,7 @@ class Session:
             self._add([Event(**values)])
             return post_id
 
-    def labelled(self, resolved: bool = False) -> list[LabeledPost]:
+    def labeled(self, resolved: bool = False) -> list[LabeledPost]:
         """Return all posts with their labels, as an export writes them: in order, near-duplicates included.
 
         Args:

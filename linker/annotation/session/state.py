@@ -89,7 +89,7 @@ class SessionState:
         self.requests: dict[str, str | None] = {}
         self._several: dict[int, None] = {}
         # In the order of labeling: relevant, and whether the first annotator got the post from a random sample.
-        self._labelled: dict[int, tuple[bool, bool]] = {}
+        self._labeled: dict[int, tuple[bool, bool]] = {}
         self._labels: Labels | None = None
 
     def annotator(self, name: str) -> Annotator:
@@ -164,9 +164,9 @@ class SessionState:
                 places.pop(place, None)
         said = self.value(place)
         if said is None:
-            self._labelled.pop(place, None)
+            self._labeled.pop(place, None)
         else:
-            self._labelled[place] = (said, self._labelled[place][1] if place in self._labelled else at_random)
+            self._labeled[place] = (said, self._labeled[place][1] if place in self._labeled else at_random)
         self.labeled[place] = said is not None
 
     def value(self, place: int) -> bool | None:
@@ -195,8 +195,8 @@ class SessionState:
     def labels(self) -> Labels:
         """Return all labels of the pool, one per labeled post."""
         if self._labels is None:
-            flags = np.array(list(self._labelled.values()), dtype=bool).reshape(-1, 2)
-            self._labels = Labels(np.array(list(self._labelled), dtype=np.int64), flags[:, 0], flags[:, 1])
+            flags = np.array(list(self._labeled.values()), dtype=bool).reshape(-1, 2)
+            self._labels = Labels(np.array(list(self._labeled), dtype=np.int64), flags[:, 0], flags[:, 1])
         return self._labels
 
     def leased_by_others(self, time: datetime, but: str) -> set[int]:

@@ -76,7 +76,7 @@ def _facts(task: Task) -> dict[str, Any]:
         "distinct": len(task.pool),
         "relevant": task.total,
         "relevant_distinct": int(task.relevant.sum()),
-        "copies_labelled_otherwise": task.disagreeing,
+        "copies_labeled_otherwise": task.disagreeing,
     }
 
 

@@ -41,7 +41,9 @@ class Task:
         relevant = np.array([post.id in relevant_ids for post in pool.posts], dtype=bool)
         of_copies = [[copy.id in relevant_ids for copy in copies] for copies in pool.copies]
         copies = np.array([sum(flags) for flags in of_copies], dtype=np.int64)
-        disagreeing = sum(flag != label for flags, label in zip(of_copies, relevant.tolist()) for flag in flags)
+        disagreeing = sum(
+            flag != label for flags, label in zip(of_copies, relevant.tolist()) for flag in flags
+        )
         return cls(
             name,
             pool,

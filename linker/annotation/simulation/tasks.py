@@ -47,7 +47,7 @@ def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[Tas
     return planned
 
 
-def labelled_tasks(
+def labeled_tasks(
     articles: Sequence[Article], posts: Sequence[Post], relevant: str, topic: str | None
 ) -> list[TaskSpec]:
     """Return a task per value of the column `topic`; its seed articles are those with that story or id.

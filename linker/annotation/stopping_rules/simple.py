@@ -109,9 +109,9 @@ class MarginalCostRule(SequentialTestRule):
         at_least(1, labels=labels)
         self.labels = labels
 
-    def too_many(self, found: int, known: int, unlabelled: int) -> int:
+    def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest total that would be too many; see `SequentialTestRule`."""
-        return known + math.ceil(unlabelled / self.labels)
+        return known + math.ceil(unlabeled / self.labels)
 
     def reached(self) -> str:
         """Return the conclusion; see `SequentialTestRule`."""

@@ -158,7 +158,7 @@ def export(
     name = _format(out, format_)
     check_writable(out, [path for path in folder.glob("*") if path.is_file()])
     with _open(folder, include_package) as session:
-        records = session.labelled(resolved)
+        records = session.labeled(resolved)
         for path in write(out, name, records, session.guidelines):
             print(path)
     say(f"{sum(record.value is not None for record in records):,} labels, {len(records):,} records")

@@ -87,6 +87,7 @@ class Inspector:
                 default = _default(parameter, factories.get(parameter.name))
                 parameters.append(Parameter(parameter.name, kind, default, docs.get(parameter.name, "")))
         default_component = vars(met).get("default_component")
+        former = {old: new for base in met.__mro__ for old, new in vars(base).get("former_keys", {}).items()}
         return ClassSpec(
             reference=self.remember(met),
             parameters=tuple(parameters),

@@ -165,6 +165,7 @@ def class_spec(sources: Sources, reference: str) -> ClassSpec | None:
         return None
     keys, supplied, docs = _signature(sources, definition) or ([], [], {})
     own_doc = ast.get_docstring(definition.body)
+    component = _class_literal(definition.body, "default_component")
     docs = docs | argument_docs(own_doc)
     return ClassSpec(
         reference=reference,
@@ -172,9 +173,16 @@ def class_spec(sources: Sources, reference: str) -> ClassSpec | None:
         supplied=tuple(supplied),
         lineage=_lineage(sources, definition),
         is_family=is_family(sources, reference),
-        default_component=_class_literal(definition.body, "default_component"),
+        default_component=component if isinstance(component, str) else None,
         description=first_line(own_doc),
+        former_keys=tuple(_former_keys(sources, definition).items()),
     )
+
+
+def _former_keys(sources: Sources, definition: Definition) -> dict[str, str]:
+    """Return the `former_keys` of a class and its bases."""
+    found = [_class_literal(ancestor.body, "former_keys") for ancestor in _ancestors(sources, definition)]
+    return {old: new for keys in found if isinstance(keys, dict) for old, new in keys.items()}
 
 
 def _bases(sources: Sources, definition: Definition) -> Iterator[Found]:
@@ -315,6 +323,5 @@ def _class_literal(definition: ast.ClassDef, name: str) -> Any:
         )
         for target in targets:
             if isinstance(target, ast.Name) and target.id == name:
-                value = literal(getattr(statement, "value", None) or ast.Constant(value=None))
-                return value if isinstance(value, str) else None
+                return literal(getattr(statement, "value", None) or ast.Constant(value=None))
     return None

@@ -91,7 +91,7 @@ def _numbers(classes: Sequence[Hashable]) -> np.ndarray:
 class ClassPairSampler(BatchSampler):
     """Batches of all pairs of labeled texts, balanced between pairs of one class and of two (WRAPresentations).
 
-    For the reader `labelled_texts` and the miner `aligned`. Every epoch has the same pairs, in another order.
+    For the reader `labeled_texts` and the miner `aligned`. Every epoch has the same pairs, in another order.
 
     Args:
         pairs: number of pairs per batch.
@@ -134,6 +134,6 @@ def _article_of(data: LinkedPosts) -> list[int]:
         if post.id not in row or post.id not in post.article_ids:
             raise DataError(
                 f"batches class_pairs: post {post.id} is not among the articles of its class; "
-                "read labeled texts with the reader labelled_texts"
+                "read labeled texts with the reader labeled_texts"
             )
     return [row[post.id] for post in data.posts]

@@ -62,7 +62,9 @@ class Lexical:
                 return Postings(self._segments(dataset, dataset.count_rows()), self._stop_words)
             except FileNotFoundError:
                 continue
-        raise DataError(f"{self.folder}: files disappear while they are read; end the process that deletes them")
+        raise DataError(
+            f"{self.folder}: files disappear while they are read; end the process that deletes them"
+        )
 
     def damaged(self) -> Iterator[Path]:
         """Yield the damaged files."""

@@ -146,7 +146,9 @@ class Store:
             number = error.errno or next(map(int, _OS_ERROR.findall(str(error))), 0)
             reason = os.strerror(number) if number else first_line(error)
             remedy = (
-                "free disk space and run the command again" if number in NO_ROOM else "then run the command again"
+                "free disk space and run the command again"
+                if number in NO_ROOM
+                else "then run the command again"
             )
             raise LinkerError(
                 f"{self.folder}: cannot be written ({reason}); what was added before is safe: {remedy}, it resumes "

@@ -24,7 +24,7 @@ CONFIGS = [
 ]
 
 
-def labelled(places: list[int], relevant: list[bool]) -> Labels:
+def labeled(places: list[int], relevant: list[bool]) -> Labels:
     return Labels(
         np.array(places, dtype=np.int64), np.array(relevant, dtype=bool), np.zeros(len(places), dtype=bool)
     )
@@ -39,7 +39,7 @@ def test_all_strategies_are_there() -> None:
 
 @pytest.mark.parametrize("with_vectors", [False, True])
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
-def test_an_order_holds_all_unlabelled_posts_once_and_is_repeatable(
+def test_an_order_holds_all_unlabeled_posts_once_and_is_repeatable(
     config: object, with_vectors: bool
 ) -> None:
     task = planted(1, 80, model=VectorModel() if with_vectors else None)
@@ -47,7 +47,7 @@ def test_an_order_holds_all_unlabelled_posts_once_and_is_repeatable(
     size = len(task.pool)
     for places in ([], [5], [5, 70, 11, 12], list(range(size - 1)), list(range(size))):
         for values in (task.relevant[places], np.zeros(len(places), bool), np.ones(len(places), bool)):
-            labels = labelled(places, list(values))
+            labels = labeled(places, list(values))
             order = strategy.order(task.pool, labels, np.random.default_rng(3))
             assert order.dtype == np.int64
             assert sorted(order.tolist()) == sorted(set(range(size)) - set(places))
@@ -60,9 +60,7 @@ def test_texts_without_words(config: object) -> None:
     pool = build_pool(
         [Article("a", "!!!")], [Post(str(i), text) for i, text in enumerate("🎉🎊🎈😀😡😴")], BM25Model()
     )
-    order = build(QueryStrategy, config).order(
-        pool, labelled([2, 4], [True, False]), np.random.default_rng(1)
-    )
+    order = build(QueryStrategy, config).order(pool, labeled([2, 4], [True, False]), np.random.default_rng(1))
     assert sorted(order.tolist()) == [0, 1, 3, 5]
 
 
@@ -85,7 +83,7 @@ def test_orders_by_scores_against_their_definition() -> None:
 
 def test_rocchio_against_its_formula() -> None:
     pool = planted(3, 50).pool
-    labels = labelled([4, 9, 30], [True, False, True])
+    labels = labeled([4, 9, 30], [True, False, True])
     query = (
         pool.article_words.toarray()[0]
         + 0.75 * pool.words[[4, 30]].toarray().mean(axis=0)
@@ -119,7 +117,7 @@ def test_labels_turn_the_order() -> None:
     kinds = np.array(["apple" in post.text for post in pool.posts])
     places = [*np.flatnonzero(kinds)[:4].tolist(), *np.flatnonzero(~kinds)[:4].tolist()]
     for wanted in (True, False):
-        labels = labelled(places, [bool(kinds[place]) == wanted for place in places])
+        labels = labeled(places, [bool(kinds[place]) == wanted for place in places])
         strategy = build(QueryStrategy, {"type": "learning", "presumed": 0})
         order = strategy.order(pool, labels, np.random.default_rng(1))
         half = order[: np.sum(kinds[order] == wanted)]
@@ -128,7 +126,7 @@ def test_labels_turn_the_order() -> None:
 
 def test_exploration_draws_its_share_from_the_whole_order() -> None:
     task = planted(4, 400)
-    labels = labelled([0, 1], [True, False])
+    labels = labeled([0, 1], [True, False])
     plain = build(QueryStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
     place = {post: i for i, post in enumerate(plain)}
     mixed = build(QueryStrategy, {"type": "learning", "exploration": 0.25}).order(
@@ -145,7 +143,7 @@ def test_exploration_draws_its_share_from_the_whole_order() -> None:
 def test_uncertainty_asks_near_the_border() -> None:
     task = planted(5, 200)
     places = [int(np.flatnonzero(task.relevant)[0]), *np.flatnonzero(~task.relevant)[:4].tolist()]
-    labels = labelled(places, [True, False, False, False, False])
+    labels = labeled(places, [True, False, False, False, False])
     near = build(QueryStrategy, {"type": "learning", "query": "uncertainty"})
     best = build(QueryStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
     order = near.order(task.pool, labels, np.random.default_rng(1)).tolist()

@@ -46,8 +46,8 @@ def task_of(posts: Sequence[Post], model: Model | None = None) -> Task:
     return Task.of("ferry", build_pool([article], posts, model or BM25Model()), relevant)
 
 
-def labelled(task: Task, config: object, seed: int) -> list[str]:
-    """The ids of the posts in the order in which they are labelled, by a rule that samples two at random."""
+def labeled(task: Task, config: object, seed: int) -> list[str]:
+    """The ids of the posts in the order in which they are labeled, by a rule that samples two at random."""
     run = simulate(task, build(QueryStrategy, config), seed, 0.3, BreakRule())
     return [task.pool.posts[place].id for place in run.labels.posts.tolist()]
 
@@ -55,14 +55,14 @@ def labelled(task: Task, config: object, seed: int) -> list[str]:
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
 @settings(deadline=None, max_examples=5)
 @given(shuffling=st.randoms(use_true_random=False), model=st.sampled_from(MODELS), seed=st.integers(0, 99))
-def test_shuffled_files_are_labelled_in_the_same_order(
+def test_shuffled_files_are_labeled_in_the_same_order(
     config: object, shuffling: random.Random, model: Model, seed: int
 ) -> None:
     posts = crowd()
     task = task_of(posts, model)
     shuffling.shuffle(posts)
     other = task_of(posts, model)
-    assert labelled(other, config, seed) == labelled(task, config, seed)
+    assert labeled(other, config, seed) == labeled(task, config, seed)
     assert (other.total, other.posts, other.disagreeing) == (task.total, task.posts, task.disagreeing)
 
 
@@ -167,7 +167,7 @@ def test_a_session_from_before_this_rule_goes_on(tmp_path: Path, kept: bool) -> 
         (tmp_path / "job" / ORDER).unlink()
     with Session.open(tmp_path / "job", background=False) as session:
         assert [post.id for post in session.pool.posts] == ["p8", "p7", "p6", "p5", "p4", "p3", "p1"]
-        assert (session.status().labelled, session.status().relevant) == (2, 1)
+        assert (session.status().labeled, session.status().relevant) == (2, 1)
         first = session.next("kim")[0].post.id
         assert first == "p8" if kept else first in {"p8", "p6", "p5", "p4", "p1"}
         shown = []

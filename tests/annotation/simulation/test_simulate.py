@@ -21,7 +21,7 @@ TEXTS = (
     "RT @user: ferry aground on the reef http://t.co/x",  # its copy, relevant
     "nice weather on the island today",
     "lifeboat crew saved everyone tonight",  # relevant
-    "lifeboat crew saved everyone tonight!",  # its copy, labelled otherwise
+    "lifeboat crew saved everyone tonight!",  # its copy, labeled otherwise
     "my cat sleeps on my keyboard",
     "my cat sleeps on my keyboard :)",  # a copy that counts as relevant, of one that does not
     "passengers sing songs at the pier hall",  # relevant
@@ -55,7 +55,7 @@ def test_figures_of_a_run_by_hand() -> None:
     assert curve.tolist() == [0, 1, 1, 3, 3, 4]
     assert [labels_to(curve, wanted) for wanted in (0, 1, 2, 3, 4, 5)] == [0, 1, 3, 3, 5, None]
     outcome = Outcome.of(task, "by hand", 0, run, first=3)
-    # 80 % of five are four; the fifth is a copy of a post that is labelled otherwise.
+    # 80 % of five are four; the fifth is a copy of a post that is labeled otherwise.
     assert outcome.labels_to == {0.5: 3, 0.8: 5, 0.9: None, 0.95: None, 1.0: None}
     assert outcome.labels_to_first == 3
     assert outcome.precision_of_first == pytest.approx(2 / 3)
@@ -72,7 +72,7 @@ def test_work_saved_over_sampling() -> None:
     assert work_saved(curve, 100, 20, recall=1.0) == pytest.approx(0.19)
 
 
-def test_every_post_is_labelled_once_and_seeds_decide() -> None:
+def test_every_post_is_labeled_once_and_seeds_decide() -> None:
     task = planted(1, 120)
     for config in ("random", {"type": "learning", "presumed": 10}):
         strategy = build(QueryStrategy, config)

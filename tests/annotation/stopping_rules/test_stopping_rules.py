@@ -105,15 +105,15 @@ def test_the_ordering_seems_exhausted_after_a_wait() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unlabelled", "left", "drawn", "hits"), [(50, 7, 20, 3), (200, 4, 90, 0), (30, 30, 5, 5)]
+    ("unlabeled", "left", "drawn", "hits"), [(50, 7, 20, 3), (200, 4, 90, 0), (30, 30, 5, 5)]
 )
-def test_the_likelihood_is_the_hypergeometric_one(unlabelled: int, left: int, drawn: int, hits: int) -> None:
+def test_the_likelihood_is_the_hypergeometric_one(unlabeled: int, left: int, drawn: int, hits: int) -> None:
     flags = np.array([1] * 6 + [0] * 4 + [1] * hits + [0] * (drawn - hits))
     labels = labels_of(flags, [0] * 10 + [1] * drawn)
-    tail = RandomTail.after(labels, unlabelled + 10, 10)
+    tail = RandomTail.after(labels, unlabeled + 10, 10)
     assert tail.known == 6
     told = math.exp(tail.draws.log_likelihood(np.array([6 + left]))[0]) * math.comb(drawn, hits)
-    assert told == pytest.approx(hypergeom.pmf(hits, unlabelled, left, drawn))
+    assert told == pytest.approx(hypergeom.pmf(hits, unlabeled, left, drawn))
 
 
 def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:

@@ -25,9 +25,9 @@ def linker(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def labeled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample's posts of two stories, each post for one story, with a column of labels."""
-    folder = tmp_path_factory.mktemp("labelled")
+    folder = tmp_path_factory.mktemp("labeled")
     stories = {}
     with (DATA / "articles.jsonl").open(encoding="utf-8") as file:
         articles = [json.loads(line) for line in file]
@@ -50,10 +50,10 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
+def test_labels_by_column_and_topic(labeled: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = linker(
-        *("--articles", str(labelled / "articles.jsonl"), "--posts", str(labelled / "posts.csv")),
+        *("--articles", str(labeled / "articles.jsonl"), "--posts", str(labeled / "posts.csv")),
         *("--column", "id=", "--relevant", "label", "--task", "about", "--seeds", "2", "--growth", "0.3"),
         *("--strategy", "random", "--strategy", "learning,presumed=20", "--stop", "target,relevant=3"),
         *("--model", "bm25", "--first", "5", "--workers", "1", "--out", str(out)),
@@ -90,7 +90,7 @@ def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_told_in_one_message(
-    labelled: Path,
+    labeled: Path,
     arguments: list[str],
     told: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -98,9 +98,9 @@ def test_mistakes_are_told_in_one_message(
 ) -> None:
     files = [
         "--articles",
-        str(labelled / "articles.jsonl"),
+        str(labeled / "articles.jsonl"),
         "--posts",
-        str(labelled / "posts.csv"),
+        str(labeled / "posts.csv"),
         "--column",
         "id=",
         "--model",

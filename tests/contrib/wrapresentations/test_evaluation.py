@@ -1,4 +1,4 @@
-"""Figures of labelled texts against counting by hand and scikit-learn on its own."""
+"""Figures of labeled texts against counting by hand and scikit-learn on its own."""
 
 from itertools import permutations
 

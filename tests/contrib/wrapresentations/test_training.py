@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from linker.cli.main import app
 from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.evaluation import pair_figures
-from linker.contrib.wrapresentations.reader import LabelledTexts
+from linker.contrib.wrapresentations.reader import LabeledTexts
 from linker.models.archive import load_model
 from tests.helpers.tiny_transformers import tiny
 
@@ -30,7 +30,7 @@ def linker(*arguments):
 
 
 def test_the_sample_has_seven_tweets_of_each_class_on_each_topic():
-    data = LabelledTexts(LABELS, TEXTS).read()
+    data = LabeledTexts(LABELS, TEXTS).read()
     kinds = [(post.extra["topic"], post.extra["class"]) for post in data.posts]
     assert len(kinds) == 84
     assert {kinds.count(kind) for kind in kinds} == {7}
@@ -58,7 +58,7 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
     assert sum("step" in record for record in log) in (2 * 16, 2 * 17)
     model = load_model(out)
     held_out = [
-        post for post in LabelledTexts(LABELS, TEXTS).read().posts if post.extra["topic"] == "eastbridge"
+        post for post in LabeledTexts(LABELS, TEXTS).read().posts if post.extra["topic"] == "eastbridge"
     ]
     figures = pair_figures(model.post_vectors(held_out), [post.extra["class"] for post in held_out])
     assert figures.pairs == 2 * 4 * 7 * 6

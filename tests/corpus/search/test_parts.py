@@ -1,4 +1,4 @@
-"""A model made of others in a corpus and in a labelling session: the part with vectors does what needs vectors."""
+"""A model made of others in a corpus and in a labeling session: the part with vectors does what needs vectors."""
 
 from __future__ import annotations
 
