@@ -206,7 +206,7 @@ def contenders() -> list[Screened]:
     return [
         Screened("`recall` 95 %", lambda order, generator: tail_end(strict, order, generator)),
         Screened("`recall` 80 %", lambda order, generator: tail_end(loose, order, generator)),
-        Screened("`one_more` 1 in 100", lambda order, generator: tail_end(more, order, generator)),
+        Screened("`marginal_cost` 1 in 100", lambda order, generator: tail_end(more, order, generator)),
         Screened(
             "test of 95 % after every draw",
             lambda order, generator: repeated_test_end(0.95, order, generator),

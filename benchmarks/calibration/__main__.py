@@ -61,7 +61,7 @@ def drawn(way: str, count: int, posts: int, rng: np.random.Generator) -> np.ndar
 
 
 def with_labels(collections: list[Collection], draws: int) -> Iterable[str]:
-    yield "| labels | which | collections | precision: in the interval | width | off by | recall: in it | width | off by |"
+    yield "| labels | which | posts | precision: in the interval | width | off by | recall: in it | width | off by |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for way, label in WAYS.items():
         for count in LABELS:

@@ -326,7 +326,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="number of runs of each loss at 10–30 words")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    twenty = ["data.reader.min_words=20", "data.reader.max_words=20", "model.encoder.places=20"]
+    twenty = ["data.reader.min_words=20", "data.reader.max_words=20", "model.encoder.max_words=20"]
     reader = {
         "type": "hashtag_pairs",
         "posts": str(tweets_of(options.tweets, options.work)),

@@ -130,7 +130,7 @@ def config_of(options: argparse.Namespace, labels: Path, texts: Path, *overrides
         f"data.splitter.held_out={HELD_OUT}",
         f"model.path={options.network}",
         f"data.reader.classes={json.dumps(CLASSES)}",
-        f"trainer.batches.most={options.most}",
+        f"trainer.batches.max_pairs={options.most}",
         f"trainer.epochs={options.epochs}",
         "model.max_post_tokens=64",
         "model.max_article_tokens=64",

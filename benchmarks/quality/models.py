@@ -109,7 +109,7 @@ class Scores:
         if self.source.every_article_is_a_candidate:  # too many for the rest, and undated
             return
         for label, settings in (
-            ("best without the titles' share", {"title_share": 0.0}),
+            ("best without the titles' share", {"title_weight": 0.0}),
             ("best with hashtags as they are", {"normalization": "none"}),
         ):
             other = [self._inner(f"best-{seed}", **settings) for seed in seeds]

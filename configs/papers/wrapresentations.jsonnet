@@ -31,7 +31,7 @@ local defaults = import '../lib/defaults.libsonnet';
     epochs: 5,
     patience: null,
     metric: 'mAP',
-    clip_norm: 1.0,
+    max_grad_norm: 1.0,
     callbacks: ['json_lines'],
   },
   seed: 13,

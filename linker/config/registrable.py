@@ -25,10 +25,11 @@ class Registrable:
 
     A family derives directly from this class. `default_component`, a literal in the body of the family, is
     the component used if a config omits `type`. A component with renamed config keys lists them in `former_keys`, a
-    literal in its body (old name → current name): configs and model folders with the old ones are still read.
+    literal of pairs (old name, current name): configs and model folders with the old ones are still read.
     """
 
     default_component: ClassVar[str | None] = None
+    former_keys: ClassVar[tuple[tuple[str, str], ...]] = ()
     _registry: ClassVar[dict[type, dict[str, type]]] = {}
     _finder: ClassVar[Finder]
 

@@ -226,7 +226,7 @@ def build_corpus(
         The numbers of posts.
 
     Raises:
-        LinkerError: if the model is not found or has no embeddings, or the folder holds something else; see `add_posts`.
+        LinkerError: if the model is not found or has no embeddings, or the folder is not a corpus; see `add_posts`.
     """
     check_local(folder)
     check_inputs(posts)
@@ -269,6 +269,6 @@ def add_to_corpus(
     errors_dir: str = ".",
     engine: Engine | None = None,
 ) -> Added:
-    """Add posts to an existing corpus, encoded by its model unless `model` gives another location; see `build_corpus`."""
+    """Add posts to an existing corpus with its model; `model` gives its new location. See `build_corpus`."""
     store = Store.open(folder)
     return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine)

@@ -14,6 +14,7 @@ from linker.models.model import Model
 
 
 @Model.register("article_softmax")
+@Model.register("competing")
 class ArticleSoftmaxModel(Model):
     """Log-odds of p(article | post), a softmax over the articles scored together and "none of them".
 
@@ -37,6 +38,7 @@ class ArticleSoftmaxModel(Model):
     """
 
     keys_without_weights = frozenset({"temperature", "null_score", "neighbor_weight"})
+    former_keys = (("none", "null_score"), ("kinship", "neighbor_weight"))
 
     def __init__(
         self, model: Model, temperature: float, null_score: float, neighbor_weight: float = 0.0
@@ -99,24 +101,6 @@ class ArticleSoftmaxModel(Model):
     @override
     def load_state(self, folder: Path) -> None:
         self.model.load_state(folder)
-
-
-@Model.register("competing")
-class CompetingModel(ArticleSoftmaxModel):
-    """`article_softmax` under the names that older model folders use.
-
-    Args:
-        model: see `article_softmax`.
-        temperature: see `article_softmax`.
-        none: `null_score`.
-        kinship: `neighbor_weight`.
-    """
-
-    keys_without_weights = frozenset({"temperature", "none", "kinship"})
-
-    def __init__(self, model: Model, temperature: float, none: float, kinship: float = 0.0) -> None:
-        at_least(0, kinship=kinship)
-        super().__init__(model, temperature, none, kinship)
 
 
 def _neighbor_probabilities(p: np.ndarray) -> np.ndarray:

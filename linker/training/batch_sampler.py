@@ -56,12 +56,20 @@ class LinkedPostsSampler(BatchSampler):
     Args:
         articles: articles in a batch.
         posts_per_article: posts of each article; its other posts come in later batches.
-        neighbours: articles of one story or day that are put into a batch together; 1 mixes at random.
+        articles_per_story: articles of one story or day that are put into a batch together; 1 mixes at random.
     """
 
-    def __init__(self, articles: int = 16, posts_per_article: int = 2, neighbours: int = 4) -> None:
-        at_least(1, articles=articles, posts_per_article=posts_per_article, neighbours=neighbours)
-        self.articles, self.posts_per_article, self.neighbours = articles, posts_per_article, neighbours
+    former_keys = (("neighbours", "articles_per_story"),)
+
+    def __init__(self, articles: int = 16, posts_per_article: int = 2, articles_per_story: int = 4) -> None:
+        at_least(
+            1, articles=articles, posts_per_article=posts_per_article, articles_per_story=articles_per_story
+        )
+        self.articles, self.posts_per_article, self.articles_per_story = (
+            articles,
+            posts_per_article,
+            articles_per_story,
+        )
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
         """Yield the batches of one epoch; the same for the same seed.
@@ -99,12 +107,12 @@ class LinkedPostsSampler(BatchSampler):
     def _beside_neighbours(
         self, articles: list[Article], visits: list[tuple[int, list[int]]], rng: random.Random
     ) -> list[tuple[int, list[int]]]:
-        """Return the visits in an order in which runs of `neighbours` share a story or day."""
+        """Return the visits in an order in which runs of `articles_per_story` share a story or day."""
         rng.shuffle(visits)
         groups: dict[str, list[tuple[int, list[int]]]] = {}
         for visit in visits:
             groups.setdefault(_neighbourhood(articles[visit[0]]), []).append(visit)
-        size = self.neighbours
+        size = self.articles_per_story
         runs = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
         rng.shuffle(runs)
         return [visit for run in runs for visit in run]

@@ -22,7 +22,7 @@ class QueryStrategy(Registrable):
     """
 
     learns: ClassVar[bool] = True
-    default_component = "learning"
+    default_component = "active_learning"
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """Return the indices of all unlabeled posts, int64, the next one to label first."""

@@ -37,7 +37,7 @@ from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
 from linker.ranking.words import Span, WordWeights
 
-STRATEGY = "learning"
+STRATEGY = "active_learning"
 RULE = "recall"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from linker.annotation.simulation.tasks import TaskSpec
     from linker.models.model import Model
 
-_STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
+_STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning")
 
 
 def simulate(

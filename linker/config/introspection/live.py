@@ -87,7 +87,6 @@ class Inspector:
                 default = _default(parameter, factories.get(parameter.name))
                 parameters.append(Parameter(parameter.name, kind, default, docs.get(parameter.name, "")))
         default_component = vars(met).get("default_component")
-        former = {old: new for base in met.__mro__ for old, new in vars(base).get("former_keys", {}).items()}
         return ClassSpec(
             reference=self.remember(met),
             parameters=tuple(parameters),
@@ -96,6 +95,7 @@ class Inspector:
             is_family=Registrable in met.__bases__,
             default_component=default_component if isinstance(default_component, str) else None,
             description=first_line(_own_doc(met)),
+            former_keys=tuple(pair for base in met.__mro__ for pair in vars(base).get("former_keys", ())),
         )
 
     def type_spec(self, hint: Any) -> TypeSpec:

@@ -175,14 +175,14 @@ def class_spec(sources: Sources, reference: str) -> ClassSpec | None:
         is_family=is_family(sources, reference),
         default_component=component if isinstance(component, str) else None,
         description=first_line(own_doc),
-        former_keys=tuple(_former_keys(sources, definition).items()),
+        former_keys=tuple(_former_keys(sources, definition)),
     )
 
 
-def _former_keys(sources: Sources, definition: Definition) -> dict[str, str]:
-    """Return the `former_keys` of a class and its bases."""
-    found = [_class_literal(ancestor.body, "former_keys") for ancestor in _ancestors(sources, definition)]
-    return {old: new for keys in found if isinstance(keys, dict) for old, new in keys.items()}
+def _former_keys(sources: Sources, definition: Definition) -> Iterator[tuple[str, str]]:
+    """Yield the `former_keys` of a class and its bases."""
+    for ancestor in _ancestors(sources, definition):
+        yield from map(tuple, _class_literal(ancestor.body, "former_keys") or [])
 
 
 def _bases(sources: Sources, definition: Definition) -> Iterator[Found]:

@@ -104,18 +104,20 @@ class WordWeightsEncoder(Encoder):
     """Mean of the word vectors, each multiplied by a learned weight for its rank by idf.
 
     Token vectors carry the idf as their last number (embedder `word_vectors_idf`). A text with a number of words other
-    than `places` reads its weights off the learned ones by linear interpolation.
+    than `max_words` reads its weights off the learned ones by linear interpolation.
 
     Args:
-        places: number of learned weights, the paper's n_max.
+        max_words: number of learned weights, the paper's n_max.
         initial: initial value of each weight.
     """
 
-    def __init__(self, places: int = 30, initial: float = 0.5, *, input_dim: int) -> None:
-        at_least(2, places=places, input_dim=input_dim)
+    former_keys = (("places", "max_words"),)
+
+    def __init__(self, max_words: int = 30, initial: float = 0.5, *, input_dim: int) -> None:
+        at_least(2, max_words=max_words, input_dim=input_dim)
         super().__init__()
         self.input_dim, self.output_dim = input_dim, input_dim - 1
-        self.weights = nn.Parameter(torch.full((places,), initial))
+        self.weights = nn.Parameter(torch.full((max_words,), initial))
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """Return float, texts × (input_dim − 1), 0 for a text without a word that counts; see `Encoder.forward`."""

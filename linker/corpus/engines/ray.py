@@ -41,7 +41,7 @@ class RayEngine(Engine):
     process has threads; with `OMP_NUM_THREADS=1` every core is a worker.
 
     Args:
-        address: address of the cluster (`HOST:PORT` or `auto` on one of its machines, `ray://HOST:PORT` from elsewhere);
+        address: of the cluster (`HOST:PORT` or `auto` on one of its machines, `ray://HOST:PORT` from elsewhere);
             None: start a cluster on this machine for the duration of the `with` block.
         cpus: number of cores of the started cluster; None: all.
         memory: bytes of the started cluster's object store; None: Ray's default.

@@ -78,7 +78,7 @@ class TfidfQuery:
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
 
     def _idf_of(self, containing: np.ndarray) -> np.ndarray:
-        """Return ln((1 + texts) / (1 + texts with the word)) + 1; 0 for a word of a single text, which never matches."""
+        """Return ln((1 + texts) / (1 + texts with the word)) + 1; 0 for a word of one text, which never matches."""
         idf = np.log((1 + self._texts) / (1 + containing)) + 1
         return np.where(containing > 1, idf, 0.0)
 

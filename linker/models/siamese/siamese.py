@@ -40,10 +40,10 @@ class SiameseModel(nn.Module, EmbeddingModel):
         max_article_tokens: int,
         max_post_tokens: int,
         similarity: Similarity,
-        title_share: float = 0.0,
+        title_weight: float = 0.0,
     ) -> None:
         super().__init__()
-        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_share)
+        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight)
 
     @property
     def output_dim(self) -> int:

@@ -17,10 +17,10 @@ from tests.helpers.pools import REST, VectorModel, planted
 
 CONFIGS = [
     *QueryStrategy.available(),
-    {"type": "learning", "query": "uncertainty"},
-    {"type": "learning", "exploration": 0.3},
-    {"type": "learning", "classifier": "logistic_regression"},
-    {"type": "learning", "presumed": 0},
+    {"type": "active_learning", "query": "uncertainty"},
+    {"type": "active_learning", "exploration": 0.3},
+    {"type": "active_learning", "classifier": "logistic_regression"},
+    {"type": "active_learning", "pseudo_negatives": 0},
 ]
 
 
@@ -32,7 +32,7 @@ def labeled(places: list[int], relevant: list[bool]) -> Labels:
 
 def test_all_strategies_are_there() -> None:
     assert set(QueryStrategy.available()) >= {
-        *("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
+        *("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning")
     }
     assert type(build(QueryStrategy, {})).__name__ == "ActiveLearningStrategy"
 
@@ -94,7 +94,7 @@ def test_rocchio_against_its_formula() -> None:
     assert expected[order] == pytest.approx(np.sort(np.delete(expected, [4, 9, 30]))[::-1], abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["learning", "rocchio"])
+@pytest.mark.parametrize("name", ["active_learning", "rocchio"])
 def test_learning_finds_planted_posts_sooner_than_random_and_than_the_seed_alone(name: str) -> None:
     needed: dict[str, list[int]] = {"random": [], "lexical": [], name: []}
     for seed in range(5):
@@ -118,7 +118,7 @@ def test_labels_turn_the_order() -> None:
     places = [*np.flatnonzero(kinds)[:4].tolist(), *np.flatnonzero(~kinds)[:4].tolist()]
     for wanted in (True, False):
         labels = labeled(places, [bool(kinds[place]) == wanted for place in places])
-        strategy = build(QueryStrategy, {"type": "learning", "presumed": 0})
+        strategy = build(QueryStrategy, {"type": "active_learning", "pseudo_negatives": 0})
         order = strategy.order(pool, labels, np.random.default_rng(1))
         half = order[: np.sum(kinds[order] == wanted)]
         assert (kinds[half] == wanted).mean() > 0.9
@@ -127,9 +127,11 @@ def test_labels_turn_the_order() -> None:
 def test_exploration_draws_its_share_from_the_whole_order() -> None:
     task = planted(4, 400)
     labels = labeled([0, 1], [True, False])
-    plain = build(QueryStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    plain = (
+        build(QueryStrategy, "active_learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    )
     place = {post: i for i, post in enumerate(plain)}
-    mixed = build(QueryStrategy, {"type": "learning", "exploration": 0.25}).order(
+    mixed = build(QueryStrategy, {"type": "active_learning", "exploration": 0.25}).order(
         task.pool, labels, np.random.default_rng(1)
     )
     positions = np.array([place[post] for post in mixed.tolist()])
@@ -144,8 +146,8 @@ def test_uncertainty_asks_near_the_border() -> None:
     task = planted(5, 200)
     places = [int(np.flatnonzero(task.relevant)[0]), *np.flatnonzero(~task.relevant)[:4].tolist()]
     labels = labeled(places, [True, False, False, False, False])
-    near = build(QueryStrategy, {"type": "learning", "query": "uncertainty"})
-    best = build(QueryStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    near = build(QueryStrategy, {"type": "active_learning", "query": "uncertainty"})
+    best = build(QueryStrategy, "active_learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
     order = near.order(task.pool, labels, np.random.default_rng(1)).tolist()
     # Both ends of the order by relevance are certain, so the last one asked for is one of the two.
     assert order[-1] in (best[0], best[-1])
@@ -153,6 +155,6 @@ def test_uncertainty_asks_near_the_border() -> None:
 
 
 def test_wrong_settings_are_refused() -> None:
-    for config in ({"exploration": 2}, {"cost": 0}, {"presumed": -1}, {"query": "guess"}):
+    for config in ({"exploration": 2}, {"cost": 0}, {"pseudo_negatives": -1}, {"query": "guess"}):
         with pytest.raises(Exception, match=next(iter(config))):
-            build(QueryStrategy, {"type": "learning", **config})
+            build(QueryStrategy, {"type": "active_learning", **config})

@@ -30,7 +30,7 @@ from tests.helpers.pools import VectorModel
 from tests.helpers.sessions import ARTICLE, POSTS
 
 WORDS = ["ferry", "reef", "crew", "rain", "goal", "song", "tea", "cat"]
-CONFIGS = [*QueryStrategy.available(), {"type": "learning", "exploration": 0.3, "presumed": 9}]
+CONFIGS = [*QueryStrategy.available(), {"type": "active_learning", "exploration": 0.3, "pseudo_negatives": 9}]
 MODELS = [BM25Model(), TfidfModel(), EnsembleModel([VectorModel(), TfidfModel()])]
 
 
@@ -66,7 +66,9 @@ def test_shuffled_files_are_labeled_in_the_same_order(
     assert (other.total, other.posts, other.disagreeing) == (task.total, task.posts, task.disagreeing)
 
 
-@pytest.mark.parametrize("name", ["keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning"])
+@pytest.mark.parametrize(
+    "name", ["keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning"]
+)
 def test_posts_with_equal_scores_take_as_many_labels_as_chance(name: str) -> None:
     # No word of the article is in any post: an ordering knows nothing before the first find.
     posts = [Post(f"{'yes' if i < 8 else 'zno'}-{i}", f"post{i} word{i} thing{i} none{i}") for i in range(80)]
@@ -135,7 +137,7 @@ def test_a_session_hands_out_posts_by_seed_and_not_by_file(tmp_path: Path) -> No
     assert suggested(tmp_path / "c", 14, POSTS) != first
 
 
-@pytest.mark.parametrize("strategy", ["keywords", "learning"])
+@pytest.mark.parametrize("strategy", ["keywords", "active_learning"])
 def test_the_order_of_a_session_is_the_same_after_a_restart(tmp_path: Path, strategy: str) -> None:
     folder = tmp_path / "job"
     Session.create(folder, [ARTICLE], POSTS, "bm25", strategy=strategy, background=False).close()

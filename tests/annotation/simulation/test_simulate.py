@@ -74,7 +74,7 @@ def test_work_saved_over_sampling() -> None:
 
 def test_every_post_is_labeled_once_and_seeds_decide() -> None:
     task = planted(1, 120)
-    for config in ("random", {"type": "learning", "presumed": 10}):
+    for config in ("random", {"type": "active_learning", "pseudo_negatives": 10}):
         strategy = build(QueryStrategy, config)
         orders = [simulate(task, strategy, seed, growth=0.3).labels.posts.tolist() for seed in (1, 1, 2)]
         assert sorted(orders[0]) == list(range(len(task.pool)))
@@ -121,7 +121,7 @@ class BreakRule(StoppingRule):
 
 def test_rules_stop_and_draw_at_random() -> None:
     task = planted(2, 100)
-    strategy = build(QueryStrategy, "learning")
+    strategy = build(QueryStrategy, "active_learning")
     whole = simulate(task, strategy, 7, 0.2)
     first_draws = set()
     for seed in range(7, 12):
@@ -169,7 +169,7 @@ def test_a_stop_fails_below_the_rules_own_target_or_the_given_one() -> None:
 def test_processes_give_the_same_as_one() -> None:
     tasks = [planted(seed, 40) for seed in (1, 2)]
     plan = Plan(
-        {name: build(QueryStrategy, name) for name in ("random", "learning")},
+        {name: build(QueryStrategy, name) for name in ("random", "active_learning")},
         {"target": build(StoppingRule, {"type": "target", "relevant": 2})},
         seeds=2,
         first=5,

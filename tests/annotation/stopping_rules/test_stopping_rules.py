@@ -50,7 +50,7 @@ def no_more_than(failures: int, number: int, rate: float) -> bool:
 
 
 def test_configs_name_the_rules() -> None:
-    assert StoppingRule.available() == ["knee", "one_more", "recall", "target"]
+    assert StoppingRule.available() == ["knee", "marginal_cost", "recall", "target"]
     rule = build(StoppingRule, {"type": "recall", "target": 0.9})
     assert isinstance(rule, RecallRule)
     assert rule.target == 0.9
@@ -64,7 +64,7 @@ def test_configs_name_the_rules() -> None:
         (RecallRule, {"confidence": 95}),
         (MarginalCostRule, {"labels": 0}),
         (MarginalCostRule, {"patience": 0}),
-        (KneeRule, {"at_least": 0}),
+        (KneeRule, {"min_labels": 0}),
     ],
 )
 def test_numbers_out_of_range_are_refused(rule: type, arguments: dict[str, float]) -> None:
@@ -129,7 +129,7 @@ def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.name)
 @pytest.mark.parametrize(
-    "rule", [RecallRule(0.9, patience=15), MarginalCostRule(20, patience=10)], ids=["recall", "one_more"]
+    "rule", [RecallRule(0.9, patience=15), MarginalCostRule(20, patience=10)], ids=["recall", "marginal_cost"]
 )
 def test_the_simulation_below_is_the_rule_asked_after_every_label(
     rule: SequentialTestRule, quality: object
@@ -243,7 +243,7 @@ def test_the_knee_of_a_curve_with_one_bend() -> None:
     # 156 − 53 = 103 are needed; with a fixed ratio of 6 it is enough.
     assert not KneeRule().decide(labels_of(flags), 10_000).stop
     assert KneeRule(ratio=6).decide(labels_of(flags), 10_000).stop
-    assert not KneeRule(at_least=201, ratio=6).decide(labels_of(flags), 10_000).stop
+    assert not KneeRule(min_labels=201, ratio=6).decide(labels_of(flags), 10_000).stop
 
 
 def test_a_knee_needs_less_the_more_is_found() -> None:

@@ -55,16 +55,23 @@ def test_labels_by_column_and_topic(labeled: Path, tmp_path: Path) -> None:
     result = linker(
         *("--articles", str(labeled / "articles.jsonl"), "--posts", str(labeled / "posts.csv")),
         *("--column", "id=", "--relevant", "label", "--task", "about", "--seeds", "2", "--growth", "0.3"),
-        *("--strategy", "random", "--strategy", "learning,presumed=20", "--stop", "target,relevant=3"),
+        *(
+            "--strategy",
+            "random",
+            "--strategy",
+            "active_learning,pseudo_negatives=20",
+            "--stop",
+            "target,relevant=3",
+        ),
         *("--model", "bm25", "--first", "5", "--workers", "1", "--out", str(out)),
     )
     assert result.returncode == 0, result.stderr
-    for text in ("2 tasks", "random", "learning,presumed=20", "WSS@95", "target,relevant=3"):
+    for text in ("2 tasks", "random", "active_learning,pseudo_negatives=20", "WSS@95", "target,relevant=3"):
         assert text in result.stdout
     with (out / "runs.csv").open(encoding="utf-8", newline="") as file:
         runs = list(csv.DictReader(file))
     assert len(runs) == 2 * 2 * 2
-    assert {run["strategy"] for run in runs} == {"random", "learning,presumed=20"}
+    assert {run["strategy"] for run in runs} == {"random", "active_learning,pseudo_negatives=20"}
     facts = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     sizes = {task["name"]: task["distinct"] for task in facts["tasks"]}
     for run in runs:

@@ -65,7 +65,7 @@ def test_an_epoch_has_every_pair_of_a_class_once_and_as_many_others():
 
 
 def test_shorter_epochs_are_drawn_anew():
-    data, batches = labeled(), ClassPairSampler(pairs=8, most=20)
+    data, batches = labeled(), ClassPairSampler(pairs=8, max_pairs=20)
     first, second = pairs_of(data, batches, 1), pairs_of(data, batches, 2)
     assert len(first) == len(second) == 20
     assert first != second

@@ -108,7 +108,7 @@ def test_an_article_may_lie_between_its_title_and_its_whole(share):
         Article("text", "w5 w6"),
     ]
     wholes = model.article_vectors(articles)
-    model.title_share = share
+    model.title_weight = share
     seen = model.article_vectors(articles)
     middle = (1 - share) * wholes[0] + share * wholes[1]
     np.testing.assert_allclose(seen[0], middle / np.linalg.norm(middle), atol=1e-6)

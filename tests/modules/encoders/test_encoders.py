@@ -18,7 +18,7 @@ ENCODERS = {
     "gru": lambda: GruEncoder(hidden_dim=20, input_dim=20),
     "bigru": lambda: BiGruEncoder(hidden_dim=20, input_dim=20),
     "mean": lambda: MeanEncoder(input_dim=20),
-    "word_weights": lambda: WordWeightsEncoder(places=12, input_dim=20),
+    "word_weights": lambda: WordWeightsEncoder(max_words=12, input_dim=20),
     "word_pooling": lambda: WordPoolingEncoder(pool="min_max", top=0.3, idf_weighted=True, input_dim=20),
 }
 

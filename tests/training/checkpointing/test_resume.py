@@ -212,9 +212,9 @@ def test_a_changed_config_is_refused_with_the_difference_and_taken_when_asked_fo
     assert code == 2
     assert "trainer.optimizer.lr: 0.01 → 0.02" in told
     assert "trainer.epochs: 4 → 5" in told
-    assert "--changed-config" in told
+    assert "--allow-config-change" in told
     assert "trainer.batches" not in told
-    code, told = run(workplace, *train(out, "--resume", "--changed-config", *change))
+    code, told = run(workplace, *train(out, "--resume", "--allow-config-change", *change))
     assert code == 0, told
     assert "Warning" not in told
     log = outcome(workplace, out)["log"]
@@ -227,7 +227,7 @@ def test_a_changed_config_is_refused_with_the_difference_and_taken_when_asked_fo
 @pytest.mark.slow
 def test_a_checkpoint_of_another_model_or_of_other_data_is_refused(workplace, out):
     killed_at(workplace, out)
-    again = ["--resume", "--changed-config"]
+    again = ["--resume", "--allow-config-change"]
     code, told = run(workplace, *train(out, *again, "-o", "model.encoder.head_dim=6"))
     assert code == 2
     assert "does not fit" in told
@@ -245,7 +245,7 @@ def test_a_checkpoint_of_another_model_or_of_other_data_is_refused(workplace, ou
 
 
 def test_contradictory_options_are_refused(workplace, out):
-    for options in (["--resume", "--overwrite"], ["--changed-config"]):
+    for options in (["--resume", "--overwrite"], ["--allow-config-change"]):
         code, told = run(workplace, *train(out, *options))
         assert code == 2
         assert "--resume" in told
