@@ -22,7 +22,7 @@ def include_package(name: str) -> None:
     """Add the components of a package, installed or in the current folder, without importing it.
 
     Raises:
-        ConfigError: if there is no such package.
+        ConfigError: if the package is not found.
     """
     catalog.include(name)
 

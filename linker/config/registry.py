@@ -37,7 +37,7 @@ class Catalog:
         """Add the components of a package, installed or in the current folder, without importing it.
 
         Raises:
-            ConfigError: if there is no such package.
+            ConfigError: if the package is not found.
         """
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
@@ -109,7 +109,7 @@ class Catalog:
         """Return the reference of `Encoder` (a family) or `Encoder.gru` (a component), as users write it.
 
         Raises:
-            ConfigError: if there is no such family or component.
+            ConfigError: if the family or component is unknown.
         """
         families = {short(reference): reference for reference in self.families()}
         family, _, component = name.partition(".")
@@ -152,7 +152,7 @@ class Catalog:
                 f'{reference} needs the package "{error.name}", which is not installed'
             ) from error
         except AttributeError as error:
-            raise ConfigError(f"{reference}: there is no such class") from error
+            raise ConfigError(f"{reference}: class not found") from error
         return found
 
 

@@ -192,7 +192,7 @@ class Corpus:
             )
         if approximate and request.has_evidence:
             raise LinkerError(
-                "--approximate: cannot be combined with labels or calibrations, which need the scores of all posts"
+                "--approximate: leaves posts out that labels and calibrations are about; leave it out"
             )
 
     def left_out(self, filter: Filter) -> list[str]:
@@ -313,7 +313,7 @@ class _Search:
         corpus, places = self._corpus, self._places
         count = len(corpus) if places is None else len(places)
         wanted = count if request.top is None else request.top + request.offset
-        # Approximate search looks at few posts, so it needs no engine.
+        # Approximate search looks at so few posts that this process does it alone.
         with Engine() if self._approximate else corpus._engine:
             scored = self._scored()
             if request.copies:

@@ -23,7 +23,7 @@ def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> No
         config: the resolved `model` section.
 
     Raises:
-        ModelError: if there is no such folder, or it is damaged.
+        ModelError: if the folder is not found, or is damaged.
         ConfigError: if it contains another model.
     """
     folder = FOLDERS.get(start, Path(start))

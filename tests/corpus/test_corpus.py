@@ -245,9 +245,9 @@ def test_what_is_no_corpus(tmp_path, model_folder):
     with pytest.raises(DataError, match="not a corpus"):
         Corpus.open(tmp_path / "other")
     path = write_posts(tmp_path / "posts.jsonl", some_posts(3))
-    with pytest.raises(LinkerError, match="holds something else"):
+    with pytest.raises(LinkerError, match="is not empty"):
         build_corpus(tmp_path / "other", [path], str(model_folder), PostColumns())
-    with pytest.raises(ModelError, match="gives no vectors"):
+    with pytest.raises(ModelError, match="has no embeddings"):
         build_corpus(tmp_path / "corpus", [path], "bm25", PostColumns())
 
 

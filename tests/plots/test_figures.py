@@ -215,7 +215,7 @@ def test_the_most_shared_articles_are_mapped_and_neighbours_stay_neighbours() ->
 
 
 def test_models_without_vectors_and_too_few_posts_are_refused(toy: LinkedPosts) -> None:
-    with pytest.raises(ModelError, match="bm25: scores without vectors"):
+    with pytest.raises(ModelError, match="bm25: has no embeddings"):
         vector_map(build(Model, "bm25"), toy, name="bm25")
     with pytest.raises(DataError, match="only 3 posts"):
         vector_map(Placed(), LinkedPosts(toy.articles, toy.posts[:3]))
@@ -267,7 +267,7 @@ def test_curves_out_of_a_folder(tmp_path: Path) -> None:
     path.write_text("task,strategy,seed,0.00,0.50,1.00\na,x,0,0.0,0.5,1.0\nb,x,0,0.0,0.9,1.0\n")
     assert [one.curve for one in read_curves(tmp_path, "b")] == [(0, 0.9, 1)]
     assert len(read_curves(path)) == 2
-    with pytest.raises(DataError, match="has no task 'c'; there are: a, b"):
+    with pytest.raises(DataError, match="unknown task 'c'; its tasks: a, b"):
         read_curves(tmp_path, "c")
     path.write_text("task,strategy,seed,0.00,0.50,1.00\na,x,0,0.0,,1.0\n")
     with pytest.raises(DataError, match=r"curves.csv, line 2: not all"):

@@ -74,7 +74,7 @@ class LabelStudioFormat(LabelFormat):
             post_id = id_of(an_object(task.get("data"), f"{where}: data"), f"{where}: data")
             for told in a_list(task.get("annotations"), f"{where}: annotations"):
                 annotation = an_object(told, f"{where}: annotation")
-                value, note = _told(annotation, where)
+                value, note = _label_and_note(annotation, where)
                 if value is not None:
                     time = time_of(annotation.get("updated_at") or annotation.get("created_at"), where)
                     labels.append(
@@ -101,7 +101,7 @@ def _region(control: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
     return {"id": control, "from_name": control, "to_name": "text", "type": kind, "value": value}
 
 
-def _told(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, str]:
+def _label_and_note(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, str]:
     """Return the label and the note of an annotation."""
     choices: list[Any] = []
     notes: list[str] = []

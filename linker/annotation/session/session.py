@@ -144,7 +144,7 @@ class Session:
                 updates it when enough labels are new.
 
         Raises:
-            DataError: if there is no session in the folder, or it is damaged.
+            DataError: if the folder has no session, or it is damaged.
         """
         folder = Path(folder)
         return cls(folder, read_session(folder), background)

@@ -135,7 +135,7 @@ def read_session(folder: Path) -> SessionData:
     """Read what `write_session` wrote.
 
     Raises:
-        DataError: if there is no session, or it is incomplete, damaged, changed, or of a newer version.
+        DataError: if the session is not found, or it is incomplete, damaged, changed, or of a newer version.
     """
     settings = _read_settings(folder)
     arrays = _read_arrays(folder / POOL)

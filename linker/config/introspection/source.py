@@ -63,7 +63,7 @@ class Sources:
         """Add the files of a package, or of a single module, without importing it.
 
         Raises:
-            ConfigError: if there is no such package.
+            ConfigError: if the package is not found.
         """
         self.files.update(_files_of(package))
 

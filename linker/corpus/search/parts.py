@@ -78,9 +78,10 @@ def with_other_parts(
     share = parts.share
     if share is None or passages == "best":
         raise LinkerError(
-            "--approximate: cannot be used with --passages best and an ensemble; leave out one of the two"
+            "--approximate: cannot be used with --passages best and a model made of parts; leave out one of the two"
             if share is not None
-            else "--approximate: cannot be used with this model, which standardizes scores over all posts; leave it out"
+            else "--approximate: the model standardizes scores over all posts, which this search does not see; "
+            "leave it out"
         )
     others = scores_of_parts(parts, articles, passages, Engine(), without_first=True)
     return lambda scores, places: others[places] + np.float32(share) * scores

@@ -64,7 +64,7 @@ class DistillationLoss(Loss):
             workers: the processes of the run, which share the encoding.
 
         Raises:
-            ModelError: if there is no such teacher.
+            ModelError: if the teacher is not found.
         """
         model = Teacher(self.teacher)
         return CachedTeacher(Path(self.cache) if self.cache else folder, model.name, model.encode, workers)

@@ -128,7 +128,7 @@ def test_the_page_needs_no_matplotlib(run: Run, tmp_path: Path, monkeypatch: pyt
     [
         (
             ("alphas", "--model", "model", "--out", "f.jpg"),
-            "f.jpg: the ending says what is written; figures are .svg",
+            "f.jpg: unknown extension; figures are .svg",
         ),
         (("alphas", "--model", "nowhere", "--out", "f.svg"), "nowhere: model folder not found"),
         (("alphas", "--model", "bm25", "--out", "f.svg"), "bm25: counts shared words"),
@@ -138,8 +138,8 @@ def test_the_page_needs_no_matplotlib(run: Run, tmp_path: Path, monkeypatch: pyt
         (("retrieved", "ranking.csv", "--out", "f.svg", "--data", "f.svg"), "same file as the figure"),
         (("retrieved", "ranking.csv", "--out", "f.svg", "--data", "ranking.csv"), "would overwrite an input"),
         (("reliability", "--model", "bm25", *LINKED, "--split", "dev", "--out", "f.svg"), "--split dev"),
-        (("tsne", "--model", "bm25", *LINKED, "--out", "f.svg"), "bm25: scores without vectors"),
-        (("recall", "study", "--task", "fire", "--out", "f.svg"), "has no task 'fire'; there are: flood"),
+        (("tsne", "--model", "bm25", *LINKED, "--out", "f.svg"), "bm25: has no embeddings"),
+        (("recall", "study", "--task", "fire", "--out", "f.svg"), "unknown task 'fire'; its tasks: flood"),
         (
             ("words", "--article", "articles.jsonl", "--model", "model", "--out", "w.html"),
             "contains 18 articles",

@@ -58,7 +58,7 @@ def test_a_model_whose_parts_have_no_vectors_is_refused(tmp_path):
     lexical = {"type": "hybrid", "parts": ["tfidf", "bm25"]}
     save_model(build(Model, lexical), tmp_path / "lexical", {"model": resolve(Model, lexical)}, {}, "")
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(5))
-    with pytest.raises(ModelError, match="gives no vectors that a corpus could keep"):
+    with pytest.raises(ModelError, match="has no embeddings to store in a corpus"):
         build_corpus(tmp_path / "corpus", [posts], str(tmp_path / "lexical"), PostColumns())
 
 

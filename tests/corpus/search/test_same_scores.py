@@ -235,7 +235,7 @@ def test_thresholds_by_labels_are_on_the_same_scale(tmp_path):
 @pytest.mark.parametrize(
     ("parts", "fusion", "message"),
     [
-        (["tfidf", "bm25"], "sum", "gives no vectors that a corpus could keep"),
+        (["tfidf", "bm25"], "sum", "has no embeddings to store in a corpus"),
         ([CONFIG, "tfidf"], "zscore_all", "fuses by `zscore_all`"),
     ],
 )

@@ -180,7 +180,7 @@ def test_a_build_killed_while_it_began(tmp_path, model_folder, left):
     (tmp_path / "corpus" / POSTS / "_versions").mkdir(parents=True)
     (tmp_path / "corpus" / left).touch()
     posts = [write_posts(tmp_path / "posts.jsonl", some_posts(10))]
-    with pytest.raises(LinkerError, match="holds something else"):
+    with pytest.raises(LinkerError, match="is not empty"):
         build_corpus(tmp_path / "corpus", posts, str(model_folder), PostColumns())
     for path in (POSTS + "/_versions", POSTS):
         (tmp_path / "corpus" / path).rmdir()
