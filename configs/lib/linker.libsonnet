@@ -9,7 +9,7 @@
     //   max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
     //   seed: random seed for the choice among the pairs of the more frequent kind.
     class_pairs(pairs=32, max_pairs=null, seed=0):: { type: 'class_pairs', pairs: pairs, [if max_pairs != null then 'max_pairs']: max_pairs, seed: seed },
-    // BatchSampler in which every article has a positive and hard negatives exist.
+    // Batches in which every article has a positive and hard negatives exist.
     //   articles: articles in a batch.
     //   posts_per_article: posts of each article; its other posts come in later batches.
     //   articles_per_story: articles of one story or day that are put into a batch together; 1 mixes at random.

@@ -61,8 +61,8 @@ class Registrable:
         """Return the component `name` of this family; imports only its module.
 
         Raises:
-            ConfigError: if the component is unknown (then nothing is imported), or its module needs a package that is not
-                installed.
+            ConfigError: if the component is unknown (nothing is imported then), or its module needs a package that is
+                not installed.
         """
         return Registrable._finder.component(cls, name)
 

@@ -47,6 +47,9 @@ class Corpus:
         model: the model that encoded it.
         name: the model's name.
         engine: where posts are scored; None: in this process.
+
+    Raises:
+        DataError: if the corpus has no posts.
     """
 
     def __init__(self, store: Store, model: Model, name: str = "model", engine: Engine | None = None) -> None:
@@ -71,6 +74,9 @@ class Corpus:
             folder: the corpus.
             model: the model's current location, if it was moved.
             engine: where posts are scored by exact search; None: in this process.
+
+        Returns:
+            The corpus, with the posts that are in it now.
 
         Raises:
             DataError: if the corpus is not found or damaged.
@@ -134,6 +140,9 @@ class Corpus:
                 see `Fused`; BM25 always reads whole articles.
             approximate: search with the index that `linker corpus index` builds; see `index`.
 
+        Returns:
+            The ranking; posts are read from the store when they are accessed.
+
         Raises:
             LinkerError: as `Ranker.rank`; or if the SQL condition is invalid or there is no index.
         """
@@ -149,7 +158,17 @@ class Corpus:
         fusion: Fusion = "none",
         approximate: bool = False,
     ) -> Ranking:
-        """Rank as `rank` does, with its options in one object."""
+        """Rank as `rank` does, with its options in one object.
+
+        Args:
+            articles: the articles, one query.
+            request: the options.
+            fusion: as for `rank`.
+            approximate: as for `rank`.
+
+        Returns:
+            The ranking, best first.
+        """
         self.check(request, fusion, approximate)
         return rank_scored(_Search(self, articles, request, fusion, approximate), request)
 
@@ -162,7 +181,7 @@ class Corpus:
         filter: Filter | None = None,
         fusion: Fusion = "none",
     ) -> Thresholds:
-        """Estimate what thresholds on the scores keep and find; near-duplicates count one by one.
+        """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
 
         Args:
             article: as for `rank`.
@@ -181,6 +200,11 @@ class Corpus:
 
     def check(self, request: RankRequest, fusion: Fusion = "none", approximate: bool = False) -> None:
         """Check options before any work.
+
+        Args:
+            request: the options.
+            fusion: as for `rank`.
+            approximate: as for `rank`.
 
         Raises:
             LinkerError: if they do not fit together, or a calibration was made with another model.
@@ -210,7 +234,13 @@ class Corpus:
     def scores(
         self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
     ) -> np.ndarray:
-        """Return the mean score of every post over the articles: float32, one per post in the order of the store."""
+        """Return the mean score of every post over the articles: float32, one per post in the order of the store.
+
+        Args:
+            articles: the articles.
+            passages: as for `rank`.
+            fusion: as for `rank`.
+        """
         with self._engine:
             if self._parts.plain:
                 scores = self._engine.scores(self._vectors, self._query(articles, passages))
@@ -237,6 +267,9 @@ class Corpus:
         Args:
             articles: queries, as for `rank`, besides posts of the corpus; half of them set the number of candidates,
                 the other half measure recall.
+
+        Returns:
+            The metadata of the index.
 
         Raises:
             LinkerError: if an article cannot be read, or the folder cannot be written or is locked by another process.

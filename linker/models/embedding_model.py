@@ -48,7 +48,7 @@ class EmbeddingModel(Model):
         self.similarity, self.title_weight = similarity, title_weight
 
     def article_tokens(self, article: Article) -> EncodedText:
-        """Return the token ids of title and text, truncated to `max_article_tokens`."""
+        """Return the token ids of the article's title and text, truncated to `max_article_tokens`."""
         raise NotImplementedError
 
     def post_tokens(self, post: Post) -> EncodedText:

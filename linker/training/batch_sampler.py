@@ -33,7 +33,7 @@ class BatchSampler(Registrable):
     default_component = "linked_posts"
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """Yield the batches of one epoch; the same for the same seed.
+        """Yield the batches of one epoch of the data; the same for the same seed.
 
         Raises:
             DataError: if there is nothing to learn from.
@@ -41,13 +41,13 @@ class BatchSampler(Registrable):
         raise NotImplementedError
 
     def count(self, data: LinkedPosts) -> int:
-        """BatchSampler in an epoch."""
+        """Return the number of batches in an epoch of the data."""
         raise NotImplementedError
 
 
 @BatchSampler.register("linked_posts")
 class LinkedPostsSampler(BatchSampler):
-    """BatchSampler in which every article has a positive and hard negatives exist.
+    """Batches in which every article has a positive and hard negatives exist.
 
     In an epoch every linked post occurs once with each of its articles. Neighboring articles (of one story, or of one
     day if no story is given) are put into a batch together, because their posts are hard negatives; posts that belong
@@ -90,7 +90,7 @@ class LinkedPostsSampler(BatchSampler):
             yield PairBatch(list(dict.fromkeys(i for i, _ in batch)), list(dict.fromkeys(posts)))
 
     def count(self, data: LinkedPosts) -> int:
-        """BatchSampler in an epoch."""
+        """Return the number of batches in an epoch of the data."""
         visits = len(self._visits(data, random.Random(0)))
         return -(-visits // self.articles)
 

@@ -54,7 +54,7 @@ class WordVectorsIdfEmbedder(WordVectorsEmbedder):
         self.register_buffer("idf", values.masked_fill((pretrained == 0).all(1), NO_VECTOR))
 
     def forward(self, batch: TokenBatch) -> Tensor:
-        """Return float, distinct words × (dim + 1), the idf last."""
+        """Return the vectors of the batch: float, distinct words × (dim + 1), the idf last."""
         known = batch.words < len(self.idf)
         words = batch.words.clamp_max(len(self.idf) - 1)
         vectors = self.words(words).masked_fill(~known[:, None], 0)

@@ -29,7 +29,7 @@ class ByTopicSplitter(Splitter):
         self.dev, self.seed = dev, seed
 
     def split(self, data: LinkedPosts) -> Splits:
-        """Return the parts.
+        """Return the parts of the data.
 
         Raises:
             DataError: if a text has no topic or class, a held-out topic has no text, or a part is empty.

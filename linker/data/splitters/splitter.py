@@ -30,7 +30,7 @@ class Splitter(Registrable):
     """Assigns articles and posts to train, dev and test; no post is in two parts."""
 
     def split(self, data: LinkedPosts) -> Splits:
-        """Split the data.
+        """Return the parts of the data.
 
         Raises:
             DataError: if a part would have no link, or the data lack what the splitter needs.

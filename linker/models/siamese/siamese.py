@@ -61,7 +61,7 @@ class SiameseModel(nn.Module, EmbeddingModel):
         raise NotImplementedError
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
-        """Embed texts: float, texts × output_dim; of unit length if `similarity` is `cosine`."""
+        """Return the embeddings of texts: float, texts × output_dim; of unit length if `similarity` is `cosine`."""
         raise NotImplementedError
 
     def _collate(self, texts: Sequence[EncodedText]) -> Any:

@@ -57,7 +57,7 @@ class DistillationLoss(Loss):
         self.dev_targets = torch.zeros(0)  # (dev posts, dim)
 
     def cached_teacher(self, folder: Path, workers: DistributedContext) -> CachedTeacher:
-        """Load the teacher and its cache.
+        """Return the teacher with its cache.
 
         Args:
             folder: of the cache, if the config names none.
