@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 KERNELS = Path("linker", "modules", "kernels")
 LIBRARY = KERNELS / "liblinker.so"
 SOURCE = KERNELS / "cpp" / "native.cpp"
-# Stands in for the kernels, which take long to compile.
+# Replaces the kernels, which take long to compile.
 SMALL = """
 static void *given;
 extern "C" __attribute__((visibility("default"))) int linker_abi(void) { return %d; }

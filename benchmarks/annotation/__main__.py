@@ -38,7 +38,7 @@ from linker.models.resolve import resolve_model
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
-# No headline of these events is among the seeds: a query with the event's name stands in.
+# No headline of these events is among the seeds: a query with the event's name is used instead.
 QUERIES = {"2012_Sandy_Hurricane": "Hurricane Sandy", "2013_Queensland_Floods": "Queensland floods"}
 FIRST = 100
 SEEDS = 5

@@ -129,7 +129,7 @@ def report(results: dict[int, dict[str, float]], labels: int) -> str:
     ]
     steps = {
         "next": "`next`, order being computed",
-        "next, idle": "`next`, nothing else going on",
+        "next, idle": "`next`, nothing else running",
         "label": "`label`, order being computed",
         "status": "`status`, order being computed",
     }

@@ -157,11 +157,11 @@ def main() -> None:
         "10, 20, 50 and 90 % of the posts. Width and distance from the truth are shares: 0.10 is ten points of",
         "percent.",
         "",
-        "## A few labels of the very posts",
+        "## A few labels of the same posts",
         "",
         "TREC Microblog 2011 and 2012, topics with 20 relevant tweets or more, the topic's title as the article (half",
         "of the topics have over 880 tweets, of which 6 % are relevant); CrisisLexT6, four events of 10,000 tweets,",
-        "55 % relevant. Piles with labels of one kind only are refused; their number stands behind the +.",
+        "55 % relevant. Sets with labels of one kind only are refused; their number follows the +.",
     ]
     known: dict[str, dict[str, list[Collection]]] = {}
     for name, model in (("the trained model", given.model), ("BM25", "bm25")):

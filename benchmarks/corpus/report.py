@@ -159,7 +159,7 @@ def _building(builds: Mapping[int, Part], killed: Part) -> list[str]:
         *lines,
         "",
         f"A build of {max(builds):,} posts was killed (SIGKILL) when {killed['there']:,} were there. The same command "
-        f"went on from there in {killed['seconds']:,.0f} s (peak {killed['peak'] / 2**20:,.0f} MiB); `linker corpus "
+        f"resumed from there in {killed['seconds']:,.0f} s (peak {killed['peak'] / 2**20:,.0f} MiB); `linker corpus "
         f"verify` read all of it in {killed['verify']:,.0f} s and found it whole. Beside the build that was not "
         f"killed: {same}, {killed['posts']:,} of them; their vectors differ by {killed['difference']:.0e} at most.",
         "",
@@ -175,7 +175,7 @@ def _asking(asked: Mapping[int, Part], picture: Path) -> list[str]:
         "over vectors in memory and `argpartition`, no more. *Exact* is `Corpus.rank` with the article's vector given: "
         "scores, near-duplicates once each with their count, the posts read from disk; *approximate* the same with the "
         "index of `linker corpus index`, *with words* adds BM25 scores, as `linker rank` does "
-        "unless told otherwise.",
+        "unless noted otherwise.",
         "",
         f"| posts | {' | '.join(names)} |",
         "|---" * (1 + len(names)) + "|",

@@ -236,7 +236,7 @@ def _median(kappa: int) -> list[str]:
 
 
 def epochs_of(options: argparse.Namespace, name: str) -> str:
-    """How long a run went on, and when its rate fell, from its log."""
+    """How long a run took, and when its learning rate fell, from its log."""
     log = (options.work / f"{name}-log" / "train.jsonl").read_text(encoding="utf-8").splitlines()
     epochs = lowered = 0
     first = None

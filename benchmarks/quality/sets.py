@@ -100,7 +100,7 @@ def _joined(source: Source, articles: list[Row], posts: list[Row]) -> tuple[list
 
 
 def _texts(folder: Path, source: Source, articles: list[Row], posts: list[Row]) -> None:
-    """Titles stand before the text they belong to; full articles' stand alone, too."""
+    """Titles come before their texts; those of full articles are also texts by themselves."""
     if (folder / f"{source.name}-posts.jsonl.gz").exists():
         return
     known = [a for a in articles if source.every_article_is_a_candidate or a["split"] == "train"]

@@ -18,7 +18,7 @@ class Kept:
 
     Args:
         path: read where it exists.
-        today: stands in every new row as `on`.
+        today: the value of `on` in every new row.
     """
 
     path: Path

@@ -121,7 +121,7 @@ class OriginalStarTransformer(nn.Module):
 
 
 class EveryToken(Encoder):
-    """One of our encoders, with every token projected, however often its word stands in the batch."""
+    """One of our encoders, with every token projected, however often its word occurs in the batch."""
 
     def __init__(self, inner: StarTransformerEncoder) -> None:
         super().__init__()

@@ -191,7 +191,7 @@ def _end_to_end(r: Results) -> list[str]:
     lines += [
         "Texts per second, tokenizing included on both sides; every round has texts that nobody saw before. "
         f"{r.unknown_words:.1%} of the posts' tokens are outside the vocabulary. MiniLM cuts at 256 word pieces, ours",
-        "at 1,000 words unless said.",
+        "at 1,000 words unless noted.",
         "",
         "| | per second | times MiniLM |",
         "|---|---|---|",

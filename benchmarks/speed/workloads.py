@@ -87,7 +87,7 @@ class Texts:
         )
 
     def vocabulary(self, articles: slice, posts: slice, min_count: int) -> Vocabulary:
-        """The words that stand at least `min_count` times in the named texts."""
+        """The words that occur at least `min_count` times in the named texts."""
         chosen = [*self.article_tokens[articles], *self.post_tokens[posts]]
         counts = Counter(token for text in chosen for token in text)
         return Vocabulary(word for word, count in counts.most_common() if count >= min_count)

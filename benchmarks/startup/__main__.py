@@ -123,7 +123,7 @@ def timed(arguments: str, folder: Path, terminal: bool) -> tuple[float, float, f
 
 
 def rounds(count: int, folders: Sequence[Path]) -> dict[tuple[Path, str], list[Run]]:
-    """So many runs of every command in every folder, in turn; what each imports first is not counted."""
+    """Runs of every command in every folder, in turn; what each imports first is not counted."""
     found: dict[tuple[Path, str], list[Run]] = {
         (folder, case.name): [] for folder in folders for case in CASES
     }

@@ -35,7 +35,7 @@ class EnsembleModel(Model):
             other posts.
 
     Raises:
-        ConfigError: if there are no models, or the numbers of models and weights differ.
+        ConfigError: if `parts` is empty, or the numbers of models and weights differ.
     """
 
     keys_without_weights = frozenset({"weights", "fusion"})

@@ -110,7 +110,7 @@ def test_missing_articles_and_missing_posts_are_reported_together(rank: Rank) ->
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to stand in, with nothing on standard input."""
+    """An empty current folder, with nothing on standard input."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", None)
     return tmp_path

@@ -32,7 +32,7 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Pat
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
-    # The largest file allowed stands for the disk: writing fails in the same way, with EFBIG.
+    # The file size limit plays the part of the disk: writing fails in the same way, with EFBIG.
     code = (
         "import resource, sys; from linker.common.files import atomic_write\n"
         "from linker.common.errors import LinkerError\n"

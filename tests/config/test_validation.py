@@ -1,4 +1,4 @@
-"""Everything that is wrong with a config is told at once, with its path, and nothing is imported for it."""
+"""All errors of a config are reported at once, with their paths, and nothing is imported."""
 
 from __future__ import annotations
 

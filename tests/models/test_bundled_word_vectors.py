@@ -1,4 +1,4 @@
-"""The word vectors that come along, as a part: the same scores, a copy in every model folder, nothing to train."""
+"""The bundled word vectors as a part: the same scores, a copy in every model folder, nothing to train."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models that linker brings along: they load anywhere, and are no worse than BM25 on stories they never saw."""
+"""The bundled models: they load anywhere, and are no worse than BM25 on stories they never saw."""
 
 from __future__ import annotations
 

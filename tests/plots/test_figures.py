@@ -188,7 +188,7 @@ def test_a_model_scores_all_pairs(toy: LinkedPosts) -> None:
 
 
 class Placed(Model):
-    """A model whose post vectors are told by the posts' texts."""
+    """A model whose post vectors are written in the posts' texts."""
 
     def post_vectors(self, posts):
         return np.array([json.loads(post.text) for post in posts], dtype=np.float32)

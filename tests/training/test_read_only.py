@@ -1,4 +1,4 @@
-"""Folders that turn read-only while a run goes on: real rights, also where the tests run as root."""
+"""Folders that become read-only during a run: real permissions, also where the tests run as root."""
 
 import ctypes
 import os

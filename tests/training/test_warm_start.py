@@ -1,4 +1,4 @@
-"""configs/minilm/finetune.jsonnet: training that goes on from the model that comes along."""
+"""configs/minilm/finetune.jsonnet: training that starts from the bundled model."""
 
 from __future__ import annotations
 

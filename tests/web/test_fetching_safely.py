@@ -1,5 +1,5 @@
 """What a stranger makes the server fetch: hostile addresses, redirects, name servers and pages, through the server's
-own address for ranking. A site on loopback stands for both the public and the private internet; connections to
+own address for ranking. A site on loopback represents both the public and the private internet; connections to
 public addresses are led there, so every check is the real one."""
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tests.web.conftest import Client
 
 
 def events(session: Session) -> list[tuple[str, str]]:
-    """What was done, as the journal has it: (kind, post), without what was handed out."""
+    """What was done, as the journal has it: (kind, post), without assignments."""
     lines = (session.folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
     return [(event.kind, event.post) for event in map(event_of, lines) if event.kind != "hand"]
 

@@ -1,4 +1,4 @@
-"""Labels written for a tool and read back are the same labels; files that cannot be are told by line."""
+"""Labels written for a tool and read back are the same labels; errors name the line."""
 
 import csv
 import json

@@ -136,7 +136,7 @@ def test_exploration_draws_its_share_from_the_whole_order() -> None:
     )
     positions = np.array([place[post] for post in mixed.tolist()])
     early = positions[:100]
-    # A quarter comes from anywhere: so about a fifth lies behind the first 133 of the plain order.
+    # A quarter is sampled, so about a fifth comes from after the first 133 of the plain order.
     assert 10 <= (early > 140).sum() <= 30
     stayed = np.array([p for p in early if p <= 140])
     assert (np.diff(stayed) > 0).mean() > 0.6

@@ -296,7 +296,7 @@ def test_nobody_waits_for_the_order(session: Session) -> None:
     assert len(slow.calls) <= 2
     assert slow.calls[-1] == 6
     assert next_id(session) == "p39"
-    # The next process goes on in the order that was computed.
+    # The next process continues in the order that was computed.
     assert [one.post.id for one in Session.open(session.folder).next("lee")] == ["p38"]
 
 
@@ -496,7 +496,7 @@ def test_threads_share_a_session(session: Session) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    # A thread ends when all that is left lies before the others; together they label everything, once.
+    # A thread ends when the rest is assigned to the others; together they label everything once.
     assert sum(session.status().annotators.values()) == session.status().labeled == 40
 
 

@@ -102,7 +102,7 @@ def kill_and_look(folder: Path, rounds: int, seed: int) -> None:
 
 
 def take(line: str, children: list[int], acknowledged: dict[str, list[tuple[str, str]]]) -> bool:
-    """Sort what was said; True where a child is ready."""
+    """Sort the lines of output; True if a child is ready."""
     name, *said = line.split()
     if name == "all":
         children.append(int(said[0]))

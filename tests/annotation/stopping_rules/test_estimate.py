@@ -29,7 +29,7 @@ def test_without_random_labels_the_middle_continues_the_curve() -> None:
     # 8 finds, then 4: with as many labels to come twice, 2 and 1.
     flags = np.r_[np.ones(8), np.zeros(12), np.ones(4), np.zeros(16)]
     assert estimate(screened(flags, np.zeros(40)), 80).middle == 3
-    # No bend yet: it may go on as it is.
+    # No bend yet: the curve may continue.
     assert estimate(screened(np.tile([1, 0], 20), np.zeros(40)), 80).middle == 20
 
 

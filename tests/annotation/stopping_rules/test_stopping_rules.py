@@ -141,7 +141,7 @@ def test_the_simulation_below_is_the_rule_asked_after_every_label(
 
 
 def ending_early(known: int, left: int, rest: int) -> np.ndarray:
-    """A ranking that finds so many and then seems exhausted, with so many left among the rest."""
+    """A ranking that finds some posts and then seems exhausted, with others left among the rest."""
     tail = np.random.default_rng(1).permutation(np.arange(rest) < left)
     return np.r_[np.ones(known, dtype=bool), np.zeros(200, dtype=bool), tail]
 

@@ -1,4 +1,4 @@
-"""`linker config`: complete configs, and every mistake told with its path."""
+"""`linker config`: complete configs, and every mistake reported with its path."""
 
 from __future__ import annotations
 

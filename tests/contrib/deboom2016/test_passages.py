@@ -1,4 +1,4 @@
-"""Neighbouring passages of running text."""
+"""Neighboring passages of running text."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Files whose columns are called otherwise are read, and what was taken is said."""
+"""Files with other column names are read, and the columns used are reported."""
 
 from __future__ import annotations
 

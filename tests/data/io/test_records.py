@@ -175,7 +175,7 @@ def test_parquet_values(tmp_path: Path) -> None:
     assert told == [(3, "empty id")]
 
 
-# What may stand in a line: mostly almost right.
+# Contents of a line, mostly almost valid.
 values = st.one_of(
     st.text(max_size=8),
     st.none(),

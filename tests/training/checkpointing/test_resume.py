@@ -1,4 +1,4 @@
-"""A run that is killed, stopped or hindered, and goes on: as its user meets it."""
+"""Resuming a run that was killed, stopped or could not write, from the user's point of view."""
 
 import errno
 import json

@@ -95,7 +95,7 @@ def run(*arguments: str) -> str:
 
 
 def distil(*arguments: str) -> str:
-    """Run `linker train`; `--epochs` and `--lr` stand for the config keys."""
+    """Run `linker train`; `--epochs` and `--lr` set the config keys."""
     keys = {"--epochs": "trainer.epochs", "--lr": "trainer.optimizer.lr", "--cache": "loss.cache"}
     options = list(arguments)
     for at, word in enumerate(options[:-1]):

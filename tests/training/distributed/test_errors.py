@@ -61,7 +61,7 @@ def failing_run(folder, how, *more):
 
 
 def last_lines(told):
-    """What was told besides the progress."""
+    """The output besides the progress bars."""
     return [
         line
         for line in told.splitlines()

@@ -22,7 +22,7 @@ def halted(processes, seconds):
 
 
 def _work(folder: str) -> None:
-    """Exchange numbers, as a run does after each step, until told to end."""
+    """Exchange numbers, as a run does after each step, until asked to end."""
     from linker.common.console import stderr
     from linker.training.distributed import watchdog
     from linker.training.distributed.process_group import process_group
