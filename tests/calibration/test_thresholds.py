@@ -70,7 +70,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
     assert np.mean(widths) > 0.4 if how == "top" else np.mean(widths) < 0.5
 
 
-def test_a_pile_with_every_label_is_counted() -> None:
+def test_a_set_with_every_label_is_counted() -> None:
     scores, relevant = pile(1, posts=300)
     thresholds = LabeledThresholds(scores, np.arange(300), relevant)
     for kept in (1, 17, 120, 300):
@@ -108,7 +108,7 @@ def test_wishes_are_met_or_refused_with_the_best_there_is() -> None:
         thresholds.for_recall(1.2)
 
 
-def test_how_posts_were_labeled_is_seen_and_told() -> None:
+def test_how_posts_were_labeled_is_detected_and_reported() -> None:
     scores, relevant = pile(3)
     for how, words in (
         ("random", "100 of the 2,000 posts on ranks 1 to 2,000"),
@@ -147,7 +147,7 @@ def test_probabilities_are_those_of_the_truth() -> None:
     np.testing.assert_allclose(got, 1 / (1 + np.exp(4 - 2 * scores)), atol=0.06)
 
 
-def test_labels_that_tell_nothing_are_refused_or_said_to() -> None:
+def test_labels_without_information_are_refused_or_reported() -> None:
     scores, _ = pile(6, posts=100)
     with pytest.raises(DataError, match="0 of 5 labeled posts are relevant"):
         LabeledThresholds(scores, np.arange(5), np.zeros(5, dtype=bool))
@@ -169,7 +169,7 @@ def dev_set(seed: int, articles: int = 40, posts: int = 300) -> tuple[np.ndarray
     return (rng.normal(size=(articles, posts)) + lift * relevance).astype(np.float32), relevance
 
 
-def test_a_calibration_tells_recall_and_precision_of_other_articles() -> None:
+def test_a_calibration_estimates_recall_and_precision_of_other_articles() -> None:
     held: list[tuple[bool, bool]] = []
     for seed in range(12):
         calibration = calibrate(*dev_set(seed))
@@ -241,7 +241,7 @@ def test_a_calibration_comes_back_from_its_file(tmp_path: Path) -> None:
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 
 
-def test_files_that_are_no_calibrations_are_told(tmp_path: Path) -> None:
+def test_files_that_are_not_calibrations_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     calibrate(*dev_set(3, articles=5)).write(path)
     good = json.loads(path.read_text())
@@ -262,7 +262,7 @@ def test_files_that_are_no_calibrations_are_told(tmp_path: Path) -> None:
         Calibration.read(tmp_path / "none.json")
 
 
-def test_too_little_to_calibrate_by_is_told() -> None:
+def test_too_little_to_calibrate_by_is_reported() -> None:
     scores, relevance = dev_set(3)
     relevance[1:] = False
     with pytest.raises(LinkerError, match="1 article with relevant posts"):

@@ -249,7 +249,9 @@ def test_standard_input_with_the_article_on_it_holds_no_posts(
         find_posts(["-"])
 
 
-def test_standard_input_that_is_no_file_holds_no_posts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_that_is_not_a_file_holds_no_posts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=None))
     with pytest.raises(LinkerError, match="no posts to rank"):
         find_posts([])

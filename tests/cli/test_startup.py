@@ -102,7 +102,7 @@ def test_the_status_of_a_session_loads_no_model(tmp_path: Path) -> None:
     assert set((tmp_path / "loaded.txt").read_text().split()) <= {"numpy", "rich", "scipy", "scipy.special"}
 
 
-def test_the_list_tells_what_is_loaded(tmp_path: Path) -> None:
+def test_the_list_shows_what_is_loaded(tmp_path: Path) -> None:
     run(LOADED, tmp_path, "rank", *SAMPLE, "--model", "bm25")
     assert {"numpy", "scipy", "trafilatura"} <= set((tmp_path / "loaded.txt").read_text().split())
 

@@ -63,7 +63,7 @@ def test_alphas_are_read_per_cycle_and_part() -> None:
         assert found.star == pytest.approx(wanted["star", cycle], abs=1e-5)
 
 
-def test_a_fixed_alpha_is_said_to_be_fixed_and_other_models_have_none() -> None:
+def test_a_fixed_alpha_is_reported_as_fixed_and_other_models_have_none() -> None:
     numbers = alphas(star_transformer(alpha=2.0))
     assert not numbers.learned
     assert numbers.cycles[1].star == [2.0, 2.0, 2.0]
@@ -194,7 +194,7 @@ class Placed(Model):
         return np.array([json.loads(post.text) for post in posts], dtype=np.float32)
 
 
-def test_the_most_shared_articles_are_mapped_and_neighbours_stay_neighbours() -> None:
+def test_the_most_shared_articles_are_mapped_and_neighbors_stay_neighbors() -> None:
     articles = [Article(f"a{i}", "", title=f"title {i}") for i in range(4)]
     generator = np.random.default_rng(0)
     posts = []

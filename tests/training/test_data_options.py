@@ -96,7 +96,7 @@ def test_vectors_replace_those_of_the_config_wherever_they_stand() -> None:
     assert use_vectors(named, "mine.txt") == [None]
 
 
-def test_the_choice_between_two_vectors_is_made_once_and_told(tmp_path: Path) -> None:
+def test_the_choice_between_two_vectors_is_made_once_and_reported(tmp_path: Path) -> None:
     def resolved() -> dict[str, Any]:
         return {"model": {"vectors": {"source": "6B.300d", "otherwise": "s.txt", "cache": str(tmp_path)}}}
 

@@ -206,7 +206,7 @@ def test_settings_that_make_no_sense_are_refused_by_name(settings, message):
 
 
 @pytest.mark.parametrize("metric", ["AUC", "r_precision@3000"])
-def test_a_dev_set_that_is_too_small_for_the_metric_is_told(metric, tmp_path):
+def test_a_dev_set_that_is_too_small_for_the_metric_is_reported(metric, tmp_path):
     toy = toy_posts(seed=9)
     dev = LinkedPosts(
         toy.articles[:1], [post for post in toy.posts if toy.articles[0].id in post.article_ids]
@@ -225,7 +225,7 @@ def test_a_dev_set_of_one_article_is_measured_as_far_as_it_can_be(tmp_path):
     assert result.epochs[0]["mAP"] == 1
 
 
-def test_logs_that_cannot_be_written_are_told(tmp_path):
+def test_logs_that_cannot_be_written_are_reported(tmp_path):
     (tmp_path / "log").write_text("a file")
     with pytest.raises(LinkerError, match="log: cannot be written"):
         run(siamese(), tmp_path, callbacks=["json_lines"])

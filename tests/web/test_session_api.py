@@ -93,7 +93,7 @@ def test_a_kill_before_the_label_was_written_loses_nothing(session: Session, tor
     assert events(session) == [("label", post)]
 
 
-def test_a_journal_that_a_kill_cut_still_tells_what_was_done(client: Client, session: Session) -> None:
+def test_a_journal_that_a_kill_cut_still_shows_what_was_done(client: Client, session: Session) -> None:
     post = client.sync()["next"][0]["id"]
     with (session.folder / "journal.jsonl").open("ab") as file:
         file.write(b'{"event":"label","note":"' + b"x" * 2000)  # longer than the line that takes its place
@@ -149,7 +149,7 @@ def test_a_label_is_one_write_to_one_file_and_one_fsync(
             assert f'"post":"{post}"'.encode() in journal.read_bytes()[: synced[0][1]]
 
 
-def test_what_cannot_be_done_is_told_and_holds_up_nothing(client: Client, session: Session) -> None:
+def test_what_cannot_be_done_is_reported_and_holds_up_nothing(client: Client, session: Session) -> None:
     post = client.sync()["next"][0]["id"]
     done = client.sync(
         client.action("label", "no such post", "relevant"),
@@ -167,7 +167,7 @@ def test_what_cannot_be_done_is_told_and_holds_up_nothing(client: Client, sessio
     assert client.post("/api/sessions/gone/sync", json={}).status_code == 404
 
 
-def test_a_full_disk_is_told_and_the_label_comes_again(
+def test_a_full_disk_is_reported_and_the_label_comes_again(
     client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     post = client.sync()["next"][0]["id"]

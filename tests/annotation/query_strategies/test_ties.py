@@ -162,7 +162,7 @@ def test_an_ordering_that_does_not_learn_keeps_ties_whichever_labels_it_knows(tm
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_session_from_before_this_rule_goes_on(tmp_path: Path, kept: bool) -> None:
+def test_a_session_from_before_this_rule_continues(tmp_path: Path, kept: bool) -> None:
     # Written when pools and ties had the order of the file: p8, p7, …, p1.
     shutil.copytree(Path(__file__).parents[2] / "golden" / "annotation" / "session", tmp_path / "job")
     if not kept:

@@ -132,7 +132,7 @@ def test_overlap_is_a_share_of_the_posts(tmp_path: Path) -> None:
     assert 4 <= counts["lee"] <= 20
 
 
-def test_a_post_that_lies_before_somebody_who_left_goes_to_others(
+def test_a_post_that_is_assigned_to_somebody_who_left_goes_to_others(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = next_id(session, "kim")
@@ -191,7 +191,7 @@ def test_undone_posts_are_not_lost_when_the_order_did_not_have_them(
     assert next_id(session, "lee") == first
 
 
-def test_an_undone_post_lies_before_one_annotator_only(session: Session) -> None:
+def test_an_undone_post_is_assigned_to_one_annotator_only(session: Session) -> None:
     first = next_id(session, "kim")
     session.label("lee", first, "relevant")  # from the list
     session.undo("lee")
@@ -199,7 +199,7 @@ def test_an_undone_post_lies_before_one_annotator_only(session: Session) -> None
     assert next_id(session, "lee") == first
 
 
-def test_a_copy_stands_for_its_post(session: Session) -> None:
+def test_a_copy_inherits_its_label(session: Session) -> None:
     session.label("kim", "p0copy", "relevant")
     assert "p0" not in [one.post.id for one in session.next("kim", 50)]
     assert session.status().copies_labeled == 1
@@ -398,7 +398,7 @@ def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Sessi
     assert not (tmp_path / "new").exists()
 
 
-def test_a_start_that_was_killed_is_told_and_can_be_made_again(session: Session, tmp_path: Path) -> None:
+def test_a_start_that_was_killed_is_reported_and_can_be_made_again(session: Session, tmp_path: Path) -> None:
     (session.folder / "session.json").unlink()
     with pytest.raises(DataError, match="its creation was interrupted; create it again"):
         Session.open(session.folder)

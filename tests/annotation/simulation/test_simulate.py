@@ -39,7 +39,7 @@ def run_of(task: Task, places: list[int]) -> Run:
     return Run(Labels(order, task.relevant[order], np.zeros(len(order), dtype=bool)))
 
 
-def test_copies_count_as_found_with_the_post_that_stands_for_them() -> None:
+def test_copies_count_as_found_with_the_post_that_represents_them() -> None:
     task = small()
     assert [post.id for post in task.pool.posts] == ["0", "2", "3", "5", "7"]
     assert [[copy.id for copy in copies] for copies in task.pool.copies] == [["1"], [], ["4"], ["6"], []]

@@ -315,7 +315,7 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     }
 
 
-def test_keys_typed_ahead_are_all_taken_and_the_end_is_told(terminal: Terminal, tmp_path: Path) -> None:
+def test_keys_typed_ahead_are_all_taken_and_the_end_is_reported(terminal: Terminal, tmp_path: Path) -> None:
     terminal.until("q quit")
     terminal.press("y" * 40)
     assert "You may stop" in terminal.until("nothing is left for you to label")

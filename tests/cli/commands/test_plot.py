@@ -147,7 +147,7 @@ def test_the_page_needs_no_matplotlib(run: Run, tmp_path: Path, monkeypatch: pyt
         (("words", "--article", "article.txt", "--model", "bm25", "--out", "w.html"), "bm25: cannot tell"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_message(run: Run, tmp_path: Path, arguments: tuple, said: str) -> None:
+def test_errors_are_reported_in_one_message(run: Run, tmp_path: Path, arguments: tuple, said: str) -> None:
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("error: ")

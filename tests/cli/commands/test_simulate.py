@@ -96,7 +96,7 @@ def test_labels_by_column_and_topic(labeled: Path, tmp_path: Path) -> None:
         (["--relevant", "label", "--stop", "recall,target"], "expected NAME,KEY=VALUE"),
     ],
 )
-def test_mistakes_are_told_in_one_message(
+def test_errors_are_reported_in_one_message(
     labeled: Path,
     arguments: list[str],
     told: str,

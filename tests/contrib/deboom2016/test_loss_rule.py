@@ -64,7 +64,7 @@ def test_a_rise_in_the_last_epoch_of_all_changes_nothing(tmp_path):
     assert rates(tmp_path, [0.9, 0.8, 0.81]) == [0.5, 0.5, 0.5]
 
 
-def test_the_schedule_goes_on_at_the_lowered_rate(tmp_path):
+def test_the_schedule_continues_at_the_lowered_rate(tmp_path):
     plain = rates(tmp_path / "plain", [0.9, 0.8, 0.7, 0.6, 0.5], schedule="linear")
     lowered = rates(tmp_path / "lowered", [0.9, 1.0, 0.7, 0.6, 0.5], schedule="linear", factor=0.25)
     assert lowered == pytest.approx(plain[:2] + [0.25 * rate for rate in plain[2:]])

@@ -64,7 +64,7 @@ def test_an_epoch_has_every_pair_of_a_class_once_and_as_many_others():
     assert pairs_of(data, ClassPairSampler(pairs=8, seed=1), 1) != pairs
 
 
-def test_shorter_epochs_are_drawn_anew():
+def test_shorter_epochs_are_sampled_again():
     data, batches = labeled(), ClassPairSampler(pairs=8, max_pairs=20)
     first, second = pairs_of(data, batches, 1), pairs_of(data, batches, 2)
     assert len(first) == len(second) == 20

@@ -42,7 +42,7 @@ def test_texts_of_one_class_belong_together(tmp_path):
     assert data.posts[0].article_ids is data.posts[2].article_ids
 
 
-def test_texts_may_stand_in_the_file_of_the_labels_under_any_names(tmp_path):
+def test_texts_may_be_in_the_file_of_the_labels_under_any_names(tmp_path):
     file = tmp_path / "stance.tsv"
     file.write_text("task\tlabel\ttext\nabortion\tfavor\tone\nabortion\tagainst\ttwo\n")
     columns = LabeledColumns(LabelColumns(id=None, topic="task", label="label"))
@@ -63,7 +63,7 @@ def test_texts_may_stand_in_the_file_of_the_labels_under_any_names(tmp_path):
         ({"rows": []}, ["labels.csv: does not contain a single labeled text"]),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(tmp_path, change, told):
+def test_errors_are_reported_with_file_and_line(tmp_path, change, told):
     with pytest.raises(DataError) as error:
         LabeledTexts(**write(tmp_path, **change)).read()
     for part in told:

@@ -51,7 +51,7 @@ def test_topic_words_are_frequent_here_and_rare_elsewhere():
     assert topic_words(POSTS, count=1) == {"trains": ["asks"], "sugar": ["cola"]}
 
 
-def test_nothing_tells_the_topic_any_more():
+def test_nothing_reveals_the_topic():
     changer = TopicReplacer(POSTS, seed=2)
     for own in POSTS[:5]:
         new = changer.replace(own)

@@ -78,7 +78,7 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
         ),
     ],
 )
-def test_what_cannot_be_augmented_is_told(network, tmp_path, arguments, told):
+def test_what_cannot_be_augmented_is_reported(network, tmp_path, arguments, told):
     code, output = linker(
         "mine", "augmented", LABELS, "--model", network, "--out", str(tmp_path / "out"), *arguments
     )
@@ -87,7 +87,7 @@ def test_what_cannot_be_augmented_is_told(network, tmp_path, arguments, told):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_model_that_cannot_guess_words_is_told(tmp_path):
+def test_a_model_that_cannot_guess_words_is_reported(tmp_path):
     code, output = linker(
         "mine", "augmented", LABELS, "--texts", TEXTS, "--model", str(tiny("bert", tmp_path / "plain")),
         "--out", str(tmp_path / "out"),

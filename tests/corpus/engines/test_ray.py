@@ -177,7 +177,7 @@ def test_nobody_else_reaches_a_cluster_on_this_machine(cluster):
 
 @with_ray
 @pytest.mark.slow
-def test_what_goes_wrong_in_workers_is_told_and_what_was_appended_stays(
+def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
     tmp_path, model_folder, cluster, monkeypatch
 ):
     monkeypatch.setattr(ray_cluster, "RETRIES", 1)

@@ -76,7 +76,7 @@ def test_most_of_the_best_with_their_exact_scores(tmp_path, similarity, lengths)
     assert np.mean(shares) > 0.9
 
 
-def test_the_recall_that_is_told_is_the_recall(tmp_path):
+def test_the_reported_recall_is_the_recall(tmp_path):
     vectors, articles = some_vectors(), some_vectors(31, seed=0)
     facts = make_index(tmp_path, vectors, "cosine", articles)
     index = Index.open(tmp_path)

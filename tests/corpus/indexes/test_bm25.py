@@ -131,7 +131,7 @@ def test_fusion_is_that_of_the_hybrid_model(built, model_folder):
         assert {one.post.id: one.score for one in german} == kept, "conditions change no score"
 
 
-def test_an_even_sample_stands_for_all(monkeypatch):
+def test_an_even_sample_represents_all(monkeypatch):
     monkeypatch.setattr(fusion, "_RUN", 100)
     scores = np.random.default_rng(0).standard_normal(20_001).astype(np.float32)
     runs = sample(len(scores))

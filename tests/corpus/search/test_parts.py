@@ -47,7 +47,7 @@ def test_a_corpus_scores_as_the_whole_model(folder, tmp_path):
     assert [ranked.score for ranked in got] == sorted((ranked.score for ranked in got), reverse=True)
 
 
-def test_the_model_that_comes_along_is_found_again(tmp_path, monkeypatch):
+def test_the_bundled_model_is_found_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(20))
     build_corpus(tmp_path / "corpus", [posts], DISTILLED, PostColumns())

@@ -134,7 +134,7 @@ def test_what_is_made_from_the_posts_is_made_again(corpus, harm):
 
 @pytest.mark.parametrize("harm", ["half", "missing"])
 @pytest.mark.parametrize("kind", ["newest version", "posts"])
-def test_damage_is_told_without_verifying(corpus, tmp_path, kind, harm):
+def test_damage_is_reported_without_verifying(corpus, tmp_path, kind, harm):
     for path in kinds(corpus)[kind]:
         whole = path.read_bytes()
         path.unlink()

@@ -90,7 +90,7 @@ def test_texts_are_cut_at_their_limits():
     assert len(model.post_tokens(Post("p", long)).ids) == 200
 
 
-def test_words_are_told_apart_also_when_unknown():
+def test_words_are_distinguished_also_when_unknown():
     model = prepared("mean")
     vectors = model.encode(
         [model.post_tokens(Post("p", text)) for text in ("qwertyuiop", "zxcvbnm", "qwertyuiop")]

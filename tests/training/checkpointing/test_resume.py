@@ -127,7 +127,7 @@ def killed_at(workplace, out, step=5):
     assert run(workplace, *train(out), prepare=DieAtStep(step))[0] == -signal.SIGKILL
 
 
-def test_an_unfinished_run_is_not_begun_anew_by_mistake(workplace, out):
+def test_an_unfinished_run_is_not_started_again_by_mistake(workplace, out):
     killed_at(workplace, out, step=8)
     code, told = run(workplace, *train(out))
     assert code == 2
@@ -270,7 +270,7 @@ class FullDisk:
         checkpoint.save = full
 
 
-def test_a_full_disk_is_told_and_the_checkpoint_before_is_kept(workplace, out):
+def test_a_full_disk_is_reported_and_the_checkpoint_before_is_kept(workplace, out):
     code, told = run(workplace, *train(out), prepare=FullDisk(4, 5))
     assert code == 0
     assert told.count("warning") == 2
@@ -286,7 +286,7 @@ class FullDiskThenDeath(FullDisk):
 
 
 @pytest.mark.slow
-def test_a_run_that_dies_on_a_full_disk_goes_on_from_the_last_that_was_written(workplace, out):
+def test_a_run_that_dies_on_a_full_disk_resumes_from_the_last_that_was_written(workplace, out):
     assert run(workplace, *train(out), prepare=FullDiskThenDeath(6, 99))[0] == -signal.SIGKILL
     code, told = run(workplace, *train(out, "--resume"))
     assert code == 0

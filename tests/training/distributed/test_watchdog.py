@@ -67,7 +67,7 @@ def told(folder):
     return [(folder / f"stderr{rank}").read_text() for rank in (0, 1)]
 
 
-def test_a_run_that_is_halted_as_a_whole_goes_on(group, tmp_path):
+def test_a_run_that_is_halted_as_a_whole_continues(group, tmp_path):
     halted(group, SILENCE_SECONDS + 1.5)
     before = int((tmp_path / "round0").read_text() or 0)
     # Long enough for an alarm, if there were one.
