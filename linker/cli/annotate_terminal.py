@@ -103,13 +103,15 @@ def agreement_text(session: Session, agreement: Agreement) -> str:
         f"disagreements                   {len(agreement.disagreements):,}",
     ]
     texts = {post.id: post.text for post in session.pool.posts}
-    for one in agreement.disagreements:
-        labels = ", ".join(f"{name} {'relevant' if value else 'not'}" for name, value in one.labels.items())
-        holds = "relevant" if agreement.holds[one.post_id] else "not"
+    for disagreement in agreement.disagreements:
+        labels = ", ".join(
+            f"{name} {'relevant' if value else 'not'}" for name, value in disagreement.labels.items()
+        )
+        holds = "relevant" if agreement.holds[disagreement.post_id] else "not"
         lines += [
             "",
-            printable(f"{one.post_id}: {labels}; now {holds}"),
-            f"  {printable(texts[one.post_id])}",
+            printable(f"{disagreement.post_id}: {labels}; now {holds}"),
+            f"  {printable(texts[disagreement.post_id])}",
         ]
     return "\n".join(lines)
 
@@ -123,8 +125,12 @@ def agreement_record(agreement: Agreement) -> dict[str, Any]:
             {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in agreement.kappas.items()
         ],
         "disagreements": [
-            {"post": one.post_id, "labels": one.labels, "holds": agreement.holds[one.post_id]}
-            for one in agreement.disagreements
+            {
+                "post": disagreement.post_id,
+                "labels": disagreement.labels,
+                "holds": agreement.holds[disagreement.post_id],
+            }
+            for disagreement in agreement.disagreements
         ],
     }
 

@@ -49,7 +49,7 @@ class Registrable:
             components = Registrable._registry.setdefault(cls, {})
             known = components.get(name, component)
             if (known.__module__, known.__qualname__) != (component.__module__, component.__qualname__):
-                both = " and ".join(f"{one.__module__}:{one.__qualname__}" for one in (known, component))
+                both = " and ".join(f"{c.__module__}:{c.__qualname__}" for c in (known, component))
                 raise ConfigError(f'{cls.__name__} "{name}" is registered twice: {both}')
             components[name] = component
             return component

@@ -212,7 +212,7 @@ class Checker:
             return self._component(spec, names, default, value, path, complete)
         if not isinstance(value, dict):
             return self._unexpected(Instance(reference), value, path)
-        return self._made(spec, None, value, path, complete)
+        return self._object(spec, None, value, path, complete)
 
     def _component(
         self,
@@ -242,9 +242,9 @@ class Checker:
                 return NOTHING
             # A misspelled name should not hide the other problems of the component that was likely meant.
         spec = catalog.spec(names[name])
-        return self._made(spec, name, value, path, complete) if spec else NOTHING
+        return self._object(spec, name, value, path, complete) if spec else NOTHING
 
-    def _made(
+    def _object(
         self, spec: ClassSpec, name: str | None, value: dict[str, Any], path: str, complete: bool
     ) -> Node:
         needed = [key for key, required in spec.supplied if required]

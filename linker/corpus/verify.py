@@ -39,8 +39,8 @@ def faults(store: Store) -> Iterator[Fault]:
         yield Fault(CHECKSUMS, f"{CHANGED}, in line {lines}; {MEND}")
     # An interruption can keep at most one append from being recorded.
     elif sum(name.startswith(VERSIONS) and name not in checksums.known for name in present) > 1:
-        there = (store.folder / CHECKSUMS).exists()
-        yield Fault(CHECKSUMS, f"{'lacks lines' if there else 'is missing'}; {MEND}")
+        recorded = (store.folder / CHECKSUMS).exists()
+        yield Fault(CHECKSUMS, f"{'lacks lines' if recorded else 'is missing'}; {MEND}")
     damaged = False
     for name in track(present, "reading files", len(present)):
         # Without a checksum: its append was interrupted before recording it; its rows are read below.
@@ -74,7 +74,7 @@ def _rows(store: Store) -> Iterator[Fault]:
             yield Fault(file.path.name, f"holds more than the {count:,} posts; {_AGAIN}")
     if dataset is None:
         return
-    there = {file: file.there(count) for file in derived}
+    rows = {file: file.existing(count) for file in derived}
     ids, place = KeySet(), 0
     posts = batches(dataset, ["id", "text", "vector"])
     for batch in track(posts, "reading posts", -(-count // ROWS_AT_ONCE)):
@@ -86,12 +86,12 @@ def _rows(store: Store) -> Iterator[Fault]:
         vectors = vectors_in(batch)
         if not np.isfinite(vectors).all():
             yield Fault(POSTS, f"an embedding is not finite {where}; build the corpus again")
-        for file in list(there):
+        for file in list(rows):
             expected = vectors if file is matrix else signatures(batch.column("text").to_pylist())
-            own = there[file][place : place + len(batch)]
-            if not np.array_equal(own, expected[: len(own)]):
+            stored = rows[file][place : place + len(batch)]
+            if not np.array_equal(stored, expected[: len(stored)]):
                 yield Fault(file.path.name, f"differs from the posts; {_AGAIN}")
-                del there[file]
+                del rows[file]
         place += len(batch)
-    if len(there.get(signed, ())) == count and not groups.fits(there[signed]):
+    if len(rows.get(signed, ())) == count and not groups.fits(rows[signed]):
         yield Fault(GROUPS, f"differs from the posts; {_AGAIN}")

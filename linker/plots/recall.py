@@ -112,26 +112,26 @@ def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
             found.append(Curve(row["task"], row["strategy"], curve))
     if not found:
         raise DataError(f"{path}: contains no curve")
-    tasks = list(dict.fromkeys(one.task for one in found))
+    tasks = list(dict.fromkeys(curve.task for curve in found))
     if task is not None and task not in tasks:
         raise DataError(f"{path}: unknown task {task!r}; its tasks: {', '.join(tasks)}")
-    return [one for one in found if task in (None, one.task)]
+    return [curve for curve in found if task in (None, curve.task)]
 
 
 def recall(curves: Iterable[HasCurve]) -> Recall:
     """Average curves with equal numbers of steps: one panel per task, or a single one if there are many tasks."""
     curves = list(curves)
-    tasks = list(dict.fromkeys(one.task for one in curves))
+    tasks = list(dict.fromkeys(curve.task for curve in curves))
     labels = np.linspace(0, 1, len(curves[0].curve))
     groups = [[task] for task in tasks] if len(tasks) <= _MOST else [tasks]
-    names = list(dict.fromkeys(one.strategy for one in curves))
+    names = list(dict.fromkeys(curve.strategy for curve in curves))
     found = []
     for group in groups:
         name = group[0] if len(group) == 1 else f"mean of {len(group):,} tasks"
         strategies = [
             _strategy(strategy, own, labels)
             for strategy in names
-            if (own := [one for one in curves if one.strategy == strategy and one.task in group])
+            if (own := [curve for curve in curves if curve.strategy == strategy and curve.task in group])
         ]
         found.append(Panel(name, strategies))
     return Recall(_rounded(labels), found)
@@ -139,8 +139,8 @@ def recall(curves: Iterable[HasCurve]) -> Recall:
 
 def _strategy(name: str, curves: Sequence[HasCurve], labels: np.ndarray) -> Strategy:
     by_task: dict[str, list[Sequence[float]]] = {}
-    for one in curves:
-        by_task.setdefault(one.task, []).append(one.curve)
+    for curve in curves:
+        by_task.setdefault(curve.task, []).append(curve.curve)
     mean = np.mean([np.mean(own, axis=0) for own in by_task.values()], axis=0)
     enough = np.flatnonzero(mean >= 0.95 - 1e-9)
     return Strategy(name, _rounded(mean), _rounded(labels[enough])[0] if len(enough) else None)
@@ -162,7 +162,7 @@ def figure(numbers: Recall) -> Figure:
     columns = min(count, _COLUMNS)
     rows = math.ceil(count / columns)
     figure, axes = panels(2.9 * columns + 1.8 + 1.5 * (count == 1), 2.7 * rows + 0.6, columns, rows=rows)
-    names = list(dict.fromkeys(one.name for panel in numbers.panels for one in panel.strategies))
+    names = list(dict.fromkeys(strategy.name for panel in numbers.panels for strategy in panel.strategies))
     handles: dict[str, Line2D] = {}
     for place, (axis, panel) in enumerate(zip(axes, numbers.panels)):
         handles = {**_draw(axis, numbers.labels, panel, names, show_labels=count == 1), **handles}
@@ -184,15 +184,15 @@ def _draw(
 ) -> dict[str, Line2D]:
     """Plot one panel; with `show_labels`, the legend shows after how many labels 95 % are found."""
     lines = {}
-    for one in panel.strategies:
-        place = names.index(one.name)
-        name = label(one.name, 36)
+    for strategy in panel.strategies:
+        place = names.index(strategy.name)
+        name = label(strategy.name, 36)
         if show_labels:
-            share = one.labels_to_95
+            share = strategy.labels_to_95
             name += "\nnever 95 %" if share is None else f"\n95 % after {100 * share:.0f} % of the labels"
-        (lines[one.name],) = axis.plot(
+        (lines[strategy.name],) = axis.plot(
             [100 * share for share in labels],
-            [100 * share for share in one.recall],
+            [100 * share for share in strategy.recall],
             _LINES[place // len(COLORS) % len(_LINES)],
             color=COLORS[place % len(COLORS)],
             label=name,

@@ -74,11 +74,11 @@ def figure(numbers: Reliability) -> Figure:
     """Plot observed relevance against probability on the left, and the number of pairs on the right."""
     figure, (axis, counts) = panels(7.6, 3.6, 2, [1.15, 1])
     axis.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2)
-    predicted = [one.predicted for one in numbers.bins]
-    observed = [one.observed for one in numbers.bins]
+    predicted = [bin_.predicted for bin_ in numbers.bins]
+    observed = [bin_.observed for bin_ in numbers.bins]
     reach = [
-        [one.observed - one.observed_low for one in numbers.bins],
-        [one.observed_high - one.observed for one in numbers.bins],
+        [bin_.observed - bin_.observed_low for bin_ in numbers.bins],
+        [bin_.observed_high - bin_.observed for bin_ in numbers.bins],
     ]
     axis.errorbar(
         predicted,
@@ -96,9 +96,9 @@ def figure(numbers: Reliability) -> Figure:
     axis.set_ylabel("share that is relevant (95 % interval)")
     axis.set_title(f"{numbers.method.capitalize()}: calibration error {numbers.calibration_error:.2g}")
     axis.text(0.98, 0.03, "dotted: perfect", transform=axis.transAxes, color=GREY, size=8, ha="right")
-    middles = [(one.low + one.high) / 2 for one in numbers.bins]
-    width = min(one.high - one.low for one in numbers.bins)
-    counts.bar(middles, [one.count for one in numbers.bins], 0.86 * width, color=COLORS[5])
+    middles = [(bin_.low + bin_.high) / 2 for bin_ in numbers.bins]
+    width = min(bin_.high - bin_.low for bin_ in numbers.bins)
+    counts.bar(middles, [bin_.count for bin_ in numbers.bins], 0.86 * width, color=COLORS[5])
     counts.set_yscale("log")
     counts.set_ylim(bottom=0.8)
     counts.set_xlim(-0.02, 1.02)

@@ -56,22 +56,22 @@ def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
     }
 
 
-def suggestion_view(one: Suggestion) -> dict[str, Any]:
+def suggestion_view(suggestion: Suggestion) -> dict[str, Any]:
     """Return the view of a suggestion."""
     return {
-        **post_view(one.post, one.marks),
-        "copies": one.copies,
-        "score": one.score,
-        "position": one.position,
-        "random": one.at_random,
-        "note": one.note,
-        "words": one.article_words,
+        **post_view(suggestion.post, suggestion.marks),
+        "copies": suggestion.copies,
+        "score": suggestion.score,
+        "position": suggestion.position,
+        "random": suggestion.at_random,
+        "note": suggestion.note,
+        "words": suggestion.article_words,
     }
 
 
-def labeled_view(one: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def labeled_view(post: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the view of a post with its labels, as (annotator, value)."""
-    return {**post_view(one.post), "score": one.score, "labels": names, "note": one.note or ""}
+    return {**post_view(post.post), "score": post.score, "labels": names, "note": post.note or ""}
 
 
 def article_view(article: Article) -> dict[str, Any]:

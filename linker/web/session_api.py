@@ -108,7 +108,7 @@ class SessionApi:
         suggestions = self.session.next(annotator, count) if annotator.strip() else []
         return {
             "done": done,
-            "next": [suggestion_view(one) for one in suggestions],
+            "next": [suggestion_view(suggestion) for suggestion in suggestions],
             "status": status_view(self.session.status()),
         }
 
@@ -162,7 +162,9 @@ class SessionApi:
                     given.append((record.annotator or "", record.value))
                 posts[record.post.id] = record if before is None else _both(before, record)
             oldest = datetime(1, 1, 1, tzinfo=timezone.utc)
-            in_order = sorted(posts.values(), key=lambda one: (one.time or oldest, one.score), reverse=True)
+            in_order = sorted(
+                posts.values(), key=lambda post: (post.time or oldest, post.score), reverse=True
+            )
             self._listed = length, [(post, labels[post.post.id]) for post in in_order]
         return self._listed[1]
 

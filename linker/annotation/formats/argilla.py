@@ -47,12 +47,12 @@ class ArgillaFormat(LabelFormat):
             questions = an_object(record.get("responses") or {}, f"{where}: responses")
             responses = {
                 question: [
-                    an_object(one, f"{where}: {question}")
-                    for one in a_list(questions.get(question), f"{where}: {question}")
+                    an_object(answer, f"{where}: {question}")
+                    for answer in a_list(questions.get(question), f"{where}: {question}")
                 ]
                 for question in ("label", "note")
             }
-            notes = {one.get("user_id"): text_of(one, "value", where) for one in responses["note"]}
+            notes = {answer.get("user_id"): text_of(answer, "value", where) for answer in responses["note"]}
             for response in responses["label"]:
                 user, value = text_of(response, "user_id", where), value_of(response.get("value"), where)
                 # Argilla writes discarded responses without a status, and mostly without a value.
@@ -83,7 +83,7 @@ def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
         "fields": {"text": post.text},
         "metadata": {**metadata, "annotators": [record.annotator for record in given if record.annotator]},
         "suggestions": {},
-        "responses": {question: one for question, one in responses.items() if one},
+        "responses": {question: answer for question, answer in responses.items() if answer},
         "vectors": {},
     }
 

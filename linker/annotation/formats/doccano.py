@@ -44,7 +44,7 @@ class DoccanoFormat(LabelFormat):
             post_id, value = id_of(record, where), value_of(labels[0], where) if labels else None
             if value is None:
                 continue
-            comments = [str(one) for one in a_list(record.get("Comments"), f"{where}: Comments")]
+            comments = [str(comment) for comment in a_list(record.get("Comments"), f"{where}: Comments")]
             found.append(
                 ImportedLabel(
                     post_id,

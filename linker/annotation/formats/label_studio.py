@@ -72,8 +72,8 @@ class LabelStudioFormat(LabelFormat):
         labels = []
         for number, where, task in read_json_list(path):
             post_id = id_of(an_object(task.get("data"), f"{where}: data"), f"{where}: data")
-            for told in a_list(task.get("annotations"), f"{where}: annotations"):
-                annotation = an_object(told, f"{where}: annotation")
+            for value in a_list(task.get("annotations"), f"{where}: annotations"):
+                annotation = an_object(value, f"{where}: annotation")
                 value, note = _label_and_note(annotation, where)
                 if value is not None:
                     time = time_of(annotation.get("updated_at") or annotation.get("created_at"), where)
@@ -105,8 +105,8 @@ def _label_and_note(annotation: dict[str, Any], where: str) -> tuple[LabelValue 
     """Return the label and the note of an annotation."""
     choices: list[Any] = []
     notes: list[str] = []
-    for told in a_list(annotation.get("result"), f"{where}: result"):
-        region = an_object(told, f"{where}: result")
+    for item in a_list(annotation.get("result"), f"{where}: result"):
+        region = an_object(item, f"{where}: result")
         value = an_object(region.get("value", {}), f"{where}: value")
         choices += a_list(value.get("choices"), f"{where}: choices")
         if region.get("type") == "textarea":
@@ -121,11 +121,11 @@ def _label_and_note(annotation: dict[str, Any], where: str) -> tuple[LabelValue 
 
 
 def _annotator(annotation: dict[str, Any], where: str) -> str | None:
-    told = annotation.get("completed_by")
-    if isinstance(told, dict):
-        told = told.get("email") or told.get("username") or told.get("id")
+    user = annotation.get("completed_by")
+    if isinstance(user, dict):
+        user = user.get("email") or user.get("username") or user.get("id")
     return (
-        text_of({"completed_by": told}, "completed_by", where)
+        text_of({"completed_by": user}, "completed_by", where)
         or text_of(annotation, "annotator", where)
         or None
     )

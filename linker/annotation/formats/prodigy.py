@@ -84,7 +84,7 @@ def _value(record: dict[str, Any], where: str) -> LabelValue | None:
         )
     if answer != "accept" or "accept" not in record:
         return _VALUES[answer]
-    chosen = [value_of(one, where) for one in a_list(record["accept"], f"{where}: accept")]
+    chosen = [value_of(label, where) for label in a_list(record["accept"], f"{where}: accept")]
     if len(chosen) > 1:
         raise DataError(f"{where}: has {len(chosen)} labels; a post is relevant, not, or skipped")
     return chosen[0] if chosen else "not"

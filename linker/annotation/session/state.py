@@ -162,12 +162,15 @@ class SessionState:
                 places.setdefault(place)
             else:
                 places.pop(place, None)
-        said = self.value(place)
-        if said is None:
+        relevant = self.value(place)
+        if relevant is None:
             self._labeled.pop(place, None)
         else:
-            self._labeled[place] = (said, self._labeled[place][1] if place in self._labeled else at_random)
-        self.labeled[place] = said is not None
+            self._labeled[place] = (
+                relevant,
+                self._labeled[place][1] if place in self._labeled else at_random,
+            )
+        self.labeled[place] = relevant is not None
 
     def value(self, place: int) -> bool | None:
         """Return whether a post is relevant: the adjudicated label, else the majority; a tie counts as relevant.
@@ -176,8 +179,8 @@ class SessionState:
         """
         if self.is_resolved(place):
             return self.resolved[place].value == "relevant"
-        said = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
-        return 2 * sum(said) >= len(said) if said else None
+        votes = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
+        return 2 * sum(votes) >= len(votes) if votes else None
 
     def is_resolved(self, place: int) -> bool:
         """Return whether a post has an adjudicated label."""
@@ -187,8 +190,8 @@ class SessionState:
         """Return the posts with as many labels `relevant` as `not`, and no adjudicated label."""
         places = []
         for place in self._several:
-            said = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
-            if 2 * sum(said) == len(said) and not self.is_resolved(place):
+            votes = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
+            if 2 * sum(votes) == len(votes) and not self.is_resolved(place):
                 places.append(place)
         return places
 

@@ -89,7 +89,10 @@ def agreement_of(state: SessionState, pool: Pool) -> Agreement:
         krippendorff_alpha(votes.values()),
         pairwise_kappas(votes),
         differing,
-        {one.post_id: bool(state.value(state.places[one.post_id])) for one in differing},
+        {
+            disagreement.post_id: bool(state.value(state.places[disagreement.post_id]))
+            for disagreement in differing
+        },
     )
 
 
@@ -100,12 +103,12 @@ def status_of(
     labels, annotators = state.labels(), state.annotators
     skipped = {
         place
-        for one in annotators.values()
-        for place, given in one.given.items()
+        for annotator in annotators.values()
+        for place, given in annotator.given.items()
         if given.value == "skip" and not state.labeled[place]
     }
-    seconds = sum(one.work.total_seconds() for one in annotators.values())
-    worked = sum(one.worked for one in annotators.values())
+    seconds = sum(annotator.work.total_seconds() for annotator in annotators.values())
+    worked = sum(annotator.worked for annotator in annotators.values())
     return Status(
         posts=len(pool),
         labeled=len(labels),

@@ -90,7 +90,9 @@ class Sources:
             names |= new
             renames = [re.compile(rb"%s\s+as\s+(\w+)" % name) for name in new]
             texts = [self._text(name) for name in self.files]
-            new = {match[1] for one in renames for text in texts for match in one.finditer(text)} - names
+            new = {
+                match[1] for rename in renames for text in texts for match in rename.finditer(text)
+            } - names
         return names
 
     def _text(self, name: str) -> bytes:

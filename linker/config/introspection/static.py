@@ -208,7 +208,7 @@ def _lineage(sources: Sources, definition: Definition) -> tuple[str, ...]:
             {
                 ancestor.reference
                 for ancestor in _ancestors(sources, definition)
-                if any(is_family(sources, one.reference) for one in _ancestors(sources, ancestor))
+                if any(is_family(sources, base.reference) for base in _ancestors(sources, ancestor))
             }
         )
     )

@@ -37,7 +37,7 @@ class Groups:
             LinkerError: if the disk is full.
         """
         rows = dataset.count_rows()
-        if self._there(rows):
+        if self._is_complete(rows):
             return np.fromfile(self._groups, dtype=np.int64)
 
         def signed(have: int) -> Iterator[np.ndarray]:
@@ -54,9 +54,9 @@ class Groups:
 
     def fits(self, signed: np.ndarray) -> bool:
         """Return whether the stored groups, if any, are those of the signatures of all posts."""
-        return not self._there(len(signed)) or np.array_equal(
+        return not self._is_complete(len(signed)) or np.array_equal(
             np.fromfile(self._groups, dtype=np.int64), linked_groups(signed)
         )
 
-    def _there(self, rows: int) -> bool:
+    def _is_complete(self, rows: int) -> bool:
         return self._groups.is_file() and self._groups.stat().st_size == rows * 8

@@ -41,11 +41,13 @@ class Segment(NamedTuple):
     def joined(self, other: Segment) -> Segment:
         """Return the segment of these posts followed by those of `other`."""
         both = (self, other)
-        keys = np.concatenate([np.repeat(one.words, np.diff(one.ends, prepend=0)) for one in both])
+        keys = np.concatenate(
+            [np.repeat(segment.words, np.diff(segment.ends, prepend=0)) for segment in both]
+        )
         order = np.argsort(keys, kind="stable")
         places = np.concatenate([self.places, other.places + np.int32(len(self.lengths))])
-        counts = np.concatenate([one.counts for one in both])
-        lengths = np.concatenate([one.lengths for one in both])
+        counts = np.concatenate([segment.counts for segment in both])
+        lengths = np.concatenate([segment.lengths for segment in both])
         return segment_of(keys[order], places[order], counts[order], lengths)
 
 

@@ -48,7 +48,7 @@ class RowFile:
         """Return the number of complete rows."""
         return self.path.stat().st_size // self._row if self.path.is_file() else 0
 
-    def there(self, rows: int) -> np.ndarray:
+    def existing(self, rows: int) -> np.ndarray:
         """Return the first `rows` rows, or as many as exist."""
         have = min(rows, self.rows())
         if not have:
@@ -94,7 +94,7 @@ class RowFile:
                         f"{self.path}: cannot be written ({error.strerror}); make room and try again"
                     ) from error
                 raise
-        return self.there(rows)
+        return self.existing(rows)
 
     def _fill(self, file: IO[bytes], rows: int, make: Callable[[int], Iterable[np.ndarray]]) -> None:
         have = self._tidy(file)
@@ -105,8 +105,8 @@ class RowFile:
     def _elsewhere(self, rows: int, make: Callable[[int], Iterable[np.ndarray]]) -> np.ndarray:
         with tempfile.TemporaryFile() as file:
             if self.path.is_file():
-                with open(self.path, "rb") as there:
-                    shutil.copyfileobj(there, file)
+                with open(self.path, "rb") as source:
+                    shutil.copyfileobj(source, file)
             self._fill(file, rows, make)
             file.flush()
             return np.memmap(file, dtype=self._dtype, mode="r", shape=(rows, self._width))

@@ -196,10 +196,10 @@ class Parts:
             none = part.post_vectors([])
             assert none is not None  # it has vectors
             file = RowFile(self._folder / f"vectors-{number}.f32", np.float32, none.shape[1])
-            self._vectors[id(part)] = file.complete(self.dataset.count_rows(), self._made(part))
+            self._vectors[id(part)] = file.complete(self.dataset.count_rows(), self._missing_vectors(part))
         return self._vectors[id(part)]
 
-    def _made(self, part: Model) -> Callable[[int], Iterator[np.ndarray]]:
+    def _missing_vectors(self, part: Model) -> Callable[[int], Iterator[np.ndarray]]:
         def vectors(have: int) -> Iterator[np.ndarray]:
             for batch in batches(self.dataset, ["text"], have):
                 made = part.post_vectors([Post("", text) for text in batch.column("text").to_pylist()])

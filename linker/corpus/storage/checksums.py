@@ -59,7 +59,7 @@ class ChecksumWriter:
         self._folder = folder
         self._known: set[str] | None = None
 
-    def take(self) -> None:
+    def record(self) -> None:
         """Record the checksums of new files; for the writer of the corpus."""
         path = self._folder / CHECKSUMS
         if self._known is None:

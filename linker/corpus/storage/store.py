@@ -62,7 +62,7 @@ class Store:
     def __init__(self, folder: Path, facts: CorpusMetadata) -> None:
         self.folder = folder
         self.facts = facts
-        self._seal = ChecksumWriter(folder)
+        self._checksums = ChecksumWriter(folder)
 
     @classmethod
     def create(cls, folder: Path, facts: CorpusMetadata) -> Store:
@@ -190,7 +190,7 @@ class Store:
             LinkerError: if they cannot be written.
         """
         with self.write_errors():
-            self._seal.take()
+            self._checksums.record()
 
     def sweep(self) -> None:
         """Remove files of interrupted appends; for the writer, before it appends."""

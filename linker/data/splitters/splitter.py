@@ -102,10 +102,5 @@ def require_links(part: LinkedPosts, name: str) -> LinkedPosts:
     return part
 
 
-def tell(message: str) -> None:
-    """Say on standard error what the division did that one might not expect."""
-    warn(message)
-
-
 def _links(posts: Iterable[Post]) -> int:
     return sum(len(post.article_ids) for post in posts)
