@@ -103,7 +103,7 @@ def topics(folder: Path) -> Iterator[Source]:
 
 
 def seeds_of(name: str, learning: int) -> int:
-    """Runs of a strategy: learning takes the time, the others are cheap."""
+    """Return the number of runs of a strategy; learning strategies are slow, the others are cheap."""
     return learning if name == "learning" else SEEDS
 
 
@@ -118,7 +118,7 @@ def linker_runs(task: Task, growth: float, wanted: Sequence[tuple[str, int]]) ->
 def asreview_runs(
     tasks: Sequence[Task], python: str, growth: float, folder: Path, seed: int
 ) -> dict[str, dict[str, Any]]:
-    """ASReview's outcome on each task; one process does all that are not there yet."""
+    """Return ASReview's outcome on each task; one process computes all missing ones."""
     orders = {task.name: folder / f"{task.name}-{growth:g}-{seed}.json" for task in tasks}
     missing = [task for task in tasks if not orders[task.name].is_file()]
     if missing:

@@ -43,7 +43,7 @@ class Collection:
 
 
 def measured(thresholds: Thresholds, score: float, scores: np.ndarray, relevant: np.ndarray) -> list[float]:
-    """Does the interval hold the truth, how wide is it, how far is the estimate: of precision, then of recall."""
+    """Return coverage, width and error of the intervals: of precision, then of recall."""
     one, kept = thresholds.at(score), scores >= np.float32(score)
     truths = float(relevant[kept].mean()), float(relevant[kept].sum() / relevant.sum())
     found = []
@@ -96,7 +96,7 @@ def line(names: list[str], rows: list[list[float]]) -> str:
 
 
 def on_halves(scores: np.ndarray, relevance: np.ndarray, keep: float) -> list[str]:
-    """Fitted to half of the articles; asked of the other half, of whose other pairs only some are kept."""
+    """Calibrate on half of the articles and test on the other half, with a sample of its irrelevant pairs."""
     rng, figures, by_dev = np.random.default_rng(3), [], []
     share = 0.0
     for _ in range(HALVES):
@@ -115,7 +115,7 @@ def on_halves(scores: np.ndarray, relevance: np.ndarray, keep: float) -> list[st
 
 
 def on_collections(calibration: Calibration, collections: list[Collection]) -> list[str]:
-    """A calibration asked of collections of other origin, gathered by keywords."""
+    """Test a calibration on collections of other origin, gathered by keywords."""
     rows, guessed = [], []
     for collection in collections:
         thresholds = CalibratedThresholds(calibration, collection.scores)

@@ -39,7 +39,7 @@ _SENTENCE_WORDS = range(8, 41)
 
 
 class PostMaker:
-    """An endless stream of posts, the same for the same sources and seed.
+    """Endless stream of posts, reproducible for the same sources and seed.
 
     Args:
         posts: texts of real posts.

@@ -30,7 +30,7 @@ Part = Mapping[str, Any]
 
 
 def write(settings: Part, parts: Mapping[str, Part], path: Path) -> None:
-    """Write the page, and its picture beside it."""
+    """Write the page and its figure."""
     sizes: list[int] = settings["sizes"]
     builds = {size: parts[f"build-{size}"] for size in sizes}
     asked = {size: parts[f"ask-{size}"] for size in sizes}

@@ -36,7 +36,7 @@ steps: dict[str, float] = {}
 
 
 def cost(step: str, work: Callable[[], T]) -> T:
-    """Do some work and add its CPU time to a step."""
+    """Call a function and add its CPU time to a step."""
     begun = time.process_time()
     result = work()
     steps[step] = steps.get(step, 0.0) + time.process_time() - begun

@@ -14,7 +14,7 @@ Cells = dict[str, str]
 
 @dataclass
 class Kept:
-    """Tables by their name, each from a row's name to its cells; a file of JSON, one row a line.
+    """Tables by name, each from a row's name to its cells, in a JSON file with a row per line.
 
     Args:
         path: read where it exists.

@@ -42,7 +42,7 @@ class OriginalHeads(nn.Module):
 
 
 class OriginalRing(OriginalHeads):
-    """Every token attends to its window and to what `context` holds for it."""
+    """Every token attends to its window and to its `context`."""
 
     def __init__(self, ours: AttentionHeads, window: int) -> None:
         super().__init__(ours)

@@ -21,7 +21,7 @@ LEAST_LENGTH = 512
 
 @dataclass(frozen=True)
 class Target:
-    """One line of what is to be reached."""
+    """A target and its result."""
 
     what: str
     bound: float
@@ -44,7 +44,7 @@ def median(seconds: Seconds, name: str) -> float | None:
 
 
 def times(seconds: Seconds, name: str, other: str = ORIGINAL) -> float | None:
-    """How many times as fast as another; the median over rounds of the ratio within the round."""
+    """Return the speedup over another: the median over rounds of the ratio within a round."""
     if not seconds.get(name) or not seconds.get(other):
         return None
     return statistics.median(b / a for a, b in zip(seconds[name], seconds[other]))
@@ -61,7 +61,7 @@ def growth(by_length: Mapping[int, Mapping[str, float | None]], name: str) -> fl
 
 
 def native_growth(by_length: Mapping[int, Mapping[str, float | None]]) -> float | None:
-    """The larger of both ways: words that come again make the one that projects them once grow more slowly."""
+    """Return the larger exponent of both ways; projecting repeated words once makes time grow more slowly."""
     found = [growth(by_length, name) for name in (NATIVE, NATIVE_EVERY)]
     return max((value for value in found if value is not None), default=None)
 
@@ -106,7 +106,7 @@ def targets(r: Results) -> list[Target]:
 
 
 def write(r: Results, path: Path) -> None:
-    """Write the report, and its pictures beside it."""
+    """Write the report and its figures."""
     first, second = path.with_name(f"{path.stem}-ratios.svg"), path.with_name(f"{path.stem}-growth.svg")
     ratios = {
         label: {name: times(found, name) for name in found if name != ORIGINAL}
