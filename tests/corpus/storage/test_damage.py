@@ -227,7 +227,7 @@ def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
 
             patched.setattr(RowFile, "_write", write)
         with pytest.raises(
-            LinkerError, match=r"No space left on device\); what was added before is safe: make room"
+            LinkerError, match=r"No space left on device\); what was added before is safe: free disk space"
         ):
             add_to_corpus(corpus, more, None, PostColumns())
     there = Store.open(corpus).count()
