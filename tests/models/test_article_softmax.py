@@ -244,7 +244,7 @@ def test_an_article_asked_alone_has_no_kin() -> None:
 
 
 def test_kinship_is_not_negative() -> None:
-    with pytest.raises((ConfigError, ValueError), match="kinship"):
+    with pytest.raises((ConfigError, ValueError), match="neighbor_weight"):
         build(Model, {"type": "competing", "temperature": 1, "none": 0, "kinship": -0.1, "model": "tfidf"})
 
 

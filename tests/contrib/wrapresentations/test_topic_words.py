@@ -48,7 +48,7 @@ def test_topic_words_are_frequent_here_and_rare_elsewhere():
     assert words["trains"].index("late") == 3
     assert 5.5 / 2.5 > 2 > 3.5 / 2.5
     assert math.log(11) > math.log(2.2)
-    assert topic_words(POSTS, count=1) == {"trains": ["asks"], "sugar": ["cola"]}
+    assert topic_words(POSTS, limit=1) == {"trains": ["asks"], "sugar": ["cola"]}
 
 
 def test_nothing_reveals_the_topic():
