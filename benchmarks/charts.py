@@ -13,7 +13,7 @@ WIDTH = 640
 
 
 def bars(title: str, groups: Mapping[str, Mapping[str, float | None]], path: Path) -> None:
-    """One row of bars per group, in proportion to their values."""
+    """Draw a row of bars per group, in proportion to their values."""
     longest = max((value for group in groups.values() for value in group.values() if value), default=1.0)
     lines, y = [], 40
     for label, group in groups.items():
@@ -32,7 +32,7 @@ def bars(title: str, groups: Mapping[str, Mapping[str, float | None]], path: Pat
 
 
 def curves(title: str, series: Mapping[str, Sequence[tuple[float, float]]], path: Path) -> None:
-    """Lines over two logarithmic axes."""
+    """Draw lines over two logarithmic axes."""
     points = [point for line in series.values() for point in line]
     left, right = (math.log2(f(x for x, _ in points)) for f in (min, max))
     low, high = (math.log10(f(y for _, y in points)) for f in (min, max))

@@ -22,7 +22,7 @@ def say(text: str) -> None:
 
 
 def in_turn(label: str, tasks: Mapping[str, Callable[[int], object]], repeats: int) -> Seconds:
-    """Seconds of every task in every round; the tasks take turns, so that a slow moment meets all of them.
+    """Return the seconds of every task in every round; tasks alternate, so that slow moments affect all of them.
 
     A task is given the number of its round; round 0 warms up and does not count. Who took longer than `PATIENCE` then
     has one round only.
@@ -48,19 +48,19 @@ def in_turn(label: str, tasks: Mapping[str, Callable[[int], object]], repeats: i
 
 
 def exponent(sizes: Sequence[float], amounts: Sequence[float]) -> float:
-    """b of amount = a · size^b, by least squares over the logarithms."""
+    """Return b of amount = a · size^b, by least squares over the logarithms."""
     x, y = [math.log(size) for size in sizes], [math.log(amount) for amount in amounts]
     return statistics.linear_regression(x, y).slope
 
 
 def gemm_rate(rows: int, inner: int, columns: int, repeats: int) -> float:
-    """FLOP per second of one matrix product with bias, as the projections are computed: the best of the repeats."""
+    """Return FLOP per second of a matrix product with bias, as in the projections: the best of the repeats."""
     x, weight, bias = torch.randn(rows, inner), torch.randn(columns, inner), torch.randn(columns)
     return 2 * rows * inner * columns / _best(lambda: torch.nn.functional.linear(x, weight, bias), repeats)
 
 
 def copy_rate(rows: int, columns: int, repeats: int) -> float:
-    """Bytes per second, read and written, of copying an array of floats to a place that is there already."""
+    """Return bytes per second, read and written, of copying an array of floats to allocated memory."""
     source = torch.randn(rows, columns)
     target = torch.empty_like(source)
     return 8 * source.numel() / _best(lambda: target.copy_(source), repeats)
@@ -94,7 +94,7 @@ def process_status(key: str, otherwise: int) -> int:
 
 
 def machine() -> str:
-    """Processor, cores, threads and versions, for the head of the table."""
+    """Return processor, cores, threads and versions, for the head of the table."""
     model = platform.processor() or platform.machine()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

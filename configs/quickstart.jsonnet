@@ -17,7 +17,7 @@ defaults.training {
   loss: { type: 'nt_xent', temperature: 0.1 },
   trainer+: {
     optimizer: { type: 'adam', lr: 2e-3 },
-    batches: { articles: 16, posts_per_article: 4, neighbours: 4 },
+    batches: { articles: 16, posts_per_article: 4, articles_per_story: 4 },
     epochs: 30,
     patience: 10,
   },

@@ -46,7 +46,7 @@ _WHERE = {
 
 
 def load(path: str | Path = "best") -> Ranker:
-    """Load a model that ranks posts: `linker.load("best").rank(article, posts)`.
+    """Return a ranker with a loaded model: `linker.load("best").rank(article, posts)`.
 
     Args:
         path: `best` or `distilled`, which are bundled; `bm25` or `tfidf`, which need no training; a model folder that

@@ -93,7 +93,7 @@ def label_studio(folder: Path) -> list[Path]:
 
 
 def doccano(folder: Path) -> list[Path]:
-    """What doccano 1.8.4 does with a file: lines, a pandas table, labels one by one; then its export, read back."""
+    """Do what doccano 1.8.4 does with a file: lines, a pandas table, labels one by one; then its export, read back."""
     import pandas as pd
 
     path = folder / "doccano.jsonl"

@@ -91,7 +91,7 @@ def make_distilled(vectors: str, out: Path, dim: int) -> None:
         "vectors": {"source": str(file_of_words), "max_words": MAX_WORDS},
         "embedder": {"type": "word_vectors", "dim": dim, "buckets": 4000},
         "encoder": "mean",
-        "title_share": 0.5,
+        "title_weight": 0.5,
     }
     config = {
         "type": "article_softmax",

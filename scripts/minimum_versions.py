@@ -42,5 +42,5 @@ def numbers(version: str) -> list[int]:
 
 if __name__ == "__main__":
     for name, version in sorted(minimum_versions(sys.argv[1]).items()):
-        # 2.3 stands for the whole series where the first release of it is broken or absent.
+        # 2.3 means the whole series if the first release of it is broken or absent.
         print(f"{name}=={version}" if version.count(".") > 1 else f"{name}=={version}.*")

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 KERNELS = Path("linker", "modules", "kernels")
 LIBRARY = KERNELS / "liblinker.so"
 SOURCE = KERNELS / "cpp" / "native.cpp"
-# Stands in for the kernels, which take long to compile.
+# Replaces the kernels, which take long to compile.
 SMALL = """
 static void *given;
 extern "C" __attribute__((visibility("default"))) int linker_abi(void) { return %d; }
@@ -71,7 +71,7 @@ def setup(folder: Path, *arguments: str, **environment: str) -> subprocess.Compl
     ],
     ids=["no such compiler", "compiling fails", "no compiler"],
 )
-def test_without_the_library_the_build_goes_on_and_says_so(
+def test_without_the_library_the_build_continues_and_reports_it(
     copy: Path, environment: dict[str, str], reason: str
 ) -> None:
     (copy / LIBRARY).write_text("of older sources")
@@ -141,7 +141,7 @@ def test_a_library_of_another_version_is_refused(copy: Path) -> None:
         library.load(copy / LIBRARY)
 
 
-def test_a_missing_or_damaged_library_is_told_with_what_to_do(tmp_path: Path) -> None:
+def test_a_missing_or_damaged_library_is_reported_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "liblinker.so"
     with pytest.raises(library.LibraryProblem, match=r"is not built; .*pip install"):
         library.load(path)
@@ -214,7 +214,7 @@ def sizes(folder: Path) -> dict[Path, int]:
     return {file.relative_to(folder): file.stat().st_size for file in folder.rglob("*") if file.is_file()}
 
 
-def test_the_models_that_come_along_are_installed(copy: Path) -> None:
+def test_the_bundled_models_are_installed(copy: Path) -> None:
     setup(copy, "build_py", "--build-lib", "out")
     for original in FOLDERS.values():
         installed = copy / "out" / original.relative_to(ROOT)

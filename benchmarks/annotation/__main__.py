@@ -38,7 +38,7 @@ from linker.models.resolve import resolve_model
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
-# No headline of these events is among the seeds: a query with the event's name stands in.
+# No headline of these events is among the seeds: a query with the event's name is used instead.
 QUERIES = {"2012_Sandy_Hurricane": "Hurricane Sandy", "2013_Queensland_Floods": "Queensland floods"}
 FIRST = 100
 SEEDS = 5
@@ -103,7 +103,7 @@ def topics(folder: Path) -> Iterator[Source]:
 
 
 def seeds_of(name: str, learning: int) -> int:
-    """Runs of a strategy: learning takes the time, the others are cheap."""
+    """Return the number of runs of a strategy; learning strategies are slow, the others are cheap."""
     return learning if name == "learning" else SEEDS
 
 
@@ -118,7 +118,7 @@ def linker_runs(task: Task, growth: float, wanted: Sequence[tuple[str, int]]) ->
 def asreview_runs(
     tasks: Sequence[Task], python: str, growth: float, folder: Path, seed: int
 ) -> dict[str, dict[str, Any]]:
-    """ASReview's outcome on each task; one process does all that are not there yet."""
+    """Return ASReview's outcome on each task; one process computes all missing ones."""
     orders = {task.name: folder / f"{task.name}-{growth:g}-{seed}.json" for task in tasks}
     missing = [task for task in tasks if not orders[task.name].is_file()]
     if missing:

@@ -25,7 +25,7 @@ from asreview.simulation.simulate import Simulate
 
 
 def label_all(rows: list[dict[str, str]], growth: float) -> list[int]:
-    """Places in the order in which ASReview has them labelled, until all relevant ones are found."""
+    """Return the indices in the order in which ASReview labels them, until all relevant posts are found."""
     rows = sorted(rows, key=lambda row: row["place"] != "-1")
     seeds = sum(row["place"] == "-1" for row in rows)
     table = pd.DataFrame({"title": [row["text"] for row in rows], "abstract": ""})

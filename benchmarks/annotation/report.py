@@ -49,7 +49,7 @@ class Result:
 
 
 def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float, options: str) -> None:
-    """Write OUT.md, OUT.csv, and OUT.svg where matplotlib is installed."""
+    """Write OUT.md, OUT.csv and, with matplotlib, OUT.svg."""
     results = [Result.of(kept) for kept in done]
     names = [name for name in COLUMNS if any(name in result.labels for result in results)]
     with atomic_write(out.with_suffix(".csv")) as file:
@@ -87,7 +87,7 @@ def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: 
 
 
 def _runs(done: Sequence[dict[str, Any]]) -> str:
-    """How many runs of each strategy there are, the fewest of all tasks."""
+    """Return the number of runs of each strategy, the minimum over tasks."""
     fewest: dict[str, int] = {}
     for kept in done:
         for name, count in Counter(one["strategy"] for one in kept["outcomes"]).items():

@@ -38,7 +38,7 @@ PREVALENCES = (0.01, 0.05, 0.2)
 
 @dataclass(frozen=True)
 class Quality:
-    """How good an ordering is.
+    """Quality of a ranking.
 
     Attributes:
         name: what it is called.
@@ -63,7 +63,7 @@ QUALITIES = (
 
 @dataclass(frozen=True)
 class End:
-    """How a screening ended: labels spent, relevant posts found and in all, and whether the rule's claim is false."""
+    """End of a screening: labels spent, relevant posts found and in all, and whether the rule's claim is false."""
 
     spent: int
     found: int
@@ -72,7 +72,7 @@ class End:
 
 
 def ordered(posts: int, prevalence: float, quality: Quality, generator: np.random.Generator) -> np.ndarray:
-    """Which posts are relevant, in the order of the simulated ranking."""
+    """Return which posts are relevant, in the order of the simulated ranking."""
     relevant = np.zeros(posts, dtype=bool)
     relevant[: max(1, round(posts * prevalence))] = True
     lift = np.where(relevant, quality.lift, 0.0)
@@ -81,7 +81,7 @@ def ordered(posts: int, prevalence: float, quality: Quality, generator: np.rando
 
 
 def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.random.Generator) -> End:
-    """How the rule ends; the same as asking it after every label, but all draws of a tail are weighed at once."""
+    """Return how the rule ends: as if asked after every label, but all draws of a tail are weighed at once."""
     size = len(relevant)
     order, position, error = np.arange(size), 0, 1 - rule.confidence
     while True:
@@ -164,7 +164,7 @@ def repeated_test_end(target: float, relevant: np.ndarray, generator: np.random.
 
 
 def buscarpy_end(target: float, relevant: np.ndarray, generator: np.random.Generator) -> End:
-    """buscarpy's figure, the least over all windows that end now, after every 20 labels in the ranking's order."""
+    """Return where buscarpy stops: the minimum over all windows that end now, after every 20 labels."""
     from buscarpy import calculate_h0
 
     for spent in range(20, len(relevant), 20):
@@ -177,7 +177,7 @@ def buscarpy_end(target: float, relevant: np.ndarray, generator: np.random.Gener
 
 
 def knee_end(target: float, relevant: np.ndarray, generator: np.random.Generator) -> End:
-    """The knee rule, asked after every 10 labels; it claims nothing and is counted as false below the target."""
+    """Return where the knee rule stops, asked after every 10 labels; below the target it counts as false."""
     rule, places = KneeRule(), np.arange(len(relevant))
     for spent in range(10, len(relevant), 10):
         labels = Labels(places[:spent], relevant[:spent], np.zeros(spent, dtype=bool))
@@ -193,7 +193,7 @@ def below(target: float, order: np.ndarray, spent: int) -> End:
 
 @dataclass(frozen=True)
 class Screened:
-    """What is measured: a name, what ends a screening, and how many of the screenings are simulated (1 in `every`)."""
+    """A measured rule: a name, what ends a screening, and how many of the screenings are simulated (1 in `every`)."""
 
     name: str
     end: Callable[[np.ndarray, np.random.Generator], End]
@@ -206,7 +206,7 @@ def contenders() -> list[Screened]:
     return [
         Screened("`recall` 95 %", lambda order, generator: tail_end(strict, order, generator)),
         Screened("`recall` 80 %", lambda order, generator: tail_end(loose, order, generator)),
-        Screened("`one_more` 1 in 100", lambda order, generator: tail_end(more, order, generator)),
+        Screened("`marginal_cost` 1 in 100", lambda order, generator: tail_end(more, order, generator)),
         Screened(
             "test of 95 % after every draw",
             lambda order, generator: repeated_test_end(0.95, order, generator),
@@ -245,7 +245,7 @@ def table(screened: Screened, screenings: int, seed: int) -> Iterable[str]:
 
 
 def hard(screenings: int, seed: int) -> Iterable[str]:
-    """Screenings whose ordering ends just below the target, where stopping too early is easiest."""
+    """Return screenings whose ranking ends just below the target, where stopping too early is easiest."""
     yield "## An ordering that ends at a recall of 94.5 %\n"
     yield "1,000 relevant posts: 945 come first, then 200 others, then 55 among 1,500 in any order.\n"
     yield "| rule | screenings | false | P | labels, mean |"
@@ -270,7 +270,7 @@ def hard(screenings: int, seed: int) -> Iterable[str]:
 def missed(
     relevant: np.ndarray, share: float, generator: np.random.Generator
 ) -> tuple[bool, list[tuple[int, int]]]:
-    """One screening with a share of random draws: was the truth ever outside the interval, and widths on the way."""
+    """Simulate a screening with a share of random draws: whether the truth left the interval, and its widths."""
     size, total = len(relevant), int(relevant.sum())
     at_random = generator.random(size) < share
     left, places = list(range(size)), []

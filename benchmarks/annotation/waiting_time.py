@@ -26,7 +26,7 @@ STORY = "s16"
 
 
 def mixed_posts(count: int, seed: int = 13) -> list[Post]:
-    """Posts of the first half of one post of the sample and the second half of another, and a number."""
+    """Make posts of the first half of one post of the sample, the second half of another, and a number."""
     chance = random.Random(seed)
     records = [json.loads(line) for line in (DATA / "posts.jsonl").read_text().splitlines()]
     posts = []
@@ -45,7 +45,7 @@ def mixed_posts(count: int, seed: int = 13) -> list[Post]:
 
 
 def measure(count: int, labels: int) -> dict[str, float]:
-    """Seconds, by what was done."""
+    """Measure the seconds of each action."""
     articles = [json.loads(line) for line in (DATA / "articles.jsonl").read_text().splitlines()]
     seed = next(one for one in articles if one["id"].startswith(STORY))
     article = Article(seed["id"], seed["text"], seed["title"])
@@ -89,7 +89,7 @@ def measure(count: int, labels: int) -> dict[str, float]:
 
 
 def timed(into: list[float], what, *arguments):  # type: ignore[no-untyped-def]
-    """Do something and note how long it took."""
+    """Call a function and record its time."""
     began = time.perf_counter()
     result = what(*arguments)
     into.append(time.perf_counter() - began)
@@ -129,7 +129,7 @@ def report(results: dict[int, dict[str, float]], labels: int) -> str:
     ]
     steps = {
         "next": "`next`, order being computed",
-        "next, idle": "`next`, nothing else going on",
+        "next, idle": "`next`, nothing else running",
         "label": "`label`, order being computed",
         "status": "`status`, order being computed",
     }

@@ -35,7 +35,7 @@ HALVES = 8
 
 
 @dataclass(frozen=True)
-class Pile:
+class Collection:
     """Posts of one topic, best first."""
 
     scores: np.ndarray
@@ -43,7 +43,7 @@ class Pile:
 
 
 def measured(thresholds: Thresholds, score: float, scores: np.ndarray, relevant: np.ndarray) -> list[float]:
-    """Does the interval hold the truth, how wide is it, how far is the estimate: of precision, then of recall."""
+    """Return coverage, width and error of the intervals: of precision, then of recall."""
     one, kept = thresholds.at(score), scores >= np.float32(score)
     truths = float(relevant[kept].mean()), float(relevant[kept].sum() / relevant.sum())
     found = []
@@ -60,25 +60,25 @@ def drawn(way: str, count: int, posts: int, rng: np.random.Generator) -> np.ndar
     return np.concatenate([np.arange(best), others])
 
 
-def with_labels(piles: list[Pile], draws: int) -> Iterable[str]:
-    yield "| labels | which | piles | precision: in the interval | width | off by | recall: in it | width | off by |"
+def with_labels(collections: list[Collection], draws: int) -> Iterable[str]:
+    yield "| labels | which | posts | precision: in the interval | width | off by | recall: in it | width | off by |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for way, label in WAYS.items():
         for count in LABELS:
             rng, rows, refused = np.random.default_rng(1), [], 0
-            for pile in piles:
-                if count >= 0.6 * len(pile.scores):
+            for collection in collections:
+                if count >= 0.6 * len(collection.scores):
                     continue
                 for _ in range(1 if way == "top" else draws):
-                    at = drawn(way, count, len(pile.scores), rng)
+                    at = drawn(way, count, len(collection.scores), rng)
                     try:
-                        thresholds = LabeledThresholds(pile.scores, at, pile.relevant[at])
+                        thresholds = LabeledThresholds(collection.scores, at, collection.relevant[at])
                     except DataError:
                         refused += 1
                         continue
                     for share in KEPT:
-                        score = float(str(pile.scores[max(int(share * len(pile.scores)) - 1, 0)]))
-                        rows.append(measured(thresholds, score, pile.scores, pile.relevant))
+                        score = float(str(collection.scores[max(int(share * len(collection.scores)) - 1, 0)]))
+                        rows.append(measured(thresholds, score, collection.scores, collection.relevant))
             yield line([str(count), label, f"{len(rows) // len(KEPT)} + {refused}"], rows)
 
 
@@ -96,7 +96,7 @@ def line(names: list[str], rows: list[list[float]]) -> str:
 
 
 def on_halves(scores: np.ndarray, relevance: np.ndarray, keep: float) -> list[str]:
-    """Fitted to half of the articles; asked of the other half, of whose other pairs only some are kept."""
+    """Calibrate on half of the articles and test on the other half, with a sample of its irrelevant pairs."""
     rng, figures, by_dev = np.random.default_rng(3), [], []
     share = 0.0
     for _ in range(HALVES):
@@ -104,40 +104,40 @@ def on_halves(scores: np.ndarray, relevance: np.ndarray, keep: float) -> list[st
         first, second = order[: len(order) // 2], order[len(order) // 2 :]
         calibration = calibrate(scores[first], relevance[first])
         kept = relevance[second] | (rng.random(relevance[second].shape) < keep)
-        pile, true = scores[second][kept], relevance[second][kept]
+        collection, true = scores[second][kept], relevance[second][kept]
         share += float(true.mean()) / HALVES
-        thresholds = CalibratedThresholds(calibration, pile)
+        thresholds = CalibratedThresholds(calibration, collection)
         table = calibration.table()
         for row in table:
-            figures.append(measured(thresholds, row.score, pile, true))
-            by_dev.append(abs(row.precision.value - float(true[pile >= np.float32(row.score)].mean())))
+            figures.append(measured(thresholds, row.score, collection, true))
+            by_dev.append(abs(row.precision.value - float(true[collection >= np.float32(row.score)].mean())))
     return [f"{100 * share:.2g} %", f"{np.mean(by_dev):.2f}", line([], figures).strip("| ")]
 
 
-def on_piles(calibration: Calibration, piles: list[Pile]) -> list[str]:
-    """A calibration asked of piles of other origin, gathered by keywords."""
+def on_collections(calibration: Calibration, collections: list[Collection]) -> list[str]:
+    """Test a calibration on collections of other origin, gathered by keywords."""
     rows, guessed = [], []
-    for pile in piles:
-        thresholds = CalibratedThresholds(calibration, pile.scores)
-        guessed.append(float(thresholds.probabilities(pile.scores).mean()))
+    for collection in collections:
+        thresholds = CalibratedThresholds(calibration, collection.scores)
+        guessed.append(float(thresholds.probabilities(collection.scores).mean()))
         for share in KEPT[:-1]:
-            score = float(str(pile.scores[max(int(share * len(pile.scores)) - 1, 0)]))
-            rows.append(measured(thresholds, score, pile.scores, pile.relevant))
-    true = float(np.median([pile.relevant.mean() for pile in piles]))
+            score = float(str(collection.scores[max(int(share * len(collection.scores)) - 1, 0)]))
+            rows.append(measured(thresholds, score, collection.scores, collection.relevant))
+    true = float(np.median([collection.relevant.mean() for collection in collections]))
     return [f"{100 * true:.0f} %", f"{100 * float(np.median(guessed)):.0f} %", line([], rows).strip("| ")]
 
 
-def piles_of(model: str, crisislex: Path, trec: Path) -> dict[str, list[Pile]]:
+def piles_of(model: str, crisislex: Path, trec: Path) -> dict[str, list[Collection]]:
     ranker, found = load(model), {}
     for name, sources in (("TREC Microblog", topics(trec)), ("CrisisLexT6", crises(crisislex))):
-        piles = []
+        collections = []
         for _, seeds, posts, relevant in sources:
             if len(relevant) < 20:
                 continue
             ranking = ranker.rank(seeds, posts)
             scores = np.array([one.score for one in ranking], dtype=np.float32)
-            piles.append(Pile(scores, np.array([one.post.id in relevant for one in ranking])))
-        found[name] = piles
+            collections.append(Collection(scores, np.array([one.post.id in relevant for one in ranking])))
+        found[name] = collections
     return found
 
 
@@ -157,18 +157,18 @@ def main() -> None:
         "10, 20, 50 and 90 % of the posts. Width and distance from the truth are shares: 0.10 is ten points of",
         "percent.",
         "",
-        "## A few labels of the very posts",
+        "## A few labels of the same posts",
         "",
         "TREC Microblog 2011 and 2012, topics with 20 relevant tweets or more, the topic's title as the article (half",
         "of the topics have over 880 tweets, of which 6 % are relevant); CrisisLexT6, four events of 10,000 tweets,",
-        "55 % relevant. Piles with labels of one kind only are refused; their number stands behind the +.",
+        "55 % relevant. Sets with labels of one kind only are refused; their number follows the +.",
     ]
-    known: dict[str, dict[str, list[Pile]]] = {}
+    known: dict[str, dict[str, list[Collection]]] = {}
     for name, model in (("the trained model", given.model), ("BM25", "bm25")):
         known[name] = piles_of(model, given.crisislex, given.trec)
-        for source, piles in known[name].items():
-            draws = 10 if len(piles) < 10 else 1
-            lines += ["", f"**{source}, {name}**", "", *with_labels(piles, draws)]
+        for source, collections in known[name].items():
+            draws = 10 if len(collections) < 10 else 1
+            lines += ["", f"**{source}, {name}**", "", *with_labels(collections, draws)]
     lines += [
         "",
         "## A calibration on a dev set",
@@ -195,15 +195,15 @@ def main() -> None:
                 lines.append(f"| {folder.name} | {name} | {100 * keep:g} % | {' | '.join(cells)} |")
     lines += [
         "",
-        "The same calibrations of the trained model, asked of piles that were gathered by keywords:",
+        "The same calibrations of the trained model, asked of collections that were gathered by keywords:",
         "",
-        "| dev set | piles | relevant (median) | guessed (median) | precision: in the interval | width | off by "
+        "| dev set | collections | relevant (median) | guessed (median) | precision: in the interval | width | off by "
         "| recall: in it | width | off by |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for folder_name, calibration in calibrations.items():
-        for source, piles in known["the trained model"].items():
-            cells = on_piles(calibration, piles)
+        for source, collections in known["the trained model"].items():
+            cells = on_collections(calibration, collections)
             lines.append(f"| {folder_name} | {source} | {' | '.join(cells)} |")
     with atomic_write(OUT) as file:
         file.write("\n".join(lines) + "\n")

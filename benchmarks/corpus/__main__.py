@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Results:
-    """Part → what it found, in a file."""
+    """Results by part, kept in a file."""
 
     def __init__(self, path: Path, settings: dict[str, Any], again: list[str]) -> None:
         self._path, self._settings, self._again = path, settings, again

@@ -52,7 +52,7 @@ main()
 
 @dataclass(frozen=True)
 class Amounts:
-    """How much is measured."""
+    """Amounts to measure."""
 
     rounds: int = 5
     encode_rounds: int = 3
@@ -67,7 +67,7 @@ QUICK = Amounts(1, 1, 200, 20, 500, 6, minilm=False)
 
 
 def small_model(folder: Path, posts: str) -> Path:
-    """An untrained model of the size of a trained one: its speed is the same."""
+    """Return an untrained model of the size, and so the speed, of a trained one."""
     config = {
         "type": "siamese",
         "encoder": {"type": "star_transformer", "num_heads": 10, "head_dim": 30},
@@ -80,7 +80,7 @@ def small_model(folder: Path, posts: str) -> Path:
 
 
 def encoding(data: Sequence[Path], model: Path, work: Path, amounts: Amounts) -> dict[str, Any]:
-    """Seconds in every round; each round has a file of posts that nobody saw before.
+    """Measure the seconds of every round; each round has a file of new posts.
 
     MiniLM is loaded before and is given the texts as a list; linker reads its model and the packed file, and writes the
     corpus.
@@ -125,14 +125,14 @@ def _fresh_build(folder: Path, posts: Path, model: Path) -> None:
 
 
 def built(posts: Path, model: Path, corpus: Path, amounts: Amounts) -> dict[str, Any]:
-    """Build a corpus in a process of its own."""
+    """Build a corpus in a separate process."""
     shutil.rmtree(corpus, ignore_errors=True)
     seconds, peak = _run(_build_command(posts, model, corpus, amounts))
     return {"seconds": seconds, "peak": peak, "bytes": _size(corpus), "input": posts.stat().st_size}
 
 
 def killed(posts: Path, model: Path, whole: Path, corpus: Path, amounts: Amounts) -> dict[str, Any]:
-    """A build that is killed in the middle and begun again, beside one that was not."""
+    """Kill a build in the middle, resume it, and compare it with an uninterrupted one."""
     shutil.rmtree(corpus, ignore_errors=True)
     command = _build_command(posts, model, corpus, amounts)
     wanted = Store.open(whole).count() * random.Random(7).uniform(0.35, 0.65)
@@ -165,7 +165,7 @@ def killed(posts: Path, model: Path, whole: Path, corpus: Path, amounts: Amounts
 
 
 def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: Amounts) -> dict[str, Any]:
-    """Times of what happens once, and of searches beside a plain matrix product."""
+    """Measure setup times, and searches against a plain matrix product."""
     (corpus / GROUPS).unlink(missing_ok=True)
     shutil.rmtree(corpus / LEXICAL, ignore_errors=True)
     asked = articles[1::2]
@@ -204,7 +204,7 @@ def _timed(into: dict[str, float], name: str, task: Callable[[], T]) -> T:
 
 
 def plain_search(matrix: np.ndarray, query: np.ndarray) -> np.ndarray:
-    """The floor: the places of the best 100 by a matrix product, in order; no ids, no texts, no near-duplicates."""
+    """Return the indices of the best 100 by a matrix product: the lower bound, without ids, texts or deduplication."""
     scores = matrix @ query
     if len(scores) > TOP:
         best = np.argpartition(scores, len(scores) - TOP)[-TOP:]
@@ -214,7 +214,7 @@ def plain_search(matrix: np.ndarray, query: np.ndarray) -> np.ndarray:
 
 
 class _Given(Model):
-    """Has the articles' vectors ready."""
+    """Model with precomputed vectors of the articles."""
 
     def __init__(self, vectors: dict[Article, np.ndarray]) -> None:
         self._vectors = vectors
@@ -227,7 +227,7 @@ class _Given(Model):
 
 
 def _content(store: Store) -> tuple[Any, np.ndarray]:
-    """Ids and vectors of a corpus."""
+    """Return ids and vectors of a corpus."""
     dataset = store.dataset()
     assert dataset is not None
     ids = dataset.to_table(columns=["id"]).column("id").combine_chunks()
@@ -243,7 +243,7 @@ def _build_command(posts: Path, model: Path, corpus: Path, amounts: Amounts) -> 
 
 
 def _run(command: Sequence[str]) -> tuple[float, int]:
-    """Seconds and peak bytes of a command that must end well: the highest resident set of it and its children."""
+    """Return seconds and peak bytes (resident set, children included) of a command that must succeed."""
     start = time.perf_counter()
     process = subprocess.Popen(command)
     peaks: dict[int, int] = {}

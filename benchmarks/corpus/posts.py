@@ -25,11 +25,11 @@ from linker.common.files import atomic_write
 
 # Shares of all posts; the rest are two halves of real posts.
 RETWEETS, NEAR_COPIES, SENTENCES = 0.10, 0.05, 0.15
-# Real text never stops bringing new words: so many of 1,000 words are spelled in a new way, ...
+# Real text always has new words: this many of 1,000 words have a new spelling, ...
 NEW_WORDS = 5
-# ... and so many of 100 posts have a link or a hashtag of two words that nobody used before.
+# ... and this many of 100 posts have a new link or a new hashtag of two words.
 LINKS, HASHTAGS = 0.30, 0.10
-# What is copied was posted a while ago: within the last so many posts.
+# Copies are of recent posts: within the last N posts.
 RECENT = 20_000
 LANGUAGES = {"en": 70, "es": 10, "pt": 6, "fr": 5, "de": 4, "ja": 3, "und": 2}
 
@@ -39,7 +39,7 @@ _SENTENCE_WORDS = range(8, 41)
 
 
 class PostMaker:
-    """An endless stream of posts, the same for the same sources and seed.
+    """Endless stream of posts, reproducible for the same sources and seed.
 
     Args:
         posts: texts of real posts.
@@ -116,7 +116,7 @@ class PostMaker:
 
 
 def write_posts(folders: Sequence[Path], count: int, path: Path, seed: int = 13) -> None:
-    """Write so many posts as packed JSON lines; more posts begin with the same ones."""
+    """Write `count` posts as compressed JSON lines; more posts begin with the same ones."""
     write_some(islice(PostMaker.read(folders, seed), count), path)
 
 

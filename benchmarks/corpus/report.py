@@ -29,7 +29,7 @@ Part = Mapping[str, Any]
 
 
 def write(settings: Part, parts: Mapping[str, Part], path: Path) -> None:
-    """Write the page, and its picture beside it."""
+    """Write the page and its figure."""
     sizes: list[int] = settings["sizes"]
     builds = {size: parts[f"build-{size}"] for size in sizes}
     asked = {size: parts[f"ask-{size}"] for size in sizes}
@@ -117,7 +117,7 @@ def _encoding(part: Part) -> list[str]:
         "## Encoding, beside MiniLM",
         "",
         f"{part['posts']:,} posts a round that nobody saw before, on the same cores. `linker corpus build` reads its "
-        "model and the packed posts, tokenises, encodes, writes posts, vectors, signatures and words, takes checksums; "
+        "model and the packed posts, tokenizes, encodes, writes posts, vectors, signatures and words, takes checksums; "
         "MiniLM, through sentence-transformers, is loaded before and is given the texts as a list.",
         "",
         f"| | posts/s | {' | '.join(f'times {name}' for name in opponents)} |",
@@ -151,7 +151,7 @@ def _building(builds: Mapping[int, Part], killed: Part) -> list[str]:
         *lines,
         "",
         f"A build of {max(builds):,} posts was killed (SIGKILL) when {killed['there']:,} were there. The same command "
-        f"went on from there in {killed['seconds']:,.0f} s (peak {killed['peak'] / 2**20:,.0f} MiB); `linker corpus "
+        f"resumed from there in {killed['seconds']:,.0f} s (peak {killed['peak'] / 2**20:,.0f} MiB); `linker corpus "
         f"verify` read all of it in {killed['verify']:,.0f} s and found it whole. Beside the build that was not "
         f"killed: {same}, {killed['posts']:,} of them; their vectors differ by {killed['difference']:.0e} at most.",
         "",

@@ -37,7 +37,7 @@ steps: dict[str, float] = {}
 
 
 def cost(step: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do some work and add its CPU time to a step."""
+    """Call a function and add its CPU time to a step."""
     begun = time.process_time()
     result = work(*args, **kwargs)
     steps[step] = steps.get(step, 0.0) + time.process_time() - begun

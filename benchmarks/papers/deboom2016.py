@@ -97,7 +97,7 @@ class Result:
 
 
 def partners(part: LinkedPosts, seed: int) -> np.ndarray:
-    """For each first text a second one of another article, or without a common hashtag."""
+    """Return for each first text a second one of another article, or without a common hashtag."""
     rng = np.random.default_rng(seed)
     groups = [
         set(post.extra.get("hashtags") or [article.story]) for article, post in zip(part.articles, part.posts)
@@ -109,7 +109,7 @@ def partners(part: LinkedPosts, seed: int) -> np.ndarray:
 
 
 def tweets_of(path: Path, work: Path) -> Path:
-    """The tweets as posts; their ids hold the time, in milliseconds from November 2010 on."""
+    """Return the tweets as posts; since November 2010 their ids contain the time in milliseconds."""
     out = work / "tweets.jsonl"
     with (
         gzip.open(path, "rt", encoding="utf-8", newline="") as file,
@@ -130,7 +130,7 @@ def tweets_of(path: Path, work: Path) -> Path:
 
 
 def measured(distance: Distance, splits: Splits) -> Result:
-    """Threshold on dev, figures on test; the unrelated pairs are the same for every method."""
+    """Return the metrics on test at the threshold of dev; unrelated pairs are the same for every method."""
     of = {}
     for name, part in (("dev", splits.dev), ("test", splits.test)):
         assert part is not None
@@ -178,7 +178,7 @@ def config_of(options: argparse.Namespace, overrides: Sequence[str], vectors: Pa
 
 
 def trained(options: argparse.Namespace, name: str, overrides: Sequence[str]) -> WordSiamese:
-    """The model of a run, which is made if WORK has it not."""
+    """Return the model of a run, trained unless WORK has it."""
     out = options.work / name
     if not (out / "config.json").is_file():
         config = config_of(options, overrides)
@@ -191,7 +191,7 @@ def trained(options: argparse.Namespace, name: str, overrides: Sequence[str]) ->
 def compare(
     options: argparse.Namespace, name: str, overrides: Sequence[str], kappas: Sequence[int] = KAPPAS
 ) -> tuple[dict[str, Result], Splits, int]:
-    """All methods on one kind of pairs; also the data, and which κ is the best on dev."""
+    """Compare all methods on one kind of pairs; also return the data and the best κ on dev."""
     splits = build(DataSource, config_of(options, overrides)["data"]).load()
     results = {"tf-idf": measured(tfidf_distance(splits.train), splits)}
     rate = f"trainer.optimizer.lr={RATE_CONTRASTIVE}"
@@ -217,7 +217,7 @@ def compare(
 def other_seeds(
     options: argparse.Namespace, name: str, overrides: Sequence[str], splits: Splits, kappa: int
 ) -> dict[str, list[float]]:
-    """Test errors of both losses with all seeds; a seed decides the order of the batches, nothing else."""
+    """Return the test errors of both losses with all seeds; a seed decides only the order of the batches."""
     rate = f"trainer.optimizer.lr={RATE_CONTRASTIVE}"
     settings = {
         CONTRASTIVE: ("contrastive", ["loss=contrastive_based", rate]),
@@ -238,7 +238,7 @@ def _median(kappa: int) -> list[str]:
 
 
 def epochs_of(options: argparse.Namespace, name: str) -> str:
-    """How long a run went on, and when its rate fell, from its log."""
+    """Return the duration of a run and when its learning rate fell, from its log."""
     log = (options.work / f"{name}-log" / "train.jsonl").read_text(encoding="utf-8").splitlines()
     epochs = lowered = 0
     first = None
@@ -250,7 +250,7 @@ def epochs_of(options: argparse.Namespace, name: str) -> str:
 
 
 def pooled(model: WordSiamese, splits: Splits) -> dict[str, Result]:
-    """The baselines, in a model whose encoder they replace."""
+    """Return the baselines, each in place of a model's encoder."""
     results = {}
     for name, settings in POOLINGS.items():
         model.encoder = WordPoolingEncoder(**settings, input_dim=model.embedder.output_dim)
@@ -261,7 +261,7 @@ def pooled(model: WordSiamese, splits: Splits) -> dict[str, Result]:
 def carried(
     options: argparse.Namespace, kappa: int, lengths: Sequence[str], splits: Splits
 ) -> dict[str, Result]:
-    """The weights learned with the first vectors, with other vectors."""
+    """Return the weights learned with the first vectors, applied to other vectors."""
     model = build(Model, config_of(options, lengths, options.other)["model"])
     assert isinstance(model, WordSiamese)
     model.prepare(splits.train)
@@ -274,7 +274,7 @@ def carried(
 
 
 def table(columns: dict[str, dict[str, Result]]) -> str:
-    """Our figures, each with the paper's in brackets."""
+    """Return our figures, each with the paper's in brackets."""
     lines = ["| | " + " | ".join(f"{heading}: error | JS" for heading in columns) + " |"]
     lines.append("|---" * (1 + 2 * len(columns)) + "|")
     for method in next(iter(columns.values())):
@@ -291,7 +291,7 @@ def table(columns: dict[str, dict[str, Result]]) -> str:
 
 
 def significance(results: dict[str, Result], better: str, worse: str) -> str:
-    """Two-tailed binomial test on the pairs that one method has right and the other wrong."""
+    """Two-tailed binomial test on the pairs that only one of the methods classifies correctly."""
     first, second = results[better].right(), results[worse].right()
     gained, lost = int((first & ~second).sum()), int((second & ~first).sum())
     p = binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
@@ -328,7 +328,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3, help="number of runs of each loss at 10–30 words")
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
-    twenty = ["data.reader.min_words=20", "data.reader.max_words=20", "model.encoder.places=20"]
+    twenty = ["data.reader.min_words=20", "data.reader.max_words=20", "model.encoder.max_words=20"]
     reader = {
         "type": "hashtag_pairs",
         "posts": str(tweets_of(options.tweets, options.work)),

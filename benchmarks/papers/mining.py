@@ -86,7 +86,7 @@ def generate(path: Path, begin: int, end: int, objects: int) -> None:
 
 
 def archive(folder: Path, objects: int, packing: str) -> list[Path]:
-    """The files, made where they are not there yet."""
+    """Return the files, creating missing ones."""
     folder = folder / f"{objects}-{packing}"
     folder.mkdir(parents=True, exist_ok=True)
     files = []

@@ -65,7 +65,7 @@ def linker(*arguments: object) -> None:
 
 
 def tweet_objects(pairs: Path, kind: str) -> Iterator[dict[str, Any]]:
-    """The pairs of a kind as v1.1 objects with ids of their own, so that they can be mined like an archive."""
+    """Return the pairs of a kind as v1.1 objects with separate ids, to be mined like an archive."""
     parents: dict[str, str] = {}
     with gzip.open(pairs, "rt", encoding="utf-8") as file:
         for number, line in enumerate(file):
@@ -120,7 +120,7 @@ def mine(options: argparse.Namespace) -> tuple[Path, int]:
 
 
 def word_vector_mean(options: argparse.Namespace, sets: dict[str, Path]) -> Path:
-    """A model folder: the mean of the vectors of a text's words, nothing trained."""
+    """Write a model folder that averages word vectors, without training."""
     config = {
         "type": "siamese",
         "encoder": "mean",
@@ -145,7 +145,7 @@ def _texts(path: Path) -> Iterator[str]:
 
 
 def evaluated(models: dict[str, Path], sets: dict[str, Path], folder: Path) -> dict[str, Any]:
-    """Set → its size and the figures of every model; what is in the folder is not measured again."""
+    """Return set → its size and the figures of every model; results in the folder are reused."""
     folder.mkdir(exist_ok=True)
     found: dict[str, Any] = {}
     for name, path in sets.items():
@@ -169,7 +169,7 @@ def evaluated(models: dict[str, Path], sets: dict[str, Path], folder: Path) -> d
 
 
 def table(found: dict[str, Any]) -> str:
-    """Markdown, in percent; the models by their names for people."""
+    """Return a Markdown table in percent, with the display names of the models."""
     head = " | ".join(column for column, _, _ in COLUMNS)
     lines = [f"| % | {head} |", "|---" * (len(COLUMNS) + 1) + "|"]
     for name, shown in NAMES.items():
@@ -212,7 +212,7 @@ def main() -> None:
         f" --sts STS --vectors VECTORS --model MODEL --work WORK --train-pairs {options.train_pairs} --max-tokens"
         f" {options.max_tokens}` (Python {platform.python_version()}, torch {torch.__version__}).\n",
         "DQ, DR, CR: nDCG of the whole ranking by `linker benchmark --reranking`. r: Pearson, ρ: Spearman of scores and"
-        " grades; AP and best F1 for the pairs labelled the same: `linker benchmark --similarity`.\n",
+        " grades; AP and best F1 for the pairs labeled the same: `linker benchmark --similarity`.\n",
         table(found) + "\n",
         *(f"- {name.upper()}: {found[name]['size']}." for name in sets),
         f"- Trained on {min(options.train_pairs, possible):,} of {possible:,} mined pairs, one epoch, batches of 50.\n",

@@ -61,7 +61,7 @@ THRESHOLD_TEXTS = 600
 
 
 def written(tweets: Path, work: Path) -> tuple[Path, Path, list[str]]:
-    """Labels and texts in TACO's format, and the tweets of the other tasks."""
+    """Write labels and texts in TACO's format, and the tweets of the other tasks."""
     labels, texts, others = work / "labels.csv", work / "texts.jsonl", []
     with (
         gzip.open(tweets, "rt", encoding="utf-8", newline="") as file,
@@ -80,7 +80,7 @@ def written(tweets: Path, work: Path) -> tuple[Path, Path, list[str]]:
 
 
 def headed(network: str, texts: Sequence[str], work: Path, batches: int) -> tuple[str, str]:
-    """A network with a masked-LM head, and where the head is from."""
+    """Return a network with a masked-LM head, and the head's origin."""
     out = work / "masked-lm"
     if (out / "config.json").is_file():
         return str(out), (out / "how.txt").read_text(encoding="utf-8")
@@ -130,7 +130,7 @@ def config_of(options: argparse.Namespace, labels: Path, texts: Path, *overrides
         f"data.splitter.held_out={HELD_OUT}",
         f"model.path={options.network}",
         f"data.reader.classes={json.dumps(CLASSES)}",
-        f"trainer.batches.most={options.most}",
+        f"trainer.batches.max_pairs={options.most}",
         f"trainer.epochs={options.epochs}",
         "model.max_post_tokens=64",
         "model.max_article_tokens=64",
@@ -140,7 +140,7 @@ def config_of(options: argparse.Namespace, labels: Path, texts: Path, *overrides
 
 
 def trained(options: argparse.Namespace, name: str, labels: Path, texts: Path) -> SiameseModel:
-    """The model after the last epoch of a run, which is made if WORK has it not; so dev has chosen nothing."""
+    """Return the model after the last epoch of a run, trained unless WORK has it; dev selects nothing."""
     out = options.work / name
     if not (out / "done").is_file():
         began = time.monotonic()
@@ -156,7 +156,7 @@ def trained(options: argparse.Namespace, name: str, labels: Path, texts: Path) -
 
 @torch.no_grad()
 def mean_and_first(model: Any, posts: Sequence[Post]) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors of a transformer by mean and by CLS pooling, computed at once."""
+    """Return a transformer's embeddings by mean and by CLS pooling, computed together."""
     network = model.network.eval()
     found: tuple[list[Any], list[Any]] = ([], [])
     texts = [model.post_tokens(post).ids for post in posts]
@@ -176,7 +176,7 @@ def mean_and_first(model: Any, posts: Sequence[Post]) -> tuple[np.ndarray, np.nd
 
 
 def posts_of(splits: Splits) -> dict[str, list[Post]]:
-    """What is measured: some of train for the threshold, all of the others."""
+    """Return the posts to measure: a sample of train for the threshold, all of the other parts."""
     assert splits.dev
     assert splits.test
     some = np.random.default_rng(0).permutation(len(splits.train.posts))[:THRESHOLD_TEXTS]
@@ -188,7 +188,7 @@ def posts_of(splits: Splits) -> dict[str, list[Post]]:
 
 
 def row(name: str, vectors: dict[str, np.ndarray], posts: dict[str, list[Post]]) -> str:
-    """One line of the table: pairs of dev, pairs of the topic held out, classifiers."""
+    """Return a line of the table: pairs of dev, pairs of the topic held out, classifiers."""
     classes = {part: _classes(own) for part, own in posts.items()}
     threshold = pair_figures(vectors["train"], classes["train"]).best.threshold
     figures = [pair_figures(vectors[part], classes[part], threshold) for part in ("dev", "test")]
@@ -222,7 +222,7 @@ def size(name: str, part: LinkedPosts) -> str:
 
 
 def moved(model: Any, old: Path, new: Path) -> float:
-    """Mean cosine distance of augmented texts to their originals, by a model's vectors."""
+    """Return the mean cosine distance of augmented texts to their originals, by a model's embeddings."""
     changed = [row for row in map(json.loads, new.open(encoding="utf-8")) if row["text"] != row["original"]]
     changed = changed[:500]
     one = model.post_vectors([Post(row["id"], row["text"]) for row in changed])

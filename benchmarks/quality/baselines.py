@@ -39,7 +39,7 @@ COMPARED = ("mAP", "mRP", "AUC", "MAP", "P@1")
 
 @dataclass(frozen=True)
 class Rival:
-    """One row of both tables: scores of articles alone and together (articles × posts)."""
+    """A row of both tables: scores with articles independent and together (articles × posts)."""
 
     name: str
     alone: np.ndarray
@@ -47,17 +47,17 @@ class Rival:
 
 
 def alone(title: str) -> str:
-    """The name of a source's table of articles that are scored one at a time."""
+    """Return the name of a source's table with articles scored independently."""
     return f"{title}: each article alone"
 
 
 def together(title: str) -> str:
-    """The name of a source's table of articles that are scored together."""
+    """Return the name of a source's table with articles scored together."""
     return f"{title}: all articles together"
 
 
 def rivals(scores: Scores) -> Iterator[Rival]:
-    """Everything that is ready to use, the default last."""
+    """Yield everything that needs no training, the default last."""
     words_alone, words = _both(scores, "TF-IDF", lambda: build(Model, "tfidf"))
     bm25_alone, bm25 = _both(scores, "BM25", lambda: build(Model, "bm25"))
     mini = scores.kept("MiniLM", sentence_transformer)
@@ -77,7 +77,7 @@ def rivals(scores: Scores) -> Iterator[Rival]:
 
 
 def _z_scores(*parts: np.ndarray) -> np.ndarray:
-    """Scores of each article's posts brought to mean 0 and standard deviation 1, and added."""
+    """Return the sum of scores standardized per article."""
     return EnsembleModel([Given(part) for part in parts]).score([], [])
 
 
@@ -98,7 +98,7 @@ def _both(scores: Scores, name: str, model: Callable[[], Model]) -> tuple[np.nda
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows of one of the two tables, and each rival's differences from the default."""
+    """Rows of one of the two tables, and each rival's differences from the default."""
 
     rows: dict[str, Cells]
     differences: dict[str, dict[str, Difference]]
@@ -123,7 +123,7 @@ def measured(scores: Scores, one_at_a_time: bool) -> Measured:
 
 
 def difference_lines(alone: Measured, together: Measured, with_recall_at_1: bool = False) -> list[str]:
-    """A Markdown table of the default minus each rival, and a list of where the default is behind.
+    """Return a Markdown table of the default minus each rival, and where the default loses.
 
     Args:
         alone: of articles scored one at a time.
@@ -151,7 +151,7 @@ def difference_lines(alone: Measured, together: Measured, with_recall_at_1: bool
 
 
 def _more_often(ours: np.ndarray, theirs: np.ndarray) -> str:
-    """How much more often the first is right, in points, with a paired 95 % bootstrap interval over posts."""
+    """Return how much more often the first is right, in points, with a paired 95 % bootstrap interval over posts."""
     differences = ours.astype(int) - theirs
     drawn = np.random.default_rng(1).integers(0, len(differences), (10_000, len(differences)))
     low, high = percentile_interval(differences[drawn].mean(axis=1))
@@ -159,7 +159,7 @@ def _more_often(ours: np.ndarray, theirs: np.ndarray) -> str:
 
 
 def _minus(difference: Difference) -> str:
-    """The default minus the rival, which is what the difference holds the other way round."""
+    """Return the default minus the rival, from a difference with the opposite sign."""
     return _points(-difference.difference, -difference.high, -difference.low)
 
 

@@ -40,7 +40,7 @@ Encode = Callable[[Sequence[Post]], object]
 
 
 def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
-    """Lines of the page on speed and training; rows that were not measured stay."""
+    """Return the lines of the page on speed and training; rows not measured again are kept."""
     posts = dev_set(place.work, SOURCES[0]).posts[:POSTS]
     rates = _rates(_encoders(place), posts)
     title = SOURCES[0].title
@@ -83,7 +83,7 @@ def cost(place: Workplace, kept: Kept, out: Path) -> list[str]:
 
 
 def _encoders(place: Workplace) -> dict[str, Encode]:
-    """What turns posts into vectors, of the models that exist."""
+    """Return the encoders of the models that exist."""
     shipped = embedding_submodel(load_model(FOLDERS[DISTILLED]))
     assert shipped is not None
     mini = sentence_transformer().post_vectors
@@ -115,7 +115,7 @@ def _encoders(place: Workplace) -> dict[str, Encode]:
 
 
 def _clocked(place: Workplace) -> dict[str, Cells]:
-    """How long training took."""
+    """Return the training time."""
     kinds = ("vectors", *(f"{recipe}-student" for recipe in TAUGHT))
     clocked = {kind: [place.seconds(kind)] for kind in kinds}
     for recipe in TAUGHT:
@@ -128,7 +128,7 @@ def _clocked(place: Workplace) -> dict[str, Cells]:
 
 
 def _rates(encoders: dict[str, Encode], posts: Sequence[Post]) -> dict[str, float]:
-    """Posts per second of processor time from text to vectors: the median over rounds."""
+    """Return posts per second of processor time from text to vectors, the median over rounds."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     seconds: dict[str, list[float]] = {name: [] for name in encoders}
@@ -142,7 +142,7 @@ def _rates(encoders: dict[str, Encode], posts: Sequence[Post]) -> dict[str, floa
 
 
 def _draw(rows: dict[str, Cells], path: Path) -> None:
-    """Each model where its speed and its mAP meet."""
+    """Plot each model by speed and mAP."""
     matplotlib.use("Agg")
     matplotlib.rcParams["svg.hashsalt"] = "linker"
     from matplotlib import pyplot

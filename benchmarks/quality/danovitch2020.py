@@ -18,7 +18,7 @@ LABELS = {"ast": "AST", "cnn": "CNN", "gru": "GRU", "bigru": "BiGRU", "mean": "m
 
 
 class Encoder:
-    """One encoder's figures, those of its seeds side by side.
+    """Figures of one encoder for each seed.
 
     Args:
         scores: what it is measured on.
@@ -56,7 +56,7 @@ class Encoder:
 
 
 def encoders(scores: Scores) -> dict[str, Encoder]:
-    """Every encoder of which a run is finished; a run's folder exists from its first epoch on."""
+    """Return every encoder with a finished run; a run's folder exists after its first epoch."""
     found = {}
     for name in ("ast", *(other for other in reversed(PAPER) if other != "ast")):
         seeds = [seed for seed in SEEDS if scores.place.seconds(f"paper-{name}-{seed}") is not None]

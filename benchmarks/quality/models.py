@@ -31,7 +31,7 @@ AT_1 = "recall@1 of posts"
 
 
 class Given(Model):
-    """Scores that were computed before."""
+    """Precomputed scores."""
 
     def __init__(self, scores: np.ndarray) -> None:
         self.scores = scores
@@ -42,7 +42,7 @@ class Given(Model):
 
 @dataclass(frozen=True)
 class Row:
-    """One row of a table: a name, and the scores of each seed."""
+    """A table row: a name, and the scores of each seed."""
 
     name: str
     scores: list[np.ndarray]
@@ -108,7 +108,7 @@ class Scores:
         if self.source.every_article_is_a_candidate:  # too many for the rest, and undated
             return
         for label, settings in (
-            ("best without the titles' share", {"title_share": 0.0}),
+            ("best without the titles' share", {"title_weight": 0.0}),
             ("best with hashtags as they are", {"normalization": "none"}),
         ):
             other = [self._inner(f"best-{seed}", **settings) for seed in seeds]
@@ -157,17 +157,17 @@ def sentence_transformer() -> SentenceTransformerModel:
 def competing(
     scores: np.ndarray, temperature: float = TEMPERATURE, none: float = NONE, kinship: float = KINSHIP
 ) -> np.ndarray:
-    """Log-odds of a softmax over the articles: float32, articles × posts."""
+    """Return the log-odds of a softmax over the articles: float32, articles × posts."""
     return ArticleSoftmaxModel(Given(scores), temperature, none, kinship).score([None] * len(scores), [])  # type: ignore[list-item]
 
 
 def right_at_1(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:
-    """Whether each post's best article is one of its own: bool, one per post."""
+    """Return whether each post's best article is one it is linked to: bool, one per post."""
     right: np.ndarray = linked.relevance()[scores.argmax(axis=0), np.arange(len(linked.posts))].astype(bool)
     return right
 
 
 def in_percent(values: Sequence[float]) -> str:
-    """The mean, with ± the standard deviation where there are several values."""
+    """Return the mean, with ± the standard deviation if there are several values."""
     spread = f" ± {100 * statistics.stdev(values):.1f}" if len(values) > 1 else ""
     return f"{100 * statistics.mean(values):.1f}{spread}"

@@ -84,7 +84,7 @@ def _columns(source: Source) -> tuple[str, ...]:
 
 
 def _rivals(scores: Scores, kept: Kept) -> list[str]:
-    """The default and its rivals, alone and together, and the differences."""
+    """Return the tables of the default and its rivals, and the differences."""
     title, recall_at_1 = scores.source.title, scores.source.every_article_is_a_candidate
     one, every = measured(scores, one_at_a_time=True), measured(scores, one_at_a_time=False)
     print(f"{time.strftime('%H:%M:%S')} measured {scores.source.name}", flush=True)

@@ -31,7 +31,7 @@ TEXTS = ("--column", "title", "--column", "text", "--column", "claim")
 
 
 def linker(*arguments: str) -> None:
-    """Run one linker command in a process of its own, on one thread so that two fit side by side."""
+    """Run a linker command in a separate process on one thread, so that two can run at once."""
     environment = os.environ | {"OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
     command = [sys.executable, "-m", "linker.cli.main", *arguments]
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
@@ -41,7 +41,7 @@ def linker(*arguments: str) -> None:
 
 @dataclass(frozen=True)
 class Workplace:
-    """The folder of everything that is made once."""
+    """Folder of everything that is computed once."""
 
     work: Path
 

@@ -33,7 +33,7 @@ SHOWN = ("s01-a1", "s08-a4", "s16-a5")
 
 
 class Sample:
-    """The sample, its two kinds of relevance, and scores of every pair.
+    """The sample, its two kinds of relevance labels, and the scores of every pair.
 
     Args:
         folder: where scores are kept from one run to the next; None: nowhere.
@@ -118,7 +118,7 @@ def lines(sample: Sample) -> list[str]:
 
 
 def _wins(measured: dict[str, dict[str, np.ndarray]]) -> list[str]:
-    """For how many articles the default beats both TF-IDF and BM25."""
+    """Return for how many articles the default beats both TF-IDF and BM25."""
     sentences = []
     for kind, of in measured.items():
         above = [

@@ -56,7 +56,7 @@ def write_rows(path: Path, records: Iterable[Row]) -> None:
 
 
 def prepare(data: Path, work: Path) -> None:
-    """Write what is not there yet.
+    """Write missing files.
 
     WORK/train has all train posts, and dev of plazz and politifact; WORK/without/SOURCE the same without one source;
     WORK/dev/SOURCE what is measured on; WORK/texts what a teacher reads: texts of the training parts, every snopes
@@ -91,7 +91,7 @@ def _read_as_used(source: Source, articles: list[Row], posts: list[Row]) -> None
 
 
 def _joined(source: Source, articles: list[Row], posts: list[Row]) -> tuple[list[Row], list[Row]]:
-    """The source's part of the training set."""
+    """Return the source's part of the training set."""
     train = [post | {"split": "train"} for post in posts if post["split"] in source.train_splits]
     if not source.every_article_is_a_candidate:
         return articles, train + [post for post in posts if post["split"] == "dev"]
@@ -100,7 +100,7 @@ def _joined(source: Source, articles: list[Row], posts: list[Row]) -> tuple[list
 
 
 def _texts(folder: Path, source: Source, articles: list[Row], posts: list[Row]) -> None:
-    """Titles stand before the text they belong to; full articles' stand alone, too."""
+    """Titles come before their texts; those of full articles are also texts by themselves."""
     if (folder / f"{source.name}-posts.jsonl.gz").exists():
         return
     known = [a for a in articles if source.every_article_is_a_candidate or a["split"] == "train"]
@@ -133,6 +133,6 @@ def _write(folder: Path, articles: list[Row], posts: list[Row]) -> None:
 
 @cache
 def dev_set(work: Path, source: Source) -> LinkedPosts:
-    """The articles and posts that all models are measured on."""
+    """Return the articles and posts that all models are measured on."""
     dev = work / "dev" / source.name
     return LinkedPosts(read_articles(str(dev / "articles.jsonl.gz")), read_posts(str(dev / "posts.jsonl.gz")))

@@ -14,11 +14,11 @@ Cells = dict[str, str]
 
 @dataclass
 class Kept:
-    """Tables by their name, each from a row's name to its cells; a file of JSON, one row a line.
+    """Tables by name, each from a row's name to its cells, in a JSON file with a row per line.
 
     Args:
         path: read where it exists.
-        today: stands in every new row as `on`.
+        today: the value of `on` in every new row.
     """
 
     path: Path

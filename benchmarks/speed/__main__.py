@@ -46,7 +46,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class Benchmark:
-    """One run: every method measures one part and puts it into `results`."""
+    """One run; every method measures a part and stores it in `results`."""
 
     def __init__(self, texts: Texts, amounts: Amounts, command: str) -> None:
         everything = slice(None)

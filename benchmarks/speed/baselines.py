@@ -42,7 +42,7 @@ class OriginalHeads(nn.Module):
 
 
 class OriginalRing(OriginalHeads):
-    """Every token attends to its window and to what `context` holds for it."""
+    """Every token attends to its window and to its `context`."""
 
     def __init__(self, ours: AttentionHeads, window: int) -> None:
         super().__init__(ours)
@@ -121,7 +121,7 @@ class OriginalStarTransformer(nn.Module):
 
 
 class EveryToken(Encoder):
-    """One of our encoders, with every token projected, however often its word stands in the batch."""
+    """One of our encoders, with every token projected, however often its word occurs in the batch."""
 
     def __init__(self, inner: StarTransformerEncoder) -> None:
         super().__init__()

@@ -44,7 +44,7 @@ def end_to_end(texts: Texts, names: tuple[str, ...], amounts: Amounts, results: 
         def encode(number: int) -> object:
             chosen: Sequence[Any] = texts.posts if posts_too else texts.articles
             with use_kernels("native" if name == NATIVE else "plain"):
-                # Not a list: the model tokenises ahead while it encodes.
+                # Not a list: the model tokenizes ahead while it encodes.
                 return model.encode(map(tokens, chosen[number * count : (number + 1) * count]))
 
         return encode

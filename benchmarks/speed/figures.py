@@ -11,7 +11,7 @@ from benchmarks.speed.stages import Floor
 
 @dataclass(frozen=True)
 class Amounts:
-    """How much is measured."""
+    """Amounts to measure."""
 
     repeats: int
     encoded_articles: int = 64
@@ -27,7 +27,7 @@ QUICK = Amounts(1, 4, 64, (128, 512, 1024), 4, 4, quick=True)
 
 @dataclass
 class Results:
-    """Everything that the report is made of. Shares are of 1, memory is in bytes, times are in seconds.
+    """All data of the report. Shares are of 1, memory is in bytes, times are in seconds.
 
     `difference` is the largest between the vectors of those that compute the same function.
     """

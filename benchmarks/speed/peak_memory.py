@@ -1,4 +1,4 @@
-"""Peak memory of a training step or of encoding, each in a process of its own."""
+"""Peak memory of a training step or of encoding, each in a separate process."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ LEAST_LENGTH = 512
 
 @dataclass(frozen=True)
 class Target:
-    """One line of what is to be reached."""
+    """A target and its result."""
 
     what: str
     bound: float
@@ -44,7 +44,7 @@ def median(seconds: Seconds, name: str) -> float | None:
 
 
 def times(seconds: Seconds, name: str, other: str = ORIGINAL) -> float | None:
-    """How many times as fast as another; the median over rounds of the ratio within the round."""
+    """Return the speedup over another: the median over rounds of the ratio within a round."""
     if not seconds.get(name) or not seconds.get(other):
         return None
     return statistics.median(b / a for a, b in zip(seconds[name], seconds[other]))
@@ -61,7 +61,7 @@ def growth(by_length: Mapping[int, Mapping[str, float | None]], name: str) -> fl
 
 
 def native_growth(by_length: Mapping[int, Mapping[str, float | None]]) -> float | None:
-    """The larger of both ways: words that come again make the one that projects them once grow more slowly."""
+    """Return the larger exponent of both ways; projecting repeated words once makes time grow more slowly."""
     found = [growth(by_length, name) for name in (NATIVE, NATIVE_EVERY)]
     return max((value for value in found if value is not None), default=None)
 
@@ -106,7 +106,7 @@ def targets(r: Results) -> list[Target]:
 
 
 def write(r: Results, path: Path) -> None:
-    """Write the report, and its pictures beside it."""
+    """Write the report and its figures."""
     first, second = path.with_name(f"{path.stem}-ratios.svg"), path.with_name(f"{path.stem}-growth.svg")
     ratios = {
         label: {name: times(found, name) for name in found if name != ORIGINAL}
@@ -189,9 +189,9 @@ def _end_to_end(r: Results) -> list[str]:
     if r.minilm_problem:
         lines += [f"MiniLM was left out: {r.minilm_problem}.", ""]
     lines += [
-        "Texts per second, tokenising included on both sides; every round has texts that nobody saw before. "
+        "Texts per second, tokenizing included on both sides; every round has texts that nobody saw before. "
         f"{r.unknown_words:.1%} of the posts' tokens are outside the vocabulary. MiniLM cuts at 256 word pieces, ours",
-        "at 1,000 words unless said.",
+        "at 1,000 words unless noted.",
         "",
         "| | per second | times MiniLM |",
         "|---|---|---|",
@@ -210,7 +210,7 @@ def _stages(r: Results) -> list[str]:
     lines += [
         "Shares in percent, from torch's profiler: an operator's own time counts for the stage that encloses it, and",
         "in the backward pass for the one that caused it. The native kernels compute entmax inside ring and star. A",
-        "thread tokenises and collates ahead of the encoding: what the latter waits for it is in the last column.",
+        "thread tokenizes and collates ahead of the encoding: what the latter waits for it is in the last column.",
     ]
     titles = {"step": "training step", "articles": "encoding articles"}
     for work, found in r.stages.items():

@@ -30,7 +30,7 @@ from linker.modules.miners import MultiSimilarityMiner
 
 MARK = "stage: "
 GATHER, PROJECT, RING, NORM, STAR = "gather, collate", "projections", "ring", "norm", "star"
-ENTMAX, WINDOWS, LOSS, OPTIMIZER = "entmax", "windows", "mining, loss", "optimiser"
+ENTMAX, WINDOWS, LOSS, OPTIMIZER = "entmax", "windows", "mining, loss", "optimizer"
 REST = "rest, waiting"
 STAGES = (GATHER, PROJECT, WINDOWS, RING, NORM, STAR, ENTMAX, LOSS, OPTIMIZER, REST)
 
@@ -79,7 +79,7 @@ def stages_marked() -> Iterator[None]:
 
 
 def shares(task: Callable[[], object], repeats: int) -> dict[str, float]:
-    """Each stage's share of the task's time, backward passes counted with the forward ones that caused them.
+    """Return each stage's share of the task's time; backward passes count with their forward passes.
 
     From torch's profiler: every operator's own time goes to the stage that encloses it, or, in the backward pass,
     to that of the operator with the same sequence number. What passed outside operators is rest.
@@ -105,7 +105,7 @@ def shares(task: Callable[[], object], repeats: int) -> dict[str, float]:
 
 
 def _node(event: Any) -> Any:
-    """The step of the backward pass that an operator belongs to, if any."""
+    """Return the stage of the backward pass that an operator belongs to, if any."""
     while event is not None and not event.name.startswith("autograd::engine::evaluate_function"):
         event = event.cpu_parent
     return event

@@ -44,18 +44,18 @@ CONTENDERS = (*SAME_FUNCTION, SOFTMAX, FULL, BIGRU, CNN)
 
 
 def native_problem() -> str:
-    """Why the native kernels cannot be measured; empty where they can."""
+    """Return why the native kernels cannot be measured, or an empty string."""
     return available("native")[1]
 
 
 def contenders() -> tuple[str, ...]:
-    """The names of all who can be measured here."""
+    """Return the names of all contenders that can be measured here."""
     return tuple(name for name in CONTENDERS if "native" not in name or not native_problem())
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Articles and posts in random order, and how they were cut into tokens."""
+    """Articles and posts in random order, and their tokens."""
 
     source: str
     articles: list[Article]
@@ -87,7 +87,7 @@ class Texts:
         )
 
     def vocabulary(self, articles: slice, posts: slice, min_count: int) -> Vocabulary:
-        """The words that stand at least `min_count` times in the named texts."""
+        """The words that occur at least `min_count` times in the named texts."""
         chosen = [*self.article_tokens[articles], *self.post_tokens[posts]]
         counts = Counter(token for text in chosen for token in text)
         return Vocabulary(word for word, count in counts.most_common() if count >= min_count)
@@ -105,14 +105,14 @@ def _joined(articles: list[Article], tokenize: Callable[[str], list[str]]) -> li
 
 
 def zipf_texts(count: int, length: int, words: int, seed: int) -> list[EncodedText]:
-    """Texts of one length whose words follow Zipf's law."""
+    """Return texts of one length whose words follow Zipf's law."""
     chances = 1 / np.arange(1, words + 1)
     ids = np.random.default_rng(seed).choice(words, (count, length), p=chances / chances.sum())
     return [EncodedText(row.astype(np.int32), ()) for row in ids]
 
 
 class Contender(Protocol):
-    """Somebody who turns texts into vectors, and learns."""
+    """Something that encodes texts and can be trained."""
 
     @property
     def module(self) -> nn.Module:
@@ -183,7 +183,7 @@ class Original:
 
 
 def siamese(encoder: Encoder, vocabulary: Vocabulary, table: Tensor) -> WordSiamese:
-    """A model over these word vectors, built in memory."""
+    """Return a model over these word vectors, built in memory."""
     embedder = WordVectorsEmbedder(dim=table.shape[1], vocabulary_size=len(table), pretrained=table)
     model = WordSiamese(Lazy(lambda **_: encoder), Lazy(lambda **_: embedder), SocialTokenizer())
     model.vocabulary, model.embedder, model.encoder = vocabulary, embedder, encoder
@@ -191,12 +191,12 @@ def siamese(encoder: Encoder, vocabulary: Vocabulary, table: Tensor) -> WordSiam
 
 
 def word_vectors(words: int) -> Tensor:
-    """Random, of about the length of GloVe's."""
+    """Return random vectors of about the length of GloVe's."""
     return torch.randn(words, DIM, generator=torch.Generator().manual_seed(0)) / 3
 
 
 def star_encoder(table: Tensor, dropout: float, alpha: float | None = None) -> StarTransformerEncoder:
-    """With weights as after training: α differs between heads, scores have standard deviation 1."""
+    """Return an encoder with weights as after training: α differs between heads, scores have standard deviation 1."""
     torch.manual_seed(0)
     encoder = StarTransformerEncoder(HEADS, HEAD_DIM, dropout=dropout, alpha=alpha, input_dim=DIM)
     cycle = encoder.cycles[0]
@@ -217,7 +217,7 @@ def star_encoder(table: Tensor, dropout: float, alpha: float | None = None) -> S
 
 @torch.no_grad()
 def scores_of(encoder: Encoder, tokens: Tensor, lengths: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """What entmax is called with: scores, −inf where masked, and α; first the ring's, then the relays'."""
+    """Return the inputs of entmax: scores, −inf where masked, and α; first the ring's, then the relays'."""
     caught: list[tuple[Tensor, Tensor]] = []
     entmax = PlainKernels.entmax
 

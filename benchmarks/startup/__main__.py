@@ -33,7 +33,7 @@ PACKAGES = ("torch", "numpy", "scipy", "trafilatura", "typer", "transformers")
 
 @dataclass(frozen=True)
 class Case:
-    """A command that is measured.
+    """A measured command.
 
     Attributes:
         name: how the table calls it.
@@ -123,7 +123,7 @@ def timed(arguments: str, folder: Path, terminal: bool) -> tuple[float, float, f
 
 
 def rounds(count: int, folders: Sequence[Path]) -> dict[tuple[Path, str], list[Run]]:
-    """So many runs of every command in every folder, in turn; what each imports first is not counted."""
+    """Runs of every command in every folder, in turn; what each imports first is not counted."""
     found: dict[tuple[Path, str], list[Run]] = {
         (folder, case.name): [] for folder in folders for case in CASES
     }
@@ -138,7 +138,7 @@ def rounds(count: int, folders: Sequence[Path]) -> dict[tuple[Path, str], list[R
 
 
 def table(runs: dict[str, list[Run]], reference: list[Run]) -> list[str]:
-    """Medians of every command as a Markdown table."""
+    """Return the medians of every command as a Markdown table."""
     lines = [
         "| command | wall, s | / torch | CPU, s | / torch | peak, MiB | first line, s: pipe | terminal | goal |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -163,7 +163,7 @@ def table(runs: dict[str, list[Run]], reference: list[Run]) -> list[str]:
 
 
 def goal(case: Case) -> str:
-    """What the command should stay below, as a cell."""
+    """Return the command's upper limit, as a cell."""
     goals = [f"{case.seconds:g} s"] if case.seconds else []
     goals += [f"{case.mebibytes:g} MiB"] if case.mebibytes else []
     return ", ".join([*goals, "first line 0.5 s"]) if goals else ""

@@ -34,7 +34,7 @@ VOCABULARY = 50_000
 
 
 def made_up(articles: int, tokens: int) -> LinkedPosts:
-    """Texts whose words are as frequent as Zipf's law has it."""
+    """Return texts whose words follow Zipf's law."""
     rng = np.random.default_rng(1)
     weights = 1 / np.arange(1, VOCABULARY + 1)
     weights /= weights.sum()
@@ -49,7 +49,7 @@ def made_up(articles: int, tokens: int) -> LinkedPosts:
 
 
 def one_step(articles: int, tokens: int, chunk_tokens: int | None, precision: str) -> dict[str, float]:
-    """Seconds and MiB of one step over all articles."""
+    """Return seconds and MiB of one step over all articles."""
     seed_everything(1)
     data = made_up(articles, tokens)
     encoder = {"type": "star_transformer", "num_heads": 10, "head_dim": 30, "score": "cosine"}

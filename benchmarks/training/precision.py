@@ -24,7 +24,7 @@ ENCODERS = ("star_transformer", "cnn", "gru", "bigru")
 
 
 def train(encoder: str, precision: str, epochs: int, seed: int, out: Path) -> tuple[float, dict[str, float]]:
-    """Median seconds of a step, best dev metrics."""
+    """Return the median seconds of a step and the best dev metrics."""
     command = [
         sys.executable,
         "-m",

@@ -48,7 +48,7 @@ HEAD = "| encoder | posts | tokens an article | precision | step, ms | of the op
 
 
 class Step:
-    """One encoder's training step over one batch, again and again."""
+    """One encoder's training step over the same batch, repeatedly."""
 
     def __init__(self, encoder: str, data: LinkedPosts, tokens: int, precision: str, device: str) -> None:
         seed_everything(1)
@@ -84,7 +84,7 @@ class Step:
 
 
 def milliseconds(step: Step, device: str) -> float:
-    """How long a step takes: by events on a GPU, by the clock on a CPU."""
+    """Return the duration of a step: by events on a GPU, by the clock on a CPU."""
     if device == "cpu":
         started = time.perf_counter()
         step()
@@ -99,7 +99,7 @@ def milliseconds(step: Step, device: str) -> float:
 
 
 def peak(step: Step, device: str) -> float:
-    """MiB of a step above what was held before it."""
+    """Return the MiB of a step beyond those allocated before it."""
     if device == "cpu":
         before = reset_peak_memory()
         step()
@@ -115,7 +115,7 @@ def peak(step: Step, device: str) -> float:
 def cell(
     encoder: str, opponent: str, posts: int, tokens: int, precision: str, device: str, repeats: int
 ) -> dict:
-    """Milliseconds of both, in turn, and the first one's memory."""
+    """Return the milliseconds of both, measured in turn, and the memory of the first."""
     data = made_up(posts // 2, tokens)
     step = Step(encoder, data, tokens, precision, device)
     # First of all: the freed memory of steps before would be used again without being seen.
@@ -134,7 +134,7 @@ def cell(
 
 
 def measured(setting: Sequence[object]) -> dict | str:
-    """`cell` in a process of its own, or why there is no figure."""
+    """Return `cell` from a separate process, or why it failed."""
     command = [sys.executable, "-m", "benchmarks.training.sizes", "--one", json.dumps(setting)]
     result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode == 0:

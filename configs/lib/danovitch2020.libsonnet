@@ -18,7 +18,7 @@ local defaults = import 'defaults.libsonnet';
   trainer: {
     optimizer: { type: 'adam', lr: 1e-4 },
     schedule: 'constant',
-    batches: { articles: 16, posts_per_article: 4, neighbours: 4 },
+    batches: { articles: 16, posts_per_article: 4, articles_per_story: 4 },
     epochs: 10,
     patience: 5,
     metric: 'mAP',

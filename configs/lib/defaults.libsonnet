@@ -27,7 +27,7 @@ local root = std.substr(std.thisFile, 0, std.length(std.thisFile) - std.length(h
     trainer: {
       optimizer: { type: 'adam', lr: 5e-4 },
       schedule: 'constant',
-      batches: { articles: 64, posts_per_article: 4, neighbours: 4 },
+      batches: { articles: 64, posts_per_article: 4, articles_per_story: 4 },
       epochs: 10,
       patience: 5,
       metric: 'mAP',

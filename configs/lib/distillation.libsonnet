@@ -19,6 +19,6 @@ local defaults = import 'defaults.libsonnet';
     epochs: 2,
     patience: null,
     metric: 'teacher_cosine',
-    start_share: 0,
+    initial_weight: 0,
   },
 }

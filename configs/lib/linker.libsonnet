@@ -6,14 +6,14 @@
   batch_samplers:: {
     // Batches of all pairs of labeled texts, balanced between pairs of one class and of two (WRAPresentations).
     //   pairs: number of pairs per batch.
-    //   most: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
+    //   max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
     //   seed: random seed for the choice among the pairs of the more frequent kind.
-    class_pairs(pairs=32, most=null, seed=0):: { type: 'class_pairs', pairs: pairs, [if most != null then 'most']: most, seed: seed },
-    // BatchSampler in which every article has a positive and hard negatives exist.
+    class_pairs(pairs=32, max_pairs=null, seed=0):: { type: 'class_pairs', pairs: pairs, [if max_pairs != null then 'max_pairs']: max_pairs, seed: seed },
+    // Batches in which every article has a positive and hard negatives exist.
     //   articles: articles in a batch.
     //   posts_per_article: posts of each article; its other posts come in later batches.
-    //   neighbours: articles of one story or day that are put into a batch together; 1 mixes at random.
-    linked_posts(articles=16, posts_per_article=2, neighbours=4):: { type: 'linked_posts', articles: articles, posts_per_article: posts_per_article, neighbours: neighbours },
+    //   articles_per_story: articles of one story or day that are put into a batch together; 1 mixes at random.
+    linked_posts(articles=16, posts_per_article=2, articles_per_story=4):: { type: 'linked_posts', articles: articles, posts_per_article: posts_per_article, articles_per_story: articles_per_story },
     // Batches of posts without articles, for distillation; each epoch has the texts in another order.
     //   size: texts in a batch. The rest of an epoch that does not fill a batch is left out, because in-batch
     //   similarities of a few texts teach little.
@@ -71,12 +71,12 @@
     //   idf_weighted: multiply each vector by its word's idf first.
     word_pooling(pool='mean', top=1.0, idf_weighted=false):: { type: 'word_pooling', pool: pool, top: top, idf_weighted: idf_weighted },
     // Mean of the word vectors, each multiplied by a learned weight for its rank by idf.
-    //   places: number of learned weights, the paper's n_max.
+    //   max_words: number of learned weights, the paper's n_max.
     //   initial: initial value of each weight.
-    word_weights(places=30, initial=0.5):: { type: 'word_weights', places: places, initial: initial },
+    word_weights(max_words=30, initial=0.5):: { type: 'word_weights', max_words: max_words, initial: initial },
   },
   label_formats:: {
-    // What `dataset.records.from_json` reads, one record per post, and beside it `NAME.settings.json`.
+    // Records for `dataset.records.from_json`, one per post, and the dataset's settings in `NAME.settings.json`.
     argilla():: { type: 'argilla' },
     // One line per label, with the columns of `jsonl`; text that a spreadsheet would run as a formula begins with
     // '.
@@ -85,7 +85,7 @@
     doccano():: { type: 'doccano' },
     // One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at.
     jsonl():: { type: 'jsonl' },
-    // A JSON list of tasks, one per post, and beside it `NAME.config.xml`, the labeling config.
+    // A JSON list of tasks, one per post, and the labeling config in `NAME.config.xml`.
     label_studio():: { type: 'label_studio' },
     // One task per label: text, label RELEVANT, and the answer accept, reject or ignore.
     prodigy():: { type: 'prodigy' },
@@ -93,9 +93,9 @@
   loss_rules:: {
     // Lower the learning rate once, after the first epoch whose mean loss rises; stop when the loss levels off.
     //   factor: multiplier of the learning rate from then on.
-    //   least_fall: stop at the lowered rate if the loss falls by less than this from one epoch to the next. The
+    //   min_delta: stop at the lowered rate if the loss falls by less than this from one epoch to the next. The
     //   paper says 0.05 % and compares the difference itself with 0.0005, as is done here.
-    drop_then_stop(factor=0.1, least_fall=0.0005):: { type: 'drop_then_stop', factor: factor, least_fall: least_fall },
+    drop_then_stop(factor=0.1, min_delta=0.0005):: { type: 'drop_then_stop', factor: factor, min_delta: min_delta },
   },
   losses:: {
     // Mean over pairs of the Euclidean distance, with a minus for negative pairs.
@@ -155,9 +155,9 @@
     //   max_article_tokens: articles are truncated to this many tokens.
     //   max_post_tokens: posts are truncated to this many tokens.
     //   similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
-    //   title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the
+    //   title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the
     //   whole article.
-    averaged_word_vectors(dim, tokenizer=null, unknown='subwords', buckets=20000, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_share=0.0):: { type: 'averaged_word_vectors', [if tokenizer != null then 'tokenizer']: tokenizer, dim: dim, unknown: unknown, buckets: buckets, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_share: title_share },
+    averaged_word_vectors(dim, tokenizer=null, unknown='subwords', buckets=20000, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_weight=0.0):: { type: 'averaged_word_vectors', [if tokenizer != null then 'tokenizer']: tokenizer, dim: dim, unknown: unknown, buckets: buckets, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_weight: title_weight },
     // BM25 (Lucene's variant) with the article as the query and the posts as documents; scores ≥ 0.
     //   k1: saturation of a word's frequency in a post, ≥ 0; at 0 only presence counts.
     //   b: length normalization, 0 (none) to 1 (full).
@@ -165,12 +165,13 @@
     bm25(k1=1.5, b=0.75, stop_words='english'):: { type: 'bm25', k1: k1, b: b, stop_words: stop_words },
     // Cosine of averaged word vectors, those of the bundled model `distilled`.
     bundled_word_vectors():: { type: 'bundled_word_vectors' },
-    // `article_softmax` under the names that older model folders use.
-    //   model: see `article_softmax`.
-    //   temperature: see `article_softmax`.
-    //   none: `null_score`.
-    //   kinship: `neighbor_weight`.
-    competing(model, temperature, none, kinship=0.0):: { type: 'competing', model: model, temperature: temperature, none: none, kinship: kinship },
+    // Log-odds of p(article | post), a softmax over the articles scored together and "none of them".
+    //   model: the model whose scores enter the softmax.
+    //   temperature: divisor of the scores, > 0: a difference of `temperature` is a factor of e in probability.
+    //   null_score: score of the class "none of them", on the scale of `model`.
+    //   neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
+    //   time: an `elapsed_time` model; None: ignore when articles and posts were published.
+    competing(model, temperature, null_score, neighbor_weight=0.0, time=null):: { type: 'competing', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time },
     // Log ratio of the densities of posts about an article and of all posts, as a function of the time between
     // them.
     //   weight: factor of the log ratio, > 0; below 1 because text and time are not independent.
@@ -212,9 +213,9 @@
     //   max_post_tokens: posts are truncated to this many tokens.
     //   similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative
     //   distance.
-    //   title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the
+    //   title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the
     //   whole article.
-    siamese(encoder=null, embedder=null, tokenizer=null, vectors=null, min_count=2, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_share=0.0):: { type: 'siamese', [if encoder != null then 'encoder']: encoder, [if embedder != null then 'embedder']: embedder, [if tokenizer != null then 'tokenizer']: tokenizer, [if vectors != null then 'vectors']: vectors, min_count: min_count, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_share: title_share },
+    siamese(encoder=null, embedder=null, tokenizer=null, vectors=null, min_count=2, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_weight=0.0):: { type: 'siamese', [if encoder != null then 'encoder']: encoder, [if embedder != null then 'embedder']: embedder, [if tokenizer != null then 'tokenizer']: tokenizer, [if vectors != null then 'vectors']: vectors, min_count: min_count, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_weight: title_weight },
     // Cosine of sublinear TF-IDF vectors (0 to 1), fitted on the articles and posts that are scored.
     //   stop_words: `english` removes English function words, `none` keeps all words.
     tfidf(stop_words='english'):: { type: 'tfidf', stop_words: stop_words },
@@ -232,11 +233,11 @@
     //   distance.
     //   layers: indices of the layers to keep, from 0; null: all. Two of six layers are three times as fast;
     //   distill the full network into them with the recipes of `configs/students`.
-    //   title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the
+    //   title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the
     //   whole article.
     //   precision: precision of the network during inference (for training see `trainer.precision`). `auto`:
     //   bfloat16 if the processor multiplies it natively, which is 2.7 times as fast, else float32.
-    transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_share=0.0, precision='float32'):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_share: title_share, precision: precision },
+    transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_weight=0.0, precision='float32'):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_weight: title_weight, precision: precision },
     // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
     //   tokenizer: splits texts into tokens.
     //   dim: length of the vectors.
@@ -245,9 +246,9 @@
     //   max_article_tokens: articles are truncated to this many tokens.
     //   max_post_tokens: posts are truncated to this many tokens.
     //   similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
-    //   title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the
+    //   title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the
     //   whole article.
-    word_means(dim, tokenizer=null, unknown='subwords', buckets=20000, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_share=0.0):: { type: 'word_means', [if tokenizer != null then 'tokenizer']: tokenizer, dim: dim, unknown: unknown, buckets: buckets, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_share: title_share },
+    word_means(dim, tokenizer=null, unknown='subwords', buckets=20000, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_weight=0.0):: { type: 'word_means', [if tokenizer != null then 'tokenizer']: tokenizer, dim: dim, unknown: unknown, buckets: buckets, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_weight: title_weight },
   },
   optimizers:: {
     // Adam (Kingma & Ba 2015).
@@ -302,6 +303,16 @@
     //   on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines
     //   aside.
     //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
+    labeled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict', errors_dir='.'):: { type: 'labeled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
+    // Reader of labels, and of the labeled texts from the same or from other files.
+    //   labels: file or files with `tweet_id, topic, class`.
+    //   texts: file or files with `id, text`; null: the files of labels have a column `text`. Texts without a
+    //   label are left out.
+    //   classes: valid classes, by default those of TACO; null accepts any.
+    //   columns: column names of the files.
+    //   on_error: "strict" refuses files with invalid lines and labels without a text, "skip" sets these lines
+    //   aside.
+    //   errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
     labelled_texts(labels, texts=null, classes=['Reason', 'Statement', 'Notification', 'None'], columns=null, on_error='strict', errors_dir='.'):: { type: 'labelled_texts', labels: labels, [if texts != null then 'texts']: texts, classes: classes, [if columns != null then 'columns']: columns, on_error: on_error, errors_dir: errors_dir },
     // Reader of pairs of passages cut from articles: the first becomes an article, the second the post about it.
     //   articles: file or files of articles.
@@ -326,6 +337,14 @@
     texts(files, columns=null, on_error='strict'):: { type: 'texts', files: files, [if columns != null then 'columns']: columns, on_error: on_error },
   },
   query_strategies:: {
+    // Active learning with a linear classifier on TF-IDF words, embeddings and scores, retrained for each ranking.
+    //   query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision
+    //   boundary first, which teaches the classifier more but finds fewer relevant posts.
+    //   exploration: share of the ranking, 0 to 1, that is a random sample.
+    //   classifier: linear `svm`, or `logistic_regression`, which is slower.
+    //   cost: inverse regularization strength C, above 0.
+    //   pseudo_negatives: number of pseudo-negatives.
+    active_learning(query='relevance', exploration=0.0, classifier='svm', cost=0.1, pseudo_negatives=300):: { type: 'active_learning', query: query, exploration: exploration, classifier: classifier, cost: cost, pseudo_negatives: pseudo_negatives },
     // Rank by the sum of the z-scores of model and BM25 over the pool; labels have no effect.
     hybrid():: { type: 'hybrid' },
     // Rank by the number of distinct words that a post shares with a seed article's title (its text, if untitled).
@@ -336,16 +355,16 @@
     //   exploration: share of the ranking, 0 to 1, that is a random sample.
     //   classifier: linear `svm`, or `logistic_regression`, which is slower.
     //   cost: inverse regularization strength C, above 0.
-    //   presumed: number of pseudo-negatives.
-    learning(query='relevance', exploration=0.0, classifier='svm', cost=0.1, presumed=300):: { type: 'learning', query: query, exploration: exploration, classifier: classifier, cost: cost, presumed: presumed },
+    //   pseudo_negatives: number of pseudo-negatives.
+    learning(query='relevance', exploration=0.0, classifier='svm', cost=0.1, pseudo_negatives=300):: { type: 'learning', query: query, exploration: exploration, classifier: classifier, cost: cost, pseudo_negatives: pseudo_negatives },
     // Rank by BM25 for the seed articles; labels have no effect.
     lexical():: { type: 'lexical' },
     // A new random order each time: the baseline of the other strategies.
     random():: { type: 'random' },
     // Rocchio's relevance feedback (1971) on TF-IDF vectors and on the model's embeddings; the z-scores are added.
-    //   relevant: weight of relevant posts (the textbook's β), at least 0.
-    //   other: weight of posts that are not relevant (γ), at least 0.
-    rocchio(relevant=0.75, other=0.15):: { type: 'rocchio', relevant: relevant, other: other },
+    //   beta: weight of relevant posts, at least 0.
+    //   gamma: weight of posts that are not relevant, at least 0.
+    rocchio(beta=0.75, gamma=0.15):: { type: 'rocchio', beta: beta, gamma: gamma },
     // Rank by the model's score for the seed articles (Danovitch 2020, section 5); labels have no effect.
     seed_similarity():: { type: 'seed_similarity' },
   },
@@ -384,7 +403,7 @@
     //   dev: date when dev begins ("2014-07-01"), or its share of the articles (0.1).
     //   test: date when test begins, or its share (the newest articles); null: no test part.
     by_time(dev=0.1, test=null):: { type: 'by_time', dev: dev, [if test != null then 'test']: test },
-    // Splitter of labeled texts (reader `labelled_texts`): hold out whole topics, stratify the rest by class.
+    // Splitter of labeled texts (reader `labeled_texts`): hold out whole topics, stratify the rest by class.
     //   held_out: topic or topics of the test part; [] for none.
     //   dev: share of each class of the other topics that goes to dev; 0 for no dev part.
     //   seed: random seed of the split.
@@ -397,9 +416,14 @@
   },
   stopping_rules:: {
     // Stop when the recall curve has a knee (Cormack and Grossman 2016, SIGIR).
-    //   at_least: smallest number of labels before stopping.
+    //   min_labels: smallest number of labels before stopping.
     //   ratio: slope ratio to require; None: the ratio above.
-    knee(at_least=100, ratio=null):: { type: 'knee', at_least: at_least, [if ratio != null then 'ratio']: ratio },
+    knee(min_labels=100, ratio=null):: { type: 'knee', min_labels: min_labels, [if ratio != null then 'ratio']: ratio },
+    // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
+    //   labels: number of random labels per relevant post that is too expensive, at least 1.
+    //   confidence: share of jobs in which the cost must be that high, between 0 and 1.
+    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
+    marginal_cost(labels=100, confidence=0.95, patience=200):: { type: 'marginal_cost', labels: labels, confidence: confidence, patience: patience },
     // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
     //   labels: number of random labels per relevant post that is too expensive, at least 1.
     //   confidence: share of jobs in which the cost must be that high, between 0 and 1.

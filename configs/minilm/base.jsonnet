@@ -23,7 +23,7 @@ defaults.training {
           type: 'transformer',
           path: 'sentence-transformers/all-MiniLM-L6-v2',
           layers: [0, 1, 3, 5],
-          title_share: 0.25,
+          title_weight: 0.25,
           normalization: 'hashtags',
           precision: 'auto',
         },
@@ -38,11 +38,11 @@ defaults.training {
   trainer+: {
     optimizer: { type: 'adamw', lr: 1e-4 },
     schedule: { type: 'linear', warmup: 0.1 },
-    batches: { articles: 128, posts_per_article: 4, neighbours: 4 },
+    batches: { articles: 128, posts_per_article: 4, articles_per_story: 4 },
     epochs: 3,
     patience: null,
     metric: 'MAP',
     precision: 'auto',
-    start_share: 0.5,
+    initial_weight: 0.5,
   },
 }

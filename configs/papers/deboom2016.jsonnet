@@ -21,7 +21,7 @@ local defaults = import '../lib/defaults.libsonnet';
     tokenizer: 'whitespace',
     vectors: { source: defaults.sample('vectors.txt.gz') },
     embedder: 'word_vectors_idf',
-    encoder: { type: 'word_weights', places: 30, initial: 0.5 },
+    encoder: { type: 'word_weights', max_words: 30, initial: 0.5 },
   },
   miner: 'balanced',
   loss: { type: 'median_based', kappa: 160 },
@@ -29,14 +29,14 @@ local defaults = import '../lib/defaults.libsonnet';
     optimizer: { type: 'sgd', lr: 0.01, l2: 0.001 },
     schedule: 'constant',
     // A batch has 50 related pairs, of which the miner makes 50 unrelated ones.
-    batches: { articles: 50, posts_per_article: 1, neighbours: 1 },
+    batches: { articles: 50, posts_per_article: 1, articles_per_story: 1 },
     // After the first epoch with a higher loss the learning rate falls to a tenth; then training stops when the loss
     // falls by less than 0.05 %.
-    loss_rule: { type: 'drop_then_stop', factor: 0.1, least_fall: 0.0005 },
+    loss_rule: { type: 'drop_then_stop', factor: 0.1, min_delta: 0.0005 },
     epochs: 30,
     patience: null,
     metric: 'AUC',
-    clip_norm: null,
+    max_grad_norm: null,
     callbacks: ['json_lines'],
   },
   seed: 13,

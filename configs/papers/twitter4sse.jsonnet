@@ -26,7 +26,7 @@
   trainer: {
     optimizer: { type: 'adamw', lr: 2e-5 },
     schedule: { type: 'linear', warmup: 0.1 },
-    batches: { articles: 50, posts_per_article: 1, neighbours: 1 },
+    batches: { articles: 50, posts_per_article: 1, articles_per_story: 1 },
     epochs: 1,
     patience: null,
     callbacks: ['json_lines'],

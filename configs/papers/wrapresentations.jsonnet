@@ -7,7 +7,7 @@ local defaults = import '../lib/defaults.libsonnet';
 {
   data: {
     reader: {
-      type: 'labelled_texts',
+      type: 'labeled_texts',
       labels: defaults.sample('taco/labels.csv'),
       texts: defaults.sample('taco/texts.jsonl'),
     },
@@ -31,7 +31,7 @@ local defaults = import '../lib/defaults.libsonnet';
     epochs: 5,
     patience: null,
     metric: 'mAP',
-    clip_norm: 1.0,
+    max_grad_norm: 1.0,
     callbacks: ['json_lines'],
   },
   seed: 13,

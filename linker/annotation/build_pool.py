@@ -1,4 +1,4 @@
-"""Building the pool of a session from articles, posts and a model."""
+"""Build the pool of a session from articles, posts and a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linker.models.model import Model, embedding_submodel, index_of
 
 
 def by_id(posts: Sequence[Post]) -> list[Post]:
-    """The posts sorted by id, shorter ids before longer ones, so that numbers are in numeric order."""
+    """Return the posts sorted by id, shorter ids before longer ones, so that numbers are in numeric order."""
     return sorted(posts, key=lambda post: (len(post.id), post.id))
 
 
@@ -57,7 +57,7 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
     representatives are scored.
 
     Raises:
-        DataError: if there is no article, or no post.
+        DataError: if articles or posts are empty.
     """
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")

@@ -77,7 +77,7 @@ class Pool:
 
     @cached_property
     def shuffled(self) -> np.ndarray:
-        """All indices, int64, N, in a random order that depends on `tie_seed` and the posts' ids alone.
+        """Return all indices, int64, N, in a random order that depends on `tie_seed` and the posts' ids alone.
 
         Files often hold the relevant posts first or last. If ties kept that order, a query strategy would look better
         or worse than it is.

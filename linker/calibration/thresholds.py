@@ -171,7 +171,7 @@ def check_targets(
     """Check that at most one of threshold, precision and recall is given, and that a target can be estimated.
 
     Raises:
-        LinkerError: if several are given, a target is out of range, or there are no labels and no calibration.
+        LinkerError: if several are given, a target is out of range, or there is nothing to estimate it from.
     """
     targets = {"precision": precision, "recall": recall}
     options = {**targets, "threshold": threshold}

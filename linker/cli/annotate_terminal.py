@@ -33,7 +33,7 @@ def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
     if post.created_at is not None:
         facts.append(f"{post.created_at:%Y-%m-%d %H:%M}")
     if suggestion.at_random:
-        facts.append("drawn at random")
+        facts.append("sampled at random")
     shown = Text().append(printable(" · ".join(facts)), "dim").append("\n")
     shown.append_text(marked_text(post.text, suggestion.marks, terminal))
     if suggestion.note:
@@ -48,7 +48,7 @@ def plain(text: str) -> Text:
 
 def progress_line(status: Status) -> str:
     """Return a line about the progress of the session."""
-    return f"{status.labelled:,} labeled · {status.relevant:,} relevant · {left(status)} left"
+    return f"{status.labeled:,} labeled · {status.relevant:,} relevant · {left(status)} left"
 
 
 def left(status: Status) -> str:
@@ -65,17 +65,17 @@ def status_text(session: Session, status: Status) -> str:
     lines = [
         f"{session.name}: {status.posts:,} posts to label"
         + (f", and {copies:,} near-duplicates of them" if copies else ""),
-        f"labeled    {status.labelled:,} ({status.labelled / status.posts:.0%}), {status.relevant:,} relevant, "
+        f"labeled    {status.labeled:,} ({status.labeled / status.posts:.0%}), {status.relevant:,} relevant, "
         f"{status.skipped:,} skipped"
         + (
-            f"; with near-duplicates {status.labelled + status.copies_labelled:,}"
-            if status.copies_labelled
+            f"; with near-duplicates {status.labeled + status.copies_labeled:,}"
+            if status.copies_labeled
             else ""
         ),
         f"left       {left(status)} relevant posts"
         + (f", {status.estimate.confidence:.0%} sure" if status.estimate.confidence < 1 else "")
         + f": {status.estimate.basis}",
-        f"rule       {'stop' if status.decision.stop else 'go on'}: {status.decision.reason}",
+        f"rule       {'stop' if status.decision.stop else 'continue'}: {status.decision.reason}",
     ]
     if status.annotators:
         people = ", ".join(f"{printable(name)} {count:,}" for name, count in status.annotators.items())
@@ -102,13 +102,15 @@ def agreement_text(session: Session, agreement: Agreement) -> str:
         f"disagreements                   {len(agreement.disagreements):,}",
     ]
     texts = {post.id: post.text for post in session.pool.posts}
-    for one in agreement.disagreements:
-        labels = ", ".join(f"{name} {'relevant' if value else 'not'}" for name, value in one.labels.items())
-        holds = "relevant" if agreement.holds[one.post_id] else "not"
+    for disagreement in agreement.disagreements:
+        labels = ", ".join(
+            f"{name} {'relevant' if value else 'not'}" for name, value in disagreement.labels.items()
+        )
+        holds = "relevant" if agreement.holds[disagreement.post_id] else "not"
         lines += [
             "",
-            printable(f"{one.post_id}: {labels}; now {holds}"),
-            f"  {printable(texts[one.post_id])}",
+            printable(f"{disagreement.post_id}: {labels}; now {holds}"),
+            f"  {printable(texts[disagreement.post_id])}",
         ]
     return "\n".join(lines)
 
@@ -122,8 +124,12 @@ def agreement_record(agreement: Agreement) -> dict[str, Any]:
             {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in agreement.kappas.items()
         ],
         "disagreements": [
-            {"post": one.post_id, "labels": one.labels, "holds": agreement.holds[one.post_id]}
-            for one in agreement.disagreements
+            {
+                "post": disagreement.post_id,
+                "labels": disagreement.labels,
+                "holds": agreement.holds[disagreement.post_id],
+            }
+            for disagreement in agreement.disagreements
         ],
     }
 
@@ -169,7 +175,7 @@ class Keys:
     """Single keys from a terminal.
 
     Raises:
-        LinkerError: standard input is none.
+        LinkerError: if standard input is not a terminal.
     """
 
     def __init__(self) -> None:
@@ -179,7 +185,7 @@ class Keys:
         except ImportError as error:  # Windows
             raise LinkerError(
                 "single keys need a terminal of Linux or macOS; use `linker serve`, "
-                "or `linker annotate next` and `label`"
+                "or `linker annotate next` and `linker annotate label`"
             ) from error
         if not sys.stdin.isatty():
             raise LinkerError(
@@ -193,22 +199,22 @@ class Keys:
         # TCSADRAIN keeps what was typed in the meantime.
         self._tty.setcbreak(self._file, self._termios.TCSADRAIN)
         # A Ctrl-C just before a read would be noticed only at the next key; this wakes the read.
-        self._signals, self._told = os.pipe()
-        os.set_blocking(self._told, False)
-        self._told_before = signal.set_wakeup_fd(self._told)
+        self._signals, self._wakeup = os.pipe()
+        os.set_blocking(self._wakeup, False)
+        self._wakeup_before = signal.set_wakeup_fd(self._wakeup)
         return self
 
     def __exit__(self, *error: object) -> None:
-        signal.set_wakeup_fd(self._told_before)
+        signal.set_wakeup_fd(self._wakeup_before)
         os.close(self._signals)
-        os.close(self._told)
+        os.close(self._wakeup)
         self._termios.tcsetattr(self._file, self._termios.TCSADRAIN, self._before)
 
     def read(self) -> str:
         """Return the next key in lower case; empty at the end of input; a blank for arrow keys and the like."""
         while self._file not in (ready := select.select([self._file, self._signals], [], [])[0]):
-            # The exception of a Ctrl-C is lost where it strikes amid what Python tidies up; its number still comes
-            # here. Other signals, as of the window's new size, end nothing.
+            # The exception of a Ctrl-C is lost if it is raised during garbage collection; its number still arrives
+            # here. Other signals, such as a change of the window's size, are ignored.
             if signal.SIGINT in os.read(ready[0], 64):
                 raise KeyboardInterrupt
         key = os.read(self._file, 1)
@@ -234,18 +240,18 @@ class Keys:
             self.__enter__()
 
 
-class Desk:
+class AnnotationLoop:
     """One annotator at a terminal.
 
     Args:
-        session: where the labels go.
-        annotator: who labels.
-        console: what to write to.
+        session: the session.
+        annotator: name of the annotator.
+        console: the terminal to write to.
     """
 
     def __init__(self, session: Session, annotator: str, console: Console) -> None:
         self.session, self.annotator, self.console = session, annotator, console
-        self._stop_told = False
+        self._stop_shown = False
 
     def work(self, keys: Keys) -> None:
         """Show posts and take keys until there are no more posts or the annotator quits."""
@@ -253,7 +259,7 @@ class Desk:
             self._show(plain(self.session.guidelines))
         self._show(Text(_HELP, "dim"))
         while suggestions := self.session.next(self.annotator):
-            self._tell()
+            self._report_progress()
             self._show(suggestion_text(suggestions[0], self.console.is_terminal))
             while (again := self._take(keys, suggestions[0])) is None:
                 pass
@@ -292,11 +298,11 @@ class Desk:
             self._show(Text(_HELP, "dim"))
         return None
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         status = self.session.status()
         self.console.rule(Text(progress_line(status), "dim"), style="dim", align="left")
-        if status.decision.stop and not self._stop_told:
-            self._stop_told = True
+        if status.decision.stop and not self._stop_shown:
+            self._stop_shown = True
             self._show(
                 Text(f"You may stop: {status.decision.reason}. q quits; you can also continue.", "bold")
             )

@@ -62,7 +62,7 @@ def load_and_report(sources: list[str], force: bool = False, faults: Faults | No
                 lines += [f"skipped: {problem}" for problem in problems]
             else:
                 found = load_articles(source, force)
-            lines += [_line(one, kind, source) for one in found[:_LINES]]
+            lines += [_line(article, kind, source) for article in found[:_LINES]]
             if len(found) > _LINES:
                 lines.append(f"and {len(found) - _LINES:,} more articles from {source}")
             read += found
@@ -94,9 +94,9 @@ def _with_distinct_ids(articles: list[Article]) -> list[Article]:
     """Return the articles with distinct ids: the second one of an id becomes `id-2`."""
     seen: dict[str, int] = {}
     out = []
-    for one in articles:
-        seen[one.id] = count = seen.get(one.id, 0) + 1
-        out.append(one if count == 1 else replace(one, id=f"{one.id}-{count}"))
+    for article in articles:
+        seen[article.id] = count = seen.get(article.id, 0) + 1
+        out.append(article if count == 1 else replace(article, id=f"{article.id}-{count}"))
     return out
 
 

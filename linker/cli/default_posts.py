@@ -75,7 +75,7 @@ def find_posts(articles: list[str], model: str | None = None, corpora: bool = Tr
 
 def _corpora() -> list[str]:
     here = Path(".")
-    return ["."] if _is_corpus(here) else sorted(str(one) for one in _entries(here) if _is_corpus(one))
+    return ["."] if _is_corpus(here) else sorted(str(entry) for entry in _entries(here) if _is_corpus(entry))
 
 
 def _is_corpus(folder: Path) -> bool:
@@ -142,7 +142,7 @@ def _several(articles: list[str], kind: str, tier: list[str]) -> str:
 def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
     from linker.data.io.tables import ENDINGS, format_of_name
 
-    names = [one.name for one in _entries(Path(".")) if format_of_name(one.name) and one.is_file()]
+    names = [entry.name for entry in _entries(Path(".")) if format_of_name(entry.name) and entry.is_file()]
     files = sorted(name for name in names if not _is_article(name, articles) and not name.endswith(".txt"))
     commands = [_command(articles, shlex.quote(name)) for name in files[:_SHOWN]]
     commands = commands or [_command(articles, "FILE")]
@@ -158,7 +158,7 @@ def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
 
 
 def _is_article(name: str, articles: list[str]) -> bool:
-    return any(Path(one).name == name for one in articles if len(one) < 1000)
+    return any(Path(article).name == name for article in articles if len(article) < 1000)
 
 
 def _command(articles: list[str], posts: str, kind: str = _FILES) -> str:

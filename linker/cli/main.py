@@ -7,9 +7,10 @@ import importlib
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from linker.cli import status
 from linker.cli.commands import (
@@ -34,16 +35,30 @@ from linker.common.errors import LinkerError
 from linker.common.files import NO_ROOM
 from linker.version import __version__
 
+# Groups of `linker --help`, in order.
+_GROUPS = _RANK, _LABEL, _TRAIN, _MEASURE, _TOOLS = "Rank", "Label", "Train", "Measure", "Tools"
+
+
+class _Grouped(TyperGroup):
+    """Commands in the order of their groups; Typer alone lists subcommand groups after all commands."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        panels = {name: getattr(command, "rich_help_panel", None) for name, command in self.commands.items()}
+        return sorted(
+            panels, key=lambda name: _GROUPS.index(panels[name]) if panels[name] in _GROUPS else len(_GROUPS)
+        )
+
+
 app = typer.Typer(
+    cls=_Grouped,
     help="Rank social-media posts by whether they discuss a given news article.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 
-# Commands appear in `linker --help` in this order. Their files import nothing heavy at module level: torch and the like
-# are imported within the functions, so that `linker --help` stays fast.
-_RANK, _LABEL, _TRAIN, _MEASURE, _TOOLS = "Rank", "Label", "Train", "Measure", "Tools"
-
+# The modules import nothing heavy at module level: torch and the like are imported within the functions, so that
+# `linker --help` stays fast.
 app.command("rank", cls=SeveralValues, rich_help_panel=_RANK)(rank.rank)
 app.add_typer(corpus.app, name="corpus", rich_help_panel=_RANK)
 app.add_typer(annotate.app, name="annotate", rich_help_panel=_LABEL)
@@ -88,7 +103,7 @@ def main() -> None:
     Exit codes: 0; 2 for invalid input or usage, with a message on standard error; 130 after Ctrl-C; 1 with a
     traceback for a defect of linker.
     """
-    # Posts contain emojis: results are UTF-8 in every locale.
+    # Results are UTF-8 in every locale, because posts contain emojis.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     try:
@@ -103,7 +118,7 @@ def main() -> None:
     except OSError as error:
         if error.errno not in NO_ROOM | {errno.EPIPE}:
             raise
-        # What is still in the buffer would fail again when Python ends.
+        # Otherwise the rest of the buffer would fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:  # the reader of the results has closed the pipe: `| head`
             sys.exit(1)

@@ -176,15 +176,15 @@ def _by_task(study: Study, tasks: Sequence[Task], plan: Plan) -> Table:
 
 def _rules(rules: Sequence[dict]) -> Table:
     table = _table("rule", "strategy", "labels", "drawn", "recall", "lowest", "failed", "never stopped")
-    for one in rules:
+    for rule in rules:
         table.add_row(
-            Text(one["rule"]),
-            Text(one["strategy"]),
+            Text(rule["rule"]),
+            Text(rule["strategy"]),
             *(
-                _one_decimal(one[key])
+                _one_decimal(rule[key])
                 for key in ("labels_share", "drawn_share", "recall", "lowest_recall", "failure_rate")
             ),
-            f"{one['never_stopped']} of {one['runs']}",
+            f"{rule['never_stopped']} of {rule['runs']}",
         )
     return table
 

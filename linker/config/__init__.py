@@ -11,7 +11,7 @@ from linker.config.construction import build, check, resolve
 from linker.config.json_schema import schema
 from linker.config.jsonnet import LoadedConfig, load_config
 from linker.config.registrable import Lazy, Registrable
-from linker.config.registry import catalogue
+from linker.config.registry import catalog
 from linker.config.validation import Problem
 
 #: What a training config describes, as `module:Class`, so that checking one imports nothing.
@@ -22,9 +22,9 @@ def include_package(name: str) -> None:
     """Add the components of a package, installed or in the current folder, without importing it.
 
     Raises:
-        ConfigError: if there is no such package.
+        ConfigError: if the package is not found.
     """
-    catalogue.include(name)
+    catalog.include(name)
 
 
 __all__ = [

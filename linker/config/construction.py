@@ -6,7 +6,7 @@ from typing import Any
 
 from linker.common.errors import ConfigError
 from linker.config.nodes import Node, ObjectNode
-from linker.config.registry import catalogue
+from linker.config.registry import catalog
 from linker.config.validation import Checker, Problem
 
 
@@ -35,7 +35,7 @@ def check(target: Any, params: Any) -> list[Problem]:
         The problems, in the order of the signatures.
     """
     checker = Checker()
-    checker.fit(catalogue.type_of(target), params)
+    checker.fit(catalog.type_of(target), params)
     return checker.problems
 
 
@@ -79,7 +79,7 @@ def build(target: Any, params: Any, **supplied: Any) -> Any:
 
 def _checked(target: Any, params: Any) -> Node:
     checker = Checker()
-    node = checker.fit(catalogue.type_of(target), params)
+    node = checker.fit(catalog.type_of(target), params)
     if problems := checker.problems:
         raise ConfigError(format_problems(problems, params))
     return node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linker.config.registry import catalogue, short
+from linker.config.registry import catalog, short
 from linker.config.types import (
     Atom,
     Choice,
@@ -35,9 +35,9 @@ NEVER: dict[str, Any] = {"not": {}}
 
 def schema(target: Any) -> dict[str, Any]:
     """Return the JSON Schema of the configs of `target` (see `check`); imports none of the components."""
-    catalogue.include_plugins()
+    catalog.include_plugins()
     writer = _Writer()
-    root = writer.of(catalogue.type_of(target))
+    root = writer.of(catalog.type_of(target))
     return {"$schema": DRAFT, **root, "$defs": dict(sorted(writer.definitions.items()))}
 
 
@@ -74,12 +74,12 @@ class _Writer:
         raise AssertionError(kind)
 
     def _instance(self, reference: str) -> dict[str, Any]:
-        spec = catalogue.spec(reference)
+        spec = catalog.spec(reference)
         if spec is None:
             return dict(NEVER)
         if reference not in self._names:
             self._names[reference] = self._name(short(reference), reference)
-            names, default = catalogue.choices(spec)
+            names, default = catalog.choices(spec)
             open_to_names = spec.is_family or names
             self.definitions[self._names[reference]] = (
                 self._family(spec, names, default) if open_to_names else self._object(spec)
@@ -90,7 +90,7 @@ class _Writer:
         options: list[dict[str, Any]] = []
         bare: list[str] = []
         for name, reference in sorted(names.items()):
-            component = catalogue.spec(reference)
+            component = catalog.spec(reference)
             if component is None:
                 continue
             key = f"{self._names[spec.reference]}.{name}"

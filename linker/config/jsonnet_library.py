@@ -6,7 +6,7 @@ import json
 import re
 import textwrap
 
-from linker.config.registry import catalogue, short
+from linker.config.registry import catalog, short
 from linker.config.types import ClassSpec, Default, Parameter
 from linker.config.validation import fills_itself
 
@@ -30,11 +30,11 @@ def jsonnet_library() -> str:
     A function returns what a config holds for the component: its `type` and its keys. Arguments whose default only code
     can make are left out of the result unless they are given.
     """
-    catalogue.include_plugins()
+    catalog.include_plugins()
     parts = [_HEADER, "{\n"]
-    for family in sorted(catalogue.families(), key=_field):
-        components = catalogue.components(family)
-        specs = {name: catalogue.spec(reference) for name, reference in sorted(components.items())}
+    for family in sorted(catalog.families(), key=_field):
+        components = catalog.components(family)
+        specs = {name: catalog.spec(reference) for name, reference in sorted(components.items())}
         functions = [_function(name, spec) for name, spec in specs.items() if spec is not None]
         if functions:
             parts.append(f"  {_field(family)}:: {{\n" + "".join(functions) + "  },\n")

@@ -8,7 +8,7 @@ from typing import Any
 
 from linker.common.errors import ConfigError
 from linker.config.registrable import Lazy
-from linker.config.registry import catalogue
+from linker.config.registry import catalog
 from linker.config.types import ClassSpec, Default
 
 
@@ -78,7 +78,7 @@ class ObjectNode:
         Raises:
             ConfigError: if the class rejects its arguments with a `ValueError`.
         """
-        component = catalogue.load(self.spec.reference)
+        component = catalog.load(self.spec.reference)
         arguments = {
             key: argument.construct(joined(path, key), {}) for key, argument in self.arguments.items()
         }

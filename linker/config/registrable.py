@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Finder(Protocol):
-    """Finds components by name; implemented by the catalogue, which sets itself here."""
+    """Finds components by name; implemented by the catalog, which sets itself here."""
 
     def component(self, family: type, name: str) -> Any:
         """Return the class registered as `name`."""
@@ -24,10 +24,12 @@ class Registrable:
     """Base of every family of components (`Encoder`, `Loss`, ...).
 
     A family derives directly from this class. `default_component`, a literal in the body of the family, is
-    the component used if a config omits `type`.
+    the component used if a config omits `type`. A component with renamed config keys lists them in `former_keys`, a
+    literal of pairs (old name, current name): configs and model folders with the old ones are still read.
     """
 
     default_component: ClassVar[str | None] = None
+    former_keys: ClassVar[tuple[tuple[str, str], ...]] = ()
     _registry: ClassVar[dict[type, dict[str, type]]] = {}
     _finder: ClassVar[Finder]
 
@@ -47,7 +49,7 @@ class Registrable:
             components = Registrable._registry.setdefault(cls, {})
             known = components.get(name, component)
             if (known.__module__, known.__qualname__) != (component.__module__, component.__qualname__):
-                both = " and ".join(f"{one.__module__}:{one.__qualname__}" for one in (known, component))
+                both = " and ".join(f"{c.__module__}:{c.__qualname__}" for c in (known, component))
                 raise ConfigError(f'{cls.__name__} "{name}" is registered twice: {both}')
             components[name] = component
             return component
@@ -59,7 +61,7 @@ class Registrable:
         """Return the component `name` of this family; imports only its module.
 
         Raises:
-            ConfigError: if there is no such component (then nothing is imported), or its module needs a package that is
+            ConfigError: if the component is unknown (nothing is imported then), or its module needs a package that is
                 not installed.
         """
         return Registrable._finder.component(cls, name)

@@ -1,4 +1,4 @@
-"""The catalogue of components that configs can name: found in source text, or registered at run time."""
+"""The catalog of components that configs can name: found in source text, or registered at run time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linker.config.registrable import Registrable
 from linker.config.types import ClassSpec, Instance, TypeSpec
 
 
-class Catalogue:
+class Catalog:
     """All components and their schemas; imports a module only to return its class."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Catalogue:
         """Add the components of a package, installed or in the current folder, without importing it.
 
         Raises:
-            ConfigError: if there is no such package.
+            ConfigError: if the package is not found.
         """
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
@@ -183,7 +183,7 @@ class Catalogue:
         """Return the reference of `Encoder` (a family) or `Encoder.gru` (a component), as users write it.
 
         Raises:
-            ConfigError: if there is no such family or component.
+            ConfigError: if the family or component is unknown.
         """
         self.include_plugins()
         families = {short(reference): reference for reference in self.families()}
@@ -266,5 +266,5 @@ def suggestion(name: str, valid: list[str]) -> str:
     return f'; did you mean "{near}"?' if near else ""
 
 
-catalogue = Catalogue()
-Registrable._finder = catalogue
+catalog = Catalog()
+Registrable._finder = catalog

@@ -106,6 +106,7 @@ class ClassSpec:
         is_family: whether components are registered under this class.
         default_component: the component of a family that is used if a config names none.
         description: the first line of the docstring.
+        former_keys: (old name, current name) of each renamed config key, which is still read.
     """
 
     reference: str
@@ -115,6 +116,7 @@ class ClassSpec:
     is_family: bool = False
     default_component: str | None = None
     description: str = ""
+    former_keys: tuple[tuple[str, str], ...] = ()
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.config.nodes import NOTHING, DictNode, LazyNode, ListNode, Node, ObjectNode, ValueNode, joined
-from linker.config.registry import catalogue, nearest, short, suggestion
+from linker.config.registry import catalog, nearest, short, suggestion
 from linker.config.types import (
     Atom,
     Choice,
@@ -48,8 +48,8 @@ def describe(kind: TypeSpec) -> str:
         case LazyOf(inner):
             return describe(inner)
         case Instance(reference):
-            spec = catalogue.spec(reference)
-            names = catalogue.choices(spec)[0] if spec else {}
+            spec = catalog.spec(reference)
+            names = catalog.choices(spec)[0] if spec else {}
             if spec and (spec.is_family or names):
                 return f"a registered {spec.name} ({', '.join(sorted(names)) or 'none'})"
             return f"an object ({', '.join(spec.keys)})" if spec and spec.keys else f"a {short(reference)}"
@@ -203,16 +203,16 @@ class Checker:
         return NOTHING
 
     def _instance(self, reference: str, value: Any, path: str, complete: bool) -> Node:
-        spec = catalogue.spec(reference)
+        spec = catalog.spec(reference)
         if spec is None:
             what = reference.replace(":", ".")
             return self._wrong(path, f"{what} cannot be made from a config, got {shown(value)}")
-        names, default = catalogue.choices(spec)
+        names, default = catalog.choices(spec)
         if spec.is_family or names:
             return self._component(spec, names, default, value, path, complete)
         if not isinstance(value, dict):
             return self._unexpected(Instance(reference), value, path)
-        return self._made(spec, None, value, path, complete)
+        return self._object(spec, None, value, path, complete)
 
     def _component(
         self,
@@ -236,24 +236,25 @@ class Checker:
         if not isinstance(name, str):
             return self._unexpected(Instance(base.reference), name, at)
         if name not in names:
-            catalogue.include_plugins()
-            names, _ = catalogue.choices(base)
+            catalog.include_plugins()
+            names, _ = catalog.choices(base)
         if name not in names:
-            self._wrong(at, catalogue.unknown(name, f"registered {base.name}", list(names)))
+            self._wrong(at, catalog.unknown(name, f"registered {base.name}", list(names)))
             name = nearest(name, list(names))
             if name is None:
                 return NOTHING
             # A misspelled name should not hide the other problems of the component that was likely meant.
-        spec = catalogue.spec(names[name])
-        return self._made(spec, name, value, path, complete) if spec else NOTHING
+        spec = catalog.spec(names[name])
+        return self._object(spec, name, value, path, complete) if spec else NOTHING
 
-    def _made(
+    def _object(
         self, spec: ClassSpec, name: str | None, value: dict[str, Any], path: str, complete: bool
     ) -> Node:
         needed = [key for key, required in spec.supplied if required]
         if complete and needed:
             self._wrong(path, f"{spec.name} needs {', '.join(needed)} from code, which supplies nothing here")
         self._keys[path] = spec.keys
+        value = self._renamed(spec, value, path)
         arguments = {}
         for parameter in spec.parameters:
             node = self._argument(parameter, value, joined(path, parameter.name))
@@ -263,6 +264,14 @@ class Checker:
             UnknownKey(path, key, item, spec) for key, item in value.items() if key not in spec.keys
         ]
         return ObjectNode(spec, name, arguments)
+
+    def _renamed(self, spec: ClassSpec, value: dict[str, Any], path: str) -> dict[str, Any]:
+        """Return the config of an object with the current names of renamed keys."""
+        former = {old: new for old, new in spec.former_keys if old in value}
+        for old, new in former.items():
+            if new in value:
+                self._wrong(joined(path, old), f'former name of "{new}", which is set as well; remove one')
+        return {former.get(key, key): item for key, item in value.items()}
 
     def _argument(self, parameter: Parameter, value: dict[str, Any], path: str) -> Node | None:
         """Return the checked value of a key; None if its default is known only to code."""
@@ -302,10 +311,10 @@ def fills_itself(kind: TypeSpec, depth: int = 0) -> bool:
         return fills_itself(kind.inner, depth)
     if not isinstance(kind, Instance) or depth > DEEPEST:
         return False
-    spec = catalogue.spec(kind.reference)
-    names, default = catalogue.choices(spec) if spec else ({}, None)
+    spec = catalog.spec(kind.reference)
+    names, default = catalog.choices(spec) if spec else ({}, None)
     if default is not None or (spec and spec.is_family):
-        spec = catalogue.spec(names[default]) if default in names else None
+        spec = catalog.spec(names[default]) if default in names else None
     return spec is not None and all(
         parameter.default is not Default.REQUIRED or fills_itself(parameter.type, depth + 1)
         for parameter in spec.parameters
@@ -336,7 +345,7 @@ def resembles(kind: TypeSpec, value: Any) -> bool:
         case OneOf(options):
             return any(resembles(option, value) for option in options)
         case Instance(reference):
-            spec = catalogue.spec(reference)
+            spec = catalog.spec(reference)
             named = isinstance(value, str) and spec is not None and bool(spec.lineage)
             return isinstance(value, dict) or named
     return False

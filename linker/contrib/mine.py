@@ -187,10 +187,10 @@ def augmented(
     from linker.common.console import info
     from linker.common.files import check_writable
     from linker.contrib.wrapresentations.augmentation import augment
-    from linker.contrib.wrapresentations.reader import LabelledTexts
+    from linker.contrib.wrapresentations.reader import LabeledTexts
 
     check_writable(out, [labels, *([texts] if texts else [])])
-    reader = LabelledTexts(str(labels), str(texts) if texts else None, classes=None, on_error=on_error)
+    reader = LabeledTexts(str(labels), str(texts) if texts else None, classes=None, on_error=on_error)
     counts = augment(reader.read().posts, model, out, set(keep_topic or []), share, seed)
     info(
         f"{counts.texts:,} texts: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and "

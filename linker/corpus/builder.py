@@ -1,4 +1,4 @@
-"""Building a corpus: read, deduplicate, encode and append posts."""
+"""Build a corpus: read, deduplicate, encode and append posts."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.models.resolve import resolve_model
 
-# At most this many posts are encoded again after a kill.
+# At most this many posts are encoded again after an interruption.
 POSTS_AT_ONCE = 25_000
 CHARACTERS_AT_ONCE = 25_000_000
 
 
 @dataclass
 class Added:
-    """What became of the posts that were read.
+    """Numbers of posts that were read.
 
     Attributes:
-        new: encoded and appended.
-        known: skipped, there under the same id with the same text.
-        conflicting: skipped, there under the same id with another text.
+        new: posts encoded and appended.
+        known: posts skipped because the corpus has their id with the same text.
+        conflicting: posts skipped because the corpus has their id with another text.
     """
 
     new: int = 0
@@ -60,24 +60,26 @@ def add_posts(
     errors_dir: str,
     engine: Engine | None = None,
 ) -> Added:
-    """Append what is new in some files.
+    """Append the new posts of some files.
 
-    Every 25,000 posts are one append, so a killed run has lost none that was appended and goes on when it is
-    begun again: it skips what is there.
+    Posts are appended 25,000 at a time, so an interrupted run loses none that was appended; run again, it skips them.
 
     Args:
         store: the corpus.
-        model: what encodes.
+        model: encodes the posts.
         paths: see `input_files`.
-        columns: what the columns are called.
+        columns: column names of the files.
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
         engine: where posts are encoded; None: in this process.
 
+    Returns:
+        The numbers of posts.
+
     Raises:
-        DataError: a file that cannot be read, or a bad line in strict mode; what was appended before stays.
-        LinkerError: another process is writing to the corpus.
-        ModelError: the model gives vectors of another length.
+        DataError: if a file cannot be read, or has an invalid line in strict mode; posts appended before stay.
+        LinkerError: if another process is writing to the corpus.
+        ModelError: if the model's embeddings have another dimension.
     """
     added = Added()
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
@@ -97,11 +99,11 @@ def add_posts(
             for posts, vectors, signed in at_work.encode(model, unknown()):
                 if vectors is None or vectors.shape[1] != store.facts.dim:
                     raise ModelError(
-                        f"{store.folder}: the model does not give vectors of {store.facts.dim} numbers"
+                        f"{store.folder}: the model's embeddings do not have {store.facts.dim} dimensions"
                     )
                 appender.append(posts, vectors, signed)
                 progress.advance(bar, len(posts))
-        # Whoever asks first would wait for it otherwise: a minute for a million posts.
+        # Otherwise the first search would do this: a minute for a million posts.
         dataset = store.dataset()
         if dataset is not None:
             Lexical(store.folder).complete(dataset)
@@ -109,12 +111,12 @@ def add_posts(
 
 
 class _Appender:
-    """Writes posts while the next ones are encoded; when its block ends, all are written."""
+    """Writes posts in a thread while the next ones are encoded; at the end of the `with` block, all are written."""
 
     def __init__(self, store: Store, added: Added) -> None:
         self._store, self._added = store, added
         store.sweep()
-        store.seal()  # what an append left unsealed that was killed
+        store.seal()  # an interrupted append may have left files without checksums
         self._count = store.count()
         self._vectors = Matrix(store.folder, store.facts.dim).file
         self._signatures = Groups(store.folder).signatures
@@ -131,7 +133,7 @@ class _Appender:
         self._finish()
 
     def append(self, posts: Sequence[Post], vectors: np.ndarray, signed: np.ndarray | None = None) -> None:
-        """Begin to write posts; what went wrong with those before is raised now."""
+        """Start writing posts; raises the error of the previous write, if there was one."""
         self._finish()
         self._last = self._pool.submit(self._write, posts, vectors, signed)
 
@@ -152,7 +154,7 @@ class _Appender:
 
 
 class _Known:
-    """The ids that are there, and with which texts."""
+    """The ids and texts of the posts in the corpus."""
 
     def __init__(self, store: Store) -> None:
         self._ids, self._pairs = KeySet(), KeySet()
@@ -166,7 +168,7 @@ class _Known:
         self._pairs.add(keys_of(_pairs(ids, texts)))
 
     def new_among(self, posts: Sequence[Post], added: Added) -> list[Post]:
-        """The posts whose ids were never seen, which now they are; the others are counted."""
+        """Return the posts with new ids and remember them; count the others in `added`."""
         ids = [post.id for post in posts]
         there = self._ids.contains(keys_of(ids))
         same = self._pairs.contains(keys_of(_pairs(ids, [post.text for post in posts])))
@@ -208,20 +210,23 @@ def build_corpus(
     errors_dir: str = ".",
     engine: Engine | None = None,
 ) -> Added:
-    """Encode posts into a corpus; go on where an earlier build with the same model was cut off.
+    """Encode posts into a corpus, or resume an interrupted build with the same model.
 
     Args:
         folder: the corpus.
         posts: files, folders, patterns, addresses (see `input_files`), or `-`, standard input.
-        model: a model folder, `best` or `distilled`, or the config of a model that needs no training. Of a model made
-            of others, the first part that has vectors encodes; the others score as they do without a corpus.
-        columns: what the columns are called.
+        model: a model folder, `best` or `distilled`, or the config of a model that needs no training. Of an ensemble,
+            the first part with embeddings encodes the posts; the other parts score as they do without a corpus.
+        columns: column names of the files.
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
         engine: where posts are encoded; None: in this process.
 
+    Returns:
+        The numbers of posts.
+
     Raises:
-        LinkerError: no such model, or one without vectors; the folder holds something else; see `add_posts`.
+        LinkerError: if the model is not found or has no embeddings, or the folder is not a corpus; see `add_posts`.
     """
     check_local(folder)
     check_inputs(posts)
@@ -249,7 +254,7 @@ def build_corpus(
         store = Store.create(folder, facts)
     added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
     dataset = store.dataset()
-    if dataset is not None:  # else whoever asks first would wait for it
+    if dataset is not None:  # otherwise the first search would do this
         vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
         Parts(store.folder, dataset, whole, vectors).complete()
     return added
@@ -264,6 +269,6 @@ def add_to_corpus(
     errors_dir: str = ".",
     engine: Engine | None = None,
 ) -> Added:
-    """`build_corpus` for a corpus that is there, with the model that it names."""
+    """Add posts to an existing corpus with its model; `model` gives its new location. See `build_corpus`."""
     store = Store.open(folder)
     return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine)

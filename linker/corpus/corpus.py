@@ -18,7 +18,7 @@ from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.indexes.vectors import Matrix
-from linker.corpus.search.explanation import CorpusPile
+from linker.corpus.search.explanation import CorpusStatistics
 from linker.corpus.search.filters import Filter, left_out
 from linker.corpus.search.filters import places as places_of
 from linker.corpus.search.fusion import Fusion, fuse
@@ -46,6 +46,9 @@ class Corpus:
         model: the model that encoded it.
         name: the model's name.
         engine: where posts are scored; None: in this process.
+
+    Raises:
+        DataError: if the corpus has no posts.
     """
 
     def __init__(self, store: Store, model: Model, name: str = "model", engine: Engine | None = None) -> None:
@@ -69,6 +72,9 @@ class Corpus:
             folder: the corpus.
             model: the model's current location, if it was moved.
             engine: where posts are scored by exact search; None: in this process.
+
+        Returns:
+            The corpus, with the posts that are in it now.
 
         Raises:
             DataError: if the corpus is not found or damaged.
@@ -113,10 +119,10 @@ class Corpus:
     ) -> Ranking:
         """Rank the posts of the corpus, best first; equal scores in descending order of ids.
 
-        Up to 4,096 posts are read at once; a longer ranking is read as it is gone through.
+        Up to 4,096 posts are read at once; a longer ranking is read while iterating.
 
         Args:
-            article: as for `Ranker.rank`, and so are all arguments that are not described here.
+            article: see `Ranker.rank`.
             top: number of posts to return; None: all.
             offset: see `Ranker.rank`.
             threshold: see `Ranker.rank`.
@@ -132,6 +138,9 @@ class Corpus:
             fusion: `none`: the model's own scores, as without a corpus; `zscore`: plus BM25 scores, both standardized,
                 see `fuse`; BM25 always reads whole articles.
 
+        Returns:
+            The ranking; posts are read from the store when they are accessed.
+
         Raises:
             LinkerError: as `Ranker.rank`; or if the SQL condition is invalid.
         """
@@ -142,7 +151,16 @@ class Corpus:
         return self.answer(as_articles(article), request, fusion)
 
     def answer(self, articles: Sequence[Article], request: RankRequest, fusion: Fusion = "none") -> Ranking:
-        """Rank as `rank` does, with its options in one object."""
+        """Rank as `rank` does, with its options in one object.
+
+        Args:
+            articles: the articles, one query.
+            request: the options.
+            fusion: as for `rank`.
+
+        Returns:
+            The ranking, best first.
+        """
         self.check(request, fusion)
         return rank_scored(_Search(self, articles, request, fusion), request)
 
@@ -155,12 +173,12 @@ class Corpus:
         filter: Filter | None = None,
         fusion: Fusion = "none",
     ) -> Thresholds:
-        """Estimate what thresholds on the scores keep and find; near-duplicates count one by one.
+        """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
 
         Args:
             article: as for `rank`.
             labels: relevance of some of the posts by id.
-            calibration: what `linker calibrate` learned, instead of labels.
+            calibration: a calibration from `linker calibrate`, instead of labels.
             passages: as for `rank`.
             filter: as for `rank`.
             fusion: as for `rank`.
@@ -174,6 +192,10 @@ class Corpus:
 
     def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
         """Check options before any work.
+
+        Args:
+            request: the options.
+            fusion: as for `rank`.
 
         Raises:
             LinkerError: if they do not fit together, or a calibration was made with another model.
@@ -203,7 +225,13 @@ class Corpus:
     def scores(
         self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
     ) -> np.ndarray:
-        """Return the mean score of every post over the articles: float32, one per post in the order of the store."""
+        """Return the mean score of every post over the articles: float32, one per post in the order of the store.
+
+        Args:
+            articles: the articles.
+            passages: as for `rank`.
+            fusion: as for `rank`.
+        """
         with self._engine:
             if self._parts.plain:
                 scores = self._engine.scores(self._vectors, self._query(articles, passages))
@@ -268,10 +296,10 @@ class _Search:
                 at, found = best_of_groups(corpus._dataset, groups, scored, wanted, threshold)
                 more = others(groups, at, places)
         start = request.offset
-        pile = CorpusPile(corpus._parts, self.articles)
+        statistics = CorpusStatistics(corpus._parts, self.articles)
 
         def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
-            return explanations(corpus.model, self.articles, posts, range(len(posts)), pile)
+            return explanations(corpus.model, self.articles, posts, range(len(posts)), statistics)
 
         return StoredRanking(
             corpus._dataset,

@@ -14,6 +14,6 @@ def fingerprint(model: ModelReference) -> str:
     """
     if model.kind == "baseline":
         raise ModelError(
-            f"{model.given}: gives no vectors that a corpus could keep; give a trained model folder"
+            f"{model.given}: has no embeddings to store in a corpus; give a trained model folder"
         )
     return model.fingerprint

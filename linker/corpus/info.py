@@ -33,7 +33,7 @@ def summary(store: Store) -> dict[str, str]:
         "to": f"{last:%Y-%m-%d %H:%M} UTC" if last else "unknown",
         "languages": ", ".join(shown) + (f" and {rest} more" if rest > 0 else "") or "unknown",
         "model": store.facts.model,
-        "vectors": f"{store.facts.dim} numbers, {store.facts.similarity}",
+        "vectors": f"{store.facts.dim} dimensions, {store.facts.similarity}",
         "on disk": f"{_size(store.folder) / 1e6:,.1f} MB",
     }
 

@@ -36,13 +36,13 @@ def faults(store: Store) -> Iterator[Fault]:
     if checksums.damaged:
         lines = ", ".join(map(str, checksums.damaged[:5])) + ", …" * (len(checksums.damaged) > 5)
         yield Fault(CHECKSUMS, f"{CHANGED}, in line {lines}; {MEND}")
-    # A kill can keep one append from being taken down, not two.
+    # An interruption can keep at most one append from being recorded.
     elif sum(name.startswith(VERSIONS) and name not in checksums.known for name in present) > 1:
-        there = (store.folder / CHECKSUMS).exists()
-        yield Fault(CHECKSUMS, f"{'lacks lines' if there else 'is missing'}; {MEND}")
+        recorded = (store.folder / CHECKSUMS).exists()
+        yield Fault(CHECKSUMS, f"{'lacks lines' if recorded else 'is missing'}; {MEND}")
     damaged = False
     for name in track(present, "reading files", len(present)):
-        # Without a checksum: written by an append that was killed before; its rows are read below.
+        # Without a checksum: its append was interrupted before recording it; its rows are read below.
         if name in checksums.known and sha256_of(store.folder / name) != checksums.known[name]:
             damaged = True
             yield Fault(name, f"{CHANGED}; {MEND}")
@@ -59,36 +59,36 @@ def faults(store: Store) -> Iterator[Fault]:
 
 
 def _rows(store: Store) -> Iterator[Fault]:
-    """Ids once each, vectors as they should be, and what is made from the posts in step with them."""
+    """Yield faults of the rows: repeated ids, embeddings that are not finite, indexes that do not match the posts."""
     dataset = store.dataset()
     count = 0 if dataset is None else dataset.count_rows()
     groups = Groups(store.folder)
     matrix, signed = Matrix(store.folder, store.facts.dim).file, groups.signatures
     derived = [file for file in (matrix, signed) if file.rows()]
     for file in derived:
-        # Unless a writer was at work just now.
+        # Unless a writer has just appended posts.
         if file.rows() > count == store.count():
             yield Fault(file.path.name, f"holds more than the {count:,} posts; {_AGAIN}")
     if dataset is None:
         return
-    there = {file: file.there(count) for file in derived}
+    rows = {file: file.existing(count) for file in derived}
     ids, place = KeySet(), 0
     posts = batches(dataset, ["id", "text", "vector"])
     for batch in track(posts, "reading posts", -(-count // ROWS_AT_ONCE)):
         where = f"among posts {place + 1:,} to {place + len(batch):,}"
         keys = keys_of(batch.column("id").to_pylist())
         if ids.contains(keys).any() or len(np.unique(keys, axis=0)) < len(keys):
-            yield Fault(POSTS, f"an id is there twice {where}; build the corpus again")
+            yield Fault(POSTS, f"duplicate id {where}; build the corpus again")
         ids.add(keys)
         vectors = vectors_in(batch)
         if not np.isfinite(vectors).all():
             yield Fault(POSTS, f"an embedding is not finite {where}; build the corpus again")
-        for file in list(there):
+        for file in list(rows):
             expected = vectors if file is matrix else signatures(batch.column("text").to_pylist())
-            own = there[file][place : place + len(batch)]
-            if not np.array_equal(own, expected[: len(own)]):
+            stored = rows[file][place : place + len(batch)]
+            if not np.array_equal(stored, expected[: len(stored)]):
                 yield Fault(file.path.name, f"differs from the posts; {_AGAIN}")
-                del there[file]
+                del rows[file]
         place += len(batch)
-    if len(there.get(signed, ())) == count and not groups.fits(there[signed]):
+    if len(rows.get(signed, ())) == count and not groups.fits(rows[signed]):
         yield Fault(GROUPS, f"differs from the posts; {_AGAIN}")

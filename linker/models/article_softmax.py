@@ -21,6 +21,7 @@ _PAIRS_OF_AN_ESTIMATE = 2_000_000
 
 
 @Model.register("article_softmax")
+@Model.register("competing")
 class ArticleSoftmaxModel(Model):
     """Log-odds of p(article | post), a softmax over the articles scored together and "none of them".
 
@@ -52,6 +53,7 @@ class ArticleSoftmaxModel(Model):
     """
 
     keys_without_weights = frozenset({"temperature", "null_score", "neighbor_weight", "time"})
+    former_keys = (("none", "null_score"), ("kinship", "neighbor_weight"))
 
     def __init__(
         self,
@@ -159,24 +161,6 @@ class ArticleSoftmaxModel(Model):
         self.model.load_state(folder)
         if self.time is not None:
             self.time.load_state(folder)
-
-
-@Model.register("competing")
-class CompetingModel(ArticleSoftmaxModel):
-    """`article_softmax` under the names that older model folders use.
-
-    Args:
-        model: see `article_softmax`.
-        temperature: see `article_softmax`.
-        none: `null_score`.
-        kinship: `neighbor_weight`.
-    """
-
-    keys_without_weights = frozenset({"temperature", "none", "kinship"})
-
-    def __init__(self, model: Model, temperature: float, none: float, kinship: float = 0.0) -> None:
-        at_least(0, kinship=kinship)
-        super().__init__(model, temperature, none, kinship)
 
 
 def _probabilities(log_odds: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ class AveragedWordVectorsModel(EmbeddingModel):
         max_article_tokens: articles are truncated to this many tokens.
         max_post_tokens: posts are truncated to this many tokens.
         similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
-        title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the whole
+        title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the whole
             article.
     """
 
@@ -59,10 +59,10 @@ class AveragedWordVectorsModel(EmbeddingModel):
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,
         similarity: Similarity = "cosine",
-        title_share: float = 0.0,
+        title_weight: float = 0.0,
     ) -> None:
         at_least(1, dim=dim, buckets=buckets)
-        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_share)
+        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight)
         self.tokenizer, self.output_dim = tokenizer, dim
         self.unknown: Literal["subwords", "learned", "zero"] = unknown
         self.buckets = buckets

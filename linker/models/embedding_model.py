@@ -24,17 +24,18 @@ class EmbeddingModel(Model):
         max_article_tokens: articles are truncated to this many tokens.
         max_post_tokens: posts are truncated to this many tokens.
         similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
-        title_share: weight of the title in an article's embedding when posts are scored, 0 to 1; the rest is that of
+        title_weight: weight of the title in an article's embedding when posts are scored, 0 to 1; the rest is that of
             the whole article.
     """
 
     max_article_tokens: int
     max_post_tokens: int
     similarity: Similarity
-    title_share: float
+    title_weight: float
+    former_keys = (("title_share", "title_weight"),)
 
     def _set_limits(
-        self, max_article_tokens: int, max_post_tokens: int, similarity: Similarity, title_share: float
+        self, max_article_tokens: int, max_post_tokens: int, similarity: Similarity, title_weight: float
     ) -> None:
         """Check and set the attributes.
 
@@ -42,12 +43,12 @@ class EmbeddingModel(Model):
             LinkerError: if a number is out of range.
         """
         at_least(1, max_article_tokens=max_article_tokens, max_post_tokens=max_post_tokens)
-        between(0, 1, title_share=title_share)
+        between(0, 1, title_weight=title_weight)
         self.max_article_tokens, self.max_post_tokens = max_article_tokens, max_post_tokens
-        self.similarity, self.title_share = similarity, title_share
+        self.similarity, self.title_weight = similarity, title_weight
 
     def article_tokens(self, article: Article) -> EncodedText:
-        """Return the token ids of title and text, truncated to `max_article_tokens`."""
+        """Return the token ids of the article's title and text, truncated to `max_article_tokens`."""
         raise NotImplementedError
 
     def post_tokens(self, post: Post) -> EncodedText:
@@ -92,13 +93,13 @@ class EmbeddingModel(Model):
         """Embed articles: float32, articles × dim; of unit length if `similarity` is `cosine`."""
         wholes = self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
         titled = [
-            i for i, article in enumerate(articles) if self.title_share and article.title and article.text
+            i for i, article in enumerate(articles) if self.title_weight and article.title and article.text
         ]
         if titled:
             titles = self.encode(
                 [self.article_tokens(replace(articles[i], text="")) for i in titled], "titles"
             )
-            mixed = (1 - self.title_share) * wholes[titled] + self.title_share * titles
+            mixed = (1 - self.title_weight) * wholes[titled] + self.title_weight * titles
             wholes[titled] = unit_length(mixed) if self.similarity == "cosine" else mixed
         return wholes
 

@@ -33,6 +33,9 @@ class EnsembleModel(Model):
             without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean rank. `sum`:
             the scores as they are, for models of one range (such as cosines); only then does a score not depend on the
             other posts.
+
+    Raises:
+        ConfigError: if `parts` is empty, or the numbers of models and weights differ.
     """
 
     keys_without_weights = frozenset({"weights", "fusion"})

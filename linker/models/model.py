@@ -27,7 +27,7 @@ class Model(Registrable):
     keys_without_weights: ClassVar[frozenset[str]] = frozenset()
 
     def prepare(self, data: LinkedPosts) -> None:
-        """Learn from the training texts what gradients do not (for example a vocabulary); by default nothing."""
+        """Learn from the training data what gradients do not (for example a vocabulary); by default nothing."""
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Score all pairs of articles and posts.
@@ -46,12 +46,16 @@ class Model(Registrable):
         raise NotImplementedError
 
     def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Score each article as a query of its own, as `linker rank` does.
+        """Score posts for each article independently of the other articles, as `linker rank` does.
 
         Models whose scores depend on the other articles of a call override this.
 
+        Args:
+            articles: n articles.
+            posts: m posts.
+
         Returns:
-            float32, articles × posts; row i equals `score([articles[i]], posts)[0]`.
+            float32, n × m; row i equals `score([articles[i]], posts)[0]`.
         """
         return self.score(articles, posts)
 
@@ -60,7 +64,7 @@ class Model(Registrable):
         return ()
 
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        """Score the i-th article with the i-th post: float32, one score per pair."""
+        """Return the scores of the i-th of `articles` with the i-th of `posts`: float32, one per pair."""
         rows, columns = index_of(articles), index_of(posts)
         scores = self.score(list(rows), list(columns))
         return scores[[rows[article] for article in articles], [columns[post] for post in posts]]
@@ -89,7 +93,7 @@ class Model(Registrable):
         """Write into `folder` what the config does not hold (weights, vocabulary); by default nothing."""
 
     def load_state(self, folder: Path) -> None:
-        """Read what `save_state` wrote; by default nothing.
+        """Read what `save_state` wrote into `folder`; by default nothing.
 
         Raises:
             ModelError: if a file is missing or damaged.

@@ -8,7 +8,7 @@ from linker.common.errors import ConfigError
 from linker.config import check, resolve
 from linker.models.model import Model
 
-_KEPT = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_share")
+_KEPT = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_weight")
 
 
 def scoring_config(config: Any) -> Any:

@@ -49,6 +49,9 @@ class Miner(nn.Module, Registrable):
             articles: float, A × D, embeddings of unit length: the anchors.
             posts: float, P × D, embeddings of unit length.
             relevance: bool, A × P: true where the post discusses the article.
+
+        Returns:
+            The selected positive and negative pairs.
         """
         raise NotImplementedError
 

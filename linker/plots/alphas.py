@@ -12,7 +12,7 @@ from torch import nn
 from linker.common.errors import ModelError
 from linker.models.model import Model
 from linker.modules.encoders.attention import HeadAlphas
-from linker.plots.style import COLOURS, GREY, panels, style
+from linker.plots.style import COLORS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ class Cycle:
 
 @dataclass(frozen=True)
 class Alphas:
-    """What figure 3 shows: the cycles in order; `learned` is false where the config fixed one α."""
+    """Data of the figure: the cycles in order, and whether α was learned or fixed by the config."""
 
     learned: bool
     cycles: list[Cycle]
@@ -39,10 +39,14 @@ class Alphas:
 
 @torch.no_grad()
 def alphas(model: Model, name: str = "the model") -> Alphas:
-    """The α per head; `name` is how messages call the model.
+    """Return the α of each head.
+
+    Args:
+        model: a model with the encoder `star_transformer`.
+        name: name of the model in messages.
 
     Raises:
-        ModelError: it has none.
+        ModelError: if the model has no α.
     """
     found: dict[int, dict[str, HeadAlphas]] = {}
     for path, module in model.named_modules() if isinstance(model, nn.Module) else ():
@@ -50,8 +54,8 @@ def alphas(model: Model, name: str = "the model") -> Alphas:
             found.setdefault(int(match[1]), {})[match[2]] = module
     if not found:
         raise ModelError(
-            f"{name}: has no α per head; models with the encoder star_transformer have, such as "
-            "`linker train configs/ast.jsonnet` makes"
+            f"{name}: has no α per head; use a model with the encoder star_transformer, such as that of "
+            "`linker train configs/ast.jsonnet`"
         )
     cycles = [
         Cycle(
@@ -67,7 +71,7 @@ def alphas(model: Model, name: str = "the model") -> Alphas:
 
 @style()
 def figure(numbers: Alphas) -> Figure:
-    """All that α may be at the left, a close-up at the right."""
+    """Plot α over its whole range on the left, and a close-up on the right."""
     heads = len(numbers.cycles[0].ring)
     figure, axes = panels(max(7.2, 2.5 + 0.5 * heads * len(numbers.cycles)), 3.2, 2, [1, 1.6])
     for axis in axes:
@@ -81,7 +85,7 @@ def figure(numbers: Alphas) -> Figure:
     whole.set_title(f"{'learned' if numbers.learned else 'fixed'} α per head")
     near.set_title("close-up")
     low, high = near.get_ylim()
-    if high - low < 0.02:  # rounding must not look like a difference
+    if high - low < 0.02:  # differences due to rounding must not be visible
         near.set_ylim((low + high) / 2 - 0.01, (low + high) / 2 + 0.01)
     handles, names = near.get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=3)
@@ -94,13 +98,13 @@ def _draw(axis: Axes, numbers: Alphas, heads: int) -> None:
         x = [number * (heads + 1) + head + 1 for head in range(heads)]
         places += x
         first = number == 0
-        for part, colour, marker, text, size in (
-            (cycle.ring, COLOURS[0], "o", "ring (tokens to neighbours)", 6),
-            (cycle.star, COLOURS[1], "*", "star (relay to all tokens)", 9),
+        for part, color, marker, text, size in (
+            (cycle.ring, COLORS[0], "o", "ring (tokens to neighbors)", 6),
+            (cycle.star, COLORS[1], "*", "star (relay to all tokens)", 9),
         ):
-            axis.plot(x, part, marker, color=colour, markersize=size, label=text if first else None)
+            axis.plot(x, part, marker, color=color, markersize=size, label=text if first else None)
             mean = sum(part) / len(part)
-            axis.plot([x[0] - 0.4, x[-1] + 0.4], [mean, mean], color=colour, linewidth=1, alpha=0.6)
+            axis.plot([x[0] - 0.4, x[-1] + 0.4], [mean, mean], color=color, linewidth=1, alpha=0.6)
     if numbers.learned:
         axis.axhline(1.5, color=GREY, linestyle=":", linewidth=1.2)
     several = len(numbers.cycles) > 1

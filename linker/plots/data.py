@@ -17,17 +17,17 @@ from linker.data.types import LinkedPosts
 from linker.models.model import Model
 
 LABELS = ("label", "value", "relevant")
-"""What the column with the answers is called, the first that is there."""
+"""Names of the label column; the first that exists is used."""
 
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Scores and answers.
+    """Scores and labels of pairs of article and post.
 
     Attributes:
-        scores: float64, one per pair of article and post.
+        scores: float64, one per pair.
         relevant: bool, one per pair.
-        left_out: pairs without an answer, which are not among them.
+        left_out: number of pairs that were left out because they have no label.
     """
 
     scores: np.ndarray
@@ -36,17 +36,17 @@ class ScoredPairs:
 
 
 def read_scored_pairs(path: str, score: str = "score", answer: str | None = None) -> ScoredPairs:
-    """Scores and answers out of a table: what `linker rank --out` writes of labelled posts, or an export of labels.
+    """Read scores and labels from a table, such as a ranking of labeled posts or an export of labels.
 
-    Answers are relevant / not, yes / no, true / false or 1 / 0; rows with an empty one or `skip` are left out.
+    Labels are relevant / not, yes / no, true / false or 1 / 0; rows with an empty label or `skip` are left out.
 
     Args:
-        path: JSON lines, CSV, TSV or Parquet.
-        score: the column of the scores.
-        answer: the column of the answers; None: one of `LABELS`.
+        path: JSON Lines, CSV, TSV or Parquet.
+        score: column of the scores.
+        answer: column of the labels; None: one of `LABELS`.
 
     Raises:
-        DataError: it cannot be read, a column is missing, or there are not both kinds of answers.
+        DataError: if the file cannot be read, a column is missing, or all labels are the same.
     """
     names = [answer] if answer else list(LABELS)
     scores: list[float] = []
@@ -69,21 +69,26 @@ def read_scored_pairs(path: str, score: str = "score", answer: str | None = None
 
 
 def score_pairs(model: Model, linked: LinkedPosts, name: str = "the model") -> ScoredPairs:
-    """All pairs of articles and posts with the model's scores.
+    """Score all pairs of articles and posts with a model.
+
+    Args:
+        model: the model.
+        linked: articles, posts and their links.
+        name: name of the model in messages.
 
     Raises:
-        LinkerError: scores that are not finite, or there are not both kinds of pairs.
+        LinkerError: if a score is not finite, or all pairs are relevant or none is.
     """
     scores = model.score(linked.articles, linked.posts).astype(np.float64)
     if not np.isfinite(scores).all():
-        raise LinkerError(f"{name}: gives scores that are not finite numbers; train it again")
+        raise LinkerError(f"{name}: its scores are not finite numbers; train it again")
     return _both_kinds(ScoredPairs(scores.ravel(), linked.relevance().ravel()), "the posts")
 
 
 def _both_kinds(scored: ScoredPairs, where: str) -> ScoredPairs:
     if not scored.relevant.any() or scored.relevant.all():
         counts = f"{int(scored.relevant.sum())} relevant, {int((~scored.relevant).sum())} others"
-        raise DataError(f"{where}: there must be relevant and other ones, but there are {counts}")
+        raise DataError(f"{where}: both relevant and other pairs are needed, but there are {counts}")
     return scored
 
 

@@ -1,4 +1,4 @@
-"""How much is found for how many labels: recall curves of simulated labelling jobs."""
+"""Recall curves of simulated labeling jobs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from linker.common.errors import DataError
-from linker.plots.style import COLOURS, GREY, label, panels, style
+from linker.plots.style import COLORS, GREY, label, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,23 +26,23 @@ _KEYS = ("task", "strategy", "seed")
 
 
 class HasCurve(Protocol):
-    """A simulated job, as `linker.annotation.simulation.study.Outcome` is one; `curve` is recall after even steps."""
+    """A simulated job, such as `linker.annotation.simulation.study.Outcome`."""
 
     @property
     def task(self) -> str:
-        """What was labelled."""
+        """Name of the task."""
 
     @property
     def strategy(self) -> str:
-        """In which order."""
+        """Name of the query strategy."""
 
     @property
     def curve(self) -> Sequence[float]:
-        """Recall at the beginning, and after each even step of the pool."""
+        """Recall at the beginning, and after each of equal steps through the pool."""
 
 
 class Curve(NamedTuple):
-    """A simulated job out of a file."""
+    """A simulated job read from a file."""
 
     task: str
     strategy: str
@@ -51,12 +51,12 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Strategy:
-    """A strategy's recall at each share of the labels, the mean over its runs.
+    """Mean recall of a query strategy over its runs.
 
     Attributes:
-        name: of the strategy.
-        recall: one for each of `Recall.labels`.
-        labels_to_95: the share of labels from which on `recall` is 0.95 or more; None if that is never so.
+        name: name of the strategy.
+        recall: recall at each of `Recall.labels`.
+        labels_to_95: share of labels at which `recall` reaches 0.95; None if it never does.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Panel:
-    """A task, or the mean of several, with a line for each strategy."""
+    """A task, or the mean of several, with its strategies."""
 
     name: str
     strategies: list[Strategy]
@@ -74,21 +74,21 @@ class Panel:
 
 @dataclass(frozen=True)
 class Recall:
-    """What the figure shows: shares of the distinct posts that have a label, and a panel for each task."""
+    """Data of the figure: shares of the distinct posts that are labeled, and a panel per task."""
 
     labels: list[float]
     panels: list[Panel]
 
 
 def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
-    """The curves that `linker simulate --out` wrote.
+    """Read the curves that `linker simulate --out` wrote.
 
     Args:
         folder: the folder, or its `curves.csv`.
-        task: only of this task.
+        task: read only the curves of this task; None: all.
 
     Raises:
-        DataError: there are none, or the file is damaged.
+        DataError: if there are no curves, or the file is damaged.
     """
     path = folder / CURVES if folder.is_dir() else folder
     if not path.is_file():
@@ -111,27 +111,27 @@ def read_curves(folder: Path, task: str | None = None) -> list[Curve]:
                 raise DataError(f"{path}, line {rows.line_num}: not all values are numbers") from None
             found.append(Curve(row["task"], row["strategy"], curve))
     if not found:
-        raise DataError(f"{path}: holds no curve")
-    tasks = list(dict.fromkeys(one.task for one in found))
+        raise DataError(f"{path}: contains no curve")
+    tasks = list(dict.fromkeys(curve.task for curve in found))
     if task is not None and task not in tasks:
-        raise DataError(f"{path}: has no task {task!r}; there are: {', '.join(tasks)}")
-    return [one for one in found if task in (None, one.task)]
+        raise DataError(f"{path}: unknown task {task!r}; its tasks: {', '.join(tasks)}")
+    return [curve for curve in found if task in (None, curve.task)]
 
 
 def recall(curves: Iterable[HasCurve]) -> Recall:
-    """Means of curves, which have the same number of steps: a panel for each task, or one for all if these are many."""
+    """Average curves with equal numbers of steps: one panel per task, or a single one if there are many tasks."""
     curves = list(curves)
-    tasks = list(dict.fromkeys(one.task for one in curves))
+    tasks = list(dict.fromkeys(curve.task for curve in curves))
     labels = np.linspace(0, 1, len(curves[0].curve))
     groups = [[task] for task in tasks] if len(tasks) <= _MOST else [tasks]
-    names = list(dict.fromkeys(one.strategy for one in curves))
+    names = list(dict.fromkeys(curve.strategy for curve in curves))
     found = []
     for group in groups:
         name = group[0] if len(group) == 1 else f"mean of {len(group):,} tasks"
         strategies = [
             _strategy(strategy, own, labels)
             for strategy in names
-            if (own := [one for one in curves if one.strategy == strategy and one.task in group])
+            if (own := [curve for curve in curves if curve.strategy == strategy and curve.task in group])
         ]
         found.append(Panel(name, strategies))
     return Recall(_rounded(labels), found)
@@ -139,8 +139,8 @@ def recall(curves: Iterable[HasCurve]) -> Recall:
 
 def _strategy(name: str, curves: Sequence[HasCurve], labels: np.ndarray) -> Strategy:
     by_task: dict[str, list[Sequence[float]]] = {}
-    for one in curves:
-        by_task.setdefault(one.task, []).append(one.curve)
+    for curve in curves:
+        by_task.setdefault(curve.task, []).append(curve.curve)
     mean = np.mean([np.mean(own, axis=0) for own in by_task.values()], axis=0)
     enough = np.flatnonzero(mean >= 0.95 - 1e-9)
     return Strategy(name, _rounded(mean), _rounded(labels[enough])[0] if len(enough) else None)
@@ -151,18 +151,18 @@ def _rounded(values: np.ndarray) -> list[float]:
 
 
 def recall_curves(curves: Iterable[HasCurve]) -> Figure:
-    """The figure of simulated jobs."""
+    """Plot the recall curves of simulated jobs."""
     return figure(recall(curves))
 
 
 @style()
 def figure(numbers: Recall) -> Figure:
-    """A panel for each task, in it a line for each strategy."""
+    """Plot a panel per task with a line per strategy."""
     count = len(numbers.panels)
     columns = min(count, _COLUMNS)
     rows = math.ceil(count / columns)
     figure, axes = panels(2.9 * columns + 1.8 + 1.5 * (count == 1), 2.7 * rows + 0.6, columns, rows=rows)
-    names = list(dict.fromkeys(one.name for panel in numbers.panels for one in panel.strategies))
+    names = list(dict.fromkeys(strategy.name for panel in numbers.panels for strategy in panel.strategies))
     handles: dict[str, Line2D] = {}
     for place, (axis, panel) in enumerate(zip(axes, numbers.panels)):
         handles = {**_draw(axis, numbers.labels, panel, names, show_labels=count == 1), **handles}
@@ -173,26 +173,28 @@ def figure(numbers: Recall) -> Figure:
     for axis in axes[count:]:
         axis.set_axis_off()
     shown = [handles[name] for name in names]
-    figure.legend(shown, [str(one.get_label()) for one in shown], loc="outside right upper", labelspacing=0.9)
+    figure.legend(
+        shown, [str(line.get_label()) for line in shown], loc="outside right upper", labelspacing=0.9
+    )
     return figure
 
 
 def _draw(
     axis: Axes, labels: list[float], panel: Panel, names: list[str], show_labels: bool
 ) -> dict[str, Line2D]:
-    """One panel; `show_labels`: the legend says when 95 % are found."""
+    """Plot one panel; with `show_labels`, the legend shows after how many labels 95 % are found."""
     lines = {}
-    for one in panel.strategies:
-        place = names.index(one.name)
-        name = label(one.name, 36)
+    for strategy in panel.strategies:
+        place = names.index(strategy.name)
+        name = label(strategy.name, 36)
         if show_labels:
-            share = one.labels_to_95
+            share = strategy.labels_to_95
             name += "\nnever 95 %" if share is None else f"\n95 % after {100 * share:.0f} % of the labels"
-        (lines[one.name],) = axis.plot(
+        (lines[strategy.name],) = axis.plot(
             [100 * share for share in labels],
-            [100 * share for share in one.recall],
-            _LINES[place // len(COLOURS) % len(_LINES)],
-            color=COLOURS[place % len(COLOURS)],
+            [100 * share for share in strategy.recall],
+            _LINES[place // len(COLORS) % len(_LINES)],
+            color=COLORS[place % len(COLORS)],
             label=name,
         )
     axis.axhline(95, color=GREY, linestyle=":", linewidth=1.2)

@@ -1,4 +1,4 @@
-"""Do probabilities made of scores hold what they say?"""
+"""Reliability diagrams: predicted probabilities against observed relevance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linker.calibration.probabilities import (
     reliability_bins,
 )
 from linker.plots.data import ScoredPairs
-from linker.plots.style import COLOURS, GREY, panels, style
+from linker.plots.style import COLORS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reliability:
-    """What the diagram shows.
+    """Data of the diagram.
 
     Attributes:
-        method: from scores to probabilities.
+        method: calibration method.
         bins: see `linker.calibration.probabilities.Bin`.
-        calibration_error: the mean distance from the diagonal, each bin by its pairs.
-        brier_score: the mean squared distance of probability and truth.
-        pairs: how many there are.
+        calibration_error: mean distance of the bins from the diagonal, weighted by their pairs.
+        brier_score: mean squared difference between probability and label.
+        pairs: number of pairs.
     """
 
     method: Method
@@ -41,10 +41,16 @@ class Reliability:
 
 
 def reliability(scored: ScoredPairs, method: Method = "platt", bins: int = 10, seed: int = 13) -> Reliability:
-    """Probabilities by five-fold cross-validation, in bins.
+    """Calibrate scores in five-fold cross-validation and bin the probabilities.
+
+    Args:
+        scored: scores and labels.
+        method: calibration method.
+        bins: number of equal-width bins.
+        seed: random seed of the folds.
 
     Raises:
-        LinkerError: fewer than five relevant pairs, or others.
+        LinkerError: if fewer than five pairs are relevant, or fewer than five are not.
     """
     probabilities = cross_validated_probabilities(scored.scores, scored.relevant, method, seed=seed)
     found = reliability_bins(probabilities, scored.relevant, bins)
@@ -58,27 +64,27 @@ def reliability(scored: ScoredPairs, method: Method = "platt", bins: int = 10, s
 
 
 def of_calibration(calibration: Calibration) -> Reliability:
-    """What `linker calibrate` found on its dev set, articles apart from each other."""
+    """Return the data of a calibration from `linker calibrate`, which cross-validates over articles."""
     found = calibration.reliability
     return Reliability("isotonic", found.bins, found.calibration_error, found.brier_score, calibration.pairs)
 
 
 @style()
 def figure(numbers: Reliability) -> Figure:
-    """Observed shares against probabilities at the left, how many pairs there are at the right."""
+    """Plot observed relevance against probability on the left, and the number of pairs on the right."""
     figure, (axis, counts) = panels(7.6, 3.6, 2, [1.15, 1])
     axis.plot([0, 1], [0, 1], color=GREY, linestyle=":", linewidth=1.2)
-    predicted = [one.predicted for one in numbers.bins]
-    observed = [one.observed for one in numbers.bins]
+    predicted = [bin_.predicted for bin_ in numbers.bins]
+    observed = [bin_.observed for bin_ in numbers.bins]
     reach = [
-        [one.observed - one.observed_low for one in numbers.bins],
-        [one.observed_high - one.observed for one in numbers.bins],
+        [bin_.observed - bin_.observed_low for bin_ in numbers.bins],
+        [bin_.observed_high - bin_.observed for bin_ in numbers.bins],
     ]
     axis.errorbar(
         predicted,
         observed,
         reach,
-        color=COLOURS[0],
+        color=COLORS[0],
         marker="o",
         markersize=5,
         linewidth=1.4,
@@ -90,9 +96,9 @@ def figure(numbers: Reliability) -> Figure:
     axis.set_ylabel("share that is relevant (95 % interval)")
     axis.set_title(f"{numbers.method.capitalize()}: calibration error {numbers.calibration_error:.2g}")
     axis.text(0.98, 0.03, "dotted: perfect", transform=axis.transAxes, color=GREY, size=8, ha="right")
-    middles = [(one.low + one.high) / 2 for one in numbers.bins]
-    width = min(one.high - one.low for one in numbers.bins)
-    counts.bar(middles, [one.count for one in numbers.bins], 0.86 * width, color=COLOURS[5])
+    middles = [(bin_.low + bin_.high) / 2 for bin_ in numbers.bins]
+    width = min(bin_.high - bin_.low for bin_ in numbers.bins)
+    counts.bar(middles, [bin_.count for bin_ in numbers.bins], 0.86 * width, color=COLORS[5])
     counts.set_yscale("log")
     counts.set_ylim(bottom=0.8)
     counts.set_xlim(-0.02, 1.02)

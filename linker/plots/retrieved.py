@@ -1,4 +1,4 @@
-"""What a threshold retrieves and misses, relevant or not (Danovitch 2020, figure 4)."""
+"""Relevant and irrelevant posts that a threshold retrieves and misses (Danovitch 2020, figure 4)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from linker.common.errors import LinkerError
 from linker.plots.data import ScoredPairs
-from linker.plots.style import COLOURS, GREY, panels, style
+from linker.plots.style import COLORS, GREY, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,12 +20,17 @@ _BINS = 30
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What figure 4 shows: pairs with a score of `threshold` or more are retrieved.
+    """Data of the figure. Pairs with a score of `threshold` or more are retrieved.
 
     Attributes:
-        edges: of the score's bins, one more than there are bins.
-        relevant_by_score: relevant ones in each bin.
-        irrelevant_by_score: the others.
+        threshold: the threshold.
+        retrieved_relevant: number of relevant pairs retrieved.
+        retrieved_irrelevant: number of other pairs retrieved.
+        missed_relevant: number of relevant pairs missed.
+        missed_irrelevant: number of other pairs missed.
+        edges: edges of the score bins, bins + 1.
+        relevant_by_score: number of relevant pairs in each bin.
+        irrelevant_by_score: number of other pairs in each bin.
     """
 
     threshold: float
@@ -39,23 +44,23 @@ class Retrieved:
 
     @property
     def precision(self) -> float:
-        """Of what is retrieved, how much is relevant; 0 where nothing is."""
+        """Share of the retrieved pairs that are relevant; 0 if none is retrieved."""
         return self.retrieved_relevant / max(self.retrieved_relevant + self.retrieved_irrelevant, 1)
 
     @property
     def recall(self) -> float:
-        """Of what is relevant, how much is retrieved."""
+        """Share of the relevant pairs that are retrieved."""
         return self.retrieved_relevant / (self.retrieved_relevant + self.missed_relevant)
 
 
 def retrieved(scored: ScoredPairs, threshold: float = 0.7) -> Retrieved:
-    """Count both kinds on both sides of the threshold, and by score.
+    """Count relevant and other pairs on both sides of a threshold, and by score.
 
     Raises:
-        LinkerError: the threshold is no finite number.
+        LinkerError: if the threshold is not a finite number.
     """
     if not np.isfinite(threshold):
-        raise LinkerError(f"threshold {threshold}: give a number")
+        raise LinkerError(f"threshold {threshold}: not a finite number")
     above, relevant = scored.scores >= threshold, scored.relevant
     edges = np.histogram_bin_edges(scored.scores, _BINS)
     return Retrieved(
@@ -72,7 +77,7 @@ def retrieved(scored: ScoredPairs, threshold: float = 0.7) -> Retrieved:
 
 @style()
 def figure(numbers: Retrieved) -> Figure:
-    """The four counts at the left, both kinds by score at the right."""
+    """Plot the four counts on the left, and the distributions of scores on the right."""
     figure, (counts, by_score) = panels(8.6, 3.1, 2, [1, 1.35])
     _draw_counts(counts, numbers)
     _draw_by_score(by_score, numbers)
@@ -84,11 +89,11 @@ def figure(numbers: Retrieved) -> Figure:
 def _draw_counts(axis: Axes, numbers: Retrieved) -> None:
     relevant = [numbers.retrieved_relevant, numbers.missed_relevant]
     irrelevant = [numbers.retrieved_irrelevant, numbers.missed_irrelevant]
-    for place, values, colour, name in (
-        (-0.19, relevant, COLOURS[0], "relevant"),
-        (0.19, irrelevant, COLOURS[4], "not relevant"),
+    for place, values, color, name in (
+        (-0.19, relevant, COLORS[0], "relevant"),
+        (0.19, irrelevant, COLORS[4], "not relevant"),
     ):
-        bars = axis.bar([0 + place, 1 + place], values, 0.36, color=colour, label=name)
+        bars = axis.bar([0 + place, 1 + place], values, 0.36, color=color, label=name)
         axis.bar_label(bars, [f"{value:,}" for value in values], padding=2)
     sign = f"{numbers.threshold:g}"
     axis.set_xticks([0, 1], [f"retrieved\n(score ≥ {sign})", f"missed\n(score < {sign})"])
@@ -101,13 +106,13 @@ def _draw_counts(axis: Axes, numbers: Retrieved) -> None:
 
 def _draw_by_score(axis: Axes, numbers: Retrieved) -> None:
     edges = np.array(numbers.edges)
-    for counts, colour, name in (
-        (numbers.relevant_by_score, COLOURS[0], "relevant"),
-        (numbers.irrelevant_by_score, COLOURS[4], "not relevant"),
+    for counts, color, name in (
+        (numbers.relevant_by_score, COLORS[0], "relevant"),
+        (numbers.irrelevant_by_score, COLORS[4], "not relevant"),
     ):
         share = np.array(counts) / max(sum(counts), 1)
-        axis.stairs(share, edges, fill=True, color=colour, alpha=0.35, linewidth=0)
-        axis.stairs(share, edges, color=colour, linewidth=1.6, label=f"{name} ({sum(counts):,})")
+        axis.stairs(share, edges, fill=True, color=color, alpha=0.35, linewidth=0)
+        axis.stairs(share, edges, color=color, linewidth=1.6, label=f"{name} ({sum(counts):,})")
     axis.axvline(numbers.threshold, color=GREY, linestyle="--", linewidth=1.3)
     left, right = axis.get_xlim()
     beyond_middle = 2 * numbers.threshold > left + right

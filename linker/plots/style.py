@@ -1,4 +1,4 @@
-"""How all figures look, and how they are written: the same numbers give the same bytes."""
+"""Style of all figures, and writing them reproducibly: the same data give the same bytes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 ENDINGS = (".svg", ".png", ".pdf")
 
-#: Distinct for readers with any kind of colour vision (Okabe and Ito 2008).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+#: Distinguishable with any kind of color vision (Okabe and Ito 2008).
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 GREY = "#6b6b6b"
 
 _STYLE: Any = {
@@ -37,12 +37,12 @@ _STYLE: Any = {
     "grid.linewidth": 0.8,
     "legend.frameon": False,
     "lines.linewidth": 1.8,
-    # Texts of strangers are no formulas.
+    # Dollar signs in posts must not start a formula.
     "text.parse_math": False,
     "svg.fonttype": "none",
     "svg.hashsalt": "linker",
 }
-# What would differ from one run to the next.
+# Metadata that would differ between runs.
 _METADATA: dict[str, dict[str, Any]] = {
     "svg": {"Date": None},
     "pdf": {"CreationDate": None},
@@ -51,10 +51,10 @@ _METADATA: dict[str, dict[str, Any]] = {
 
 
 def need_matplotlib() -> None:
-    """See that figures can be drawn.
+    """Check that figures can be drawn.
 
     Raises:
-        LinkerError: matplotlib is not installed.
+        LinkerError: if matplotlib is not installed.
     """
     try:
         import matplotlib  # noqa: F401
@@ -63,14 +63,18 @@ def need_matplotlib() -> None:
 
 
 def check_figure(path: Path, inputs: Iterable[str | Path] = ()) -> None:
-    """Find out before any work whether a figure can be drawn and written.
+    """Check that a figure can be drawn and written.
+
+    Args:
+        path: the file.
+        inputs: files that must not be overwritten.
 
     Raises:
-        LinkerError: matplotlib is missing, the ending says no format, or the file cannot be written.
+        LinkerError: if matplotlib is missing, the extension is unknown, or the file cannot be written.
     """
     if path.suffix.lower() not in ENDINGS:
         raise LinkerError(
-            f"{path}: the ending says what is written; figures are {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+            f"{path}: unknown extension; figures are {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
         )
     need_matplotlib()
     check_writable(path, inputs)
@@ -78,10 +82,10 @@ def check_figure(path: Path, inputs: Iterable[str | Path] = ()) -> None:
 
 @contextmanager
 def style() -> Iterator[None]:
-    """The house style for what is drawn within; also a decorator.
+    """Apply the style to figures drawn in the `with` block; also a decorator.
 
     Raises:
-        LinkerError: matplotlib is not installed.
+        LinkerError: if matplotlib is not installed.
     """
     need_matplotlib()
     import matplotlib
@@ -89,7 +93,7 @@ def style() -> Iterator[None]:
     with matplotlib.rc_context(), warnings.catch_warnings():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
-        # Emojis are not in the font; a box stands for them.
+        # The font has no emojis and shows boxes instead.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
@@ -97,7 +101,15 @@ def style() -> Iterator[None]:
 def panels(
     width: float, height: float, columns: int = 1, ratios: Iterable[float] | None = None, rows: int = 1
 ) -> tuple[Figure, list[Axes]]:
-    """An empty figure (inches) with panels, row by row; to be used within `style`."""
+    """Return an empty figure and its panels, row by row; call it within `style`.
+
+    Args:
+        width: width in inches.
+        height: height in inches.
+        columns: number of columns.
+        ratios: relative widths of the columns; None: equal.
+        rows: number of rows.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -107,17 +119,17 @@ def panels(
 
 @style()
 def rendered(figure: Figure, format_: str, dpi: int = 150) -> bytes:
-    """The figure as `svg`, `png` or `pdf`; `dpi` counts for `png`."""
+    """Return the figure as `svg`, `png` or `pdf`; `dpi` applies to `png`."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format=format_, dpi=dpi, metadata=_METADATA[format_])
     return buffer.getvalue()
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure whole or not at all, in the format that the ending says.
+    """Write a figure atomically, in the format of the extension.
 
     Raises:
-        LinkerError: the file cannot be written.
+        LinkerError: if the file cannot be written.
     """
     content = rendered(figure, path.suffix.lower()[1:])
     with atomic_write(path, "wb") as file:
@@ -125,6 +137,6 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def label(text: str, longest: int = 60) -> str:
-    """A text of strangers on one line, without what no font can show, cut where it is longer."""
+    """Return untrusted text on one line, without unprintable characters, truncated to `longest` characters."""
     clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     return clean if len(clean) <= longest else clean[: longest - 1].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""Where the posts of the most shared articles lie among a model's vectors (Danovitch 2020, figure 2)."""
+"""t-SNE map of the posts of the most shared articles (Danovitch 2020, figure 2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from linker.common.errors import DataError, ModelError
 from linker.data.types import LinkedPosts
 from linker.models.model import Model
-from linker.plots.style import COLOURS, GREY, label, panels, style
+from linker.plots.style import COLORS, GREY, label, panels, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +23,7 @@ _PERPLEXITY = 30
 
 @dataclass(frozen=True)
 class Shared:
-    """An article, and where its posts lie: x and y of each."""
+    """An article, and the ids and coordinates of its posts."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class VectorMap:
-    """What figure 2 shows: articles, the most shared first."""
+    """Data of the figure: articles, the most shared first."""
 
     articles: list[Shared]
 
@@ -42,20 +42,20 @@ class VectorMap:
 def vector_map(
     model: Model, linked: LinkedPosts, count: int = 10, seed: int = 13, name: str = "the model"
 ) -> VectorMap:
-    """t-SNE of the posts of the articles with the most posts, by cosine.
+    """Compute a t-SNE map, by cosine, of the posts of the articles with the most posts.
 
-    A post of several of them belongs to the most shared one.
+    A post of several of these articles belongs to the most shared one.
 
     Args:
-        model: whose vectors.
-        linked: articles and posts with their links.
-        count: how many articles.
-        seed: of t-SNE.
-        name: how messages call the model.
+        model: a model with embeddings.
+        linked: articles, posts and their links.
+        count: number of articles.
+        seed: random seed of t-SNE.
+        name: name of the model in messages.
 
     Raises:
-        ModelError: the model has no vectors.
-        DataError: fewer than four posts belong to articles.
+        ModelError: if the model has no embeddings.
+        DataError: if fewer than four posts belong to the articles.
     """
     known = {article.id: article for article in linked.articles}
     shares = Counter(i for post in linked.posts for i in post.article_ids if i in known)
@@ -63,10 +63,10 @@ def vector_map(
     owners = [next((i for i in chosen if i in post.article_ids), None) for post in linked.posts]
     posts = [post for post, owner in zip(linked.posts, owners) if owner]
     if len(posts) < 4:
-        raise DataError(f"only {len(posts)} posts belong to these articles; t-SNE needs four at least")
+        raise DataError(f"only {len(posts)} posts belong to these articles; t-SNE needs at least four")
     vectors = model.post_vectors(posts)
     if vectors is None:
-        raise ModelError(f"{name}: scores without vectors; give a model folder of `linker train`")
+        raise ModelError(f"{name}: has no embeddings; give a model folder of `linker train`")
     places = _tsne(vectors, seed)
     of = np.array([owner for owner in owners if owner])
     return VectorMap(
@@ -91,17 +91,17 @@ def _tsne(vectors: np.ndarray, seed: int) -> np.ndarray:
     if not np.any(vectors != vectors[0]):
         return np.zeros((len(vectors), 2))
     method = TSNE(metric="cosine", init="random", perplexity=perplexity, random_state=seed)
-    with threadpool_limits(1):  # several threads add up in another order every time
+    with threadpool_limits(1):  # the order of summation of several threads varies
         return np.round(method.fit_transform(vectors.astype(np.float64)), 3)
 
 
 @style()
 def figure(numbers: VectorMap) -> Figure:
-    """Each article with a colour, a marker and a number of its own."""
+    """Plot each article with a separate color, marker and number."""
     figure, (axis, beside) = panels(8.6, 4.6, 2, [1.35, 1])
     for place, article in enumerate(numbers.articles):
-        colour, marker = COLOURS[place % len(COLOURS)], _MARKERS[place % len(_MARKERS)]
-        drawn: dict[str, Any] = {"color": colour, "marker": marker, "linewidths": 0.4, "edgecolors": "white"}
+        color, marker = COLORS[place % len(COLORS)], _MARKERS[place % len(_MARKERS)]
+        drawn: dict[str, Any] = {"color": color, "marker": marker, "linewidths": 0.4, "edgecolors": "white"}
         size = _SIZES.get(marker, 30)
         axis.scatter(article.x, article.y, size, alpha=0.75, **drawn)
         beside.scatter([0.02], [-place], 1.4 * size, **drawn)
@@ -120,7 +120,7 @@ def figure(numbers: VectorMap) -> Figure:
             size=8,
             ha="center",
             va="center",
-            bbox={"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": colour, "alpha": 0.9},
+            bbox={"boxstyle": "circle,pad=0.2", "facecolor": "white", "edgecolor": color, "alpha": 0.9},
         )
     axis.set_title("t-SNE of post vectors")
     axis.set(xticks=[], yticks=[])

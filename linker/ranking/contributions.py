@@ -33,7 +33,7 @@ class SharesTerms(Protocol):
         """Return for each chosen post: shared word → its part of the score, the mean over the articles."""
 
 
-class Pile(Protocol):
+class Statistics(Protocol):
     """Statistics of all posts that were scored."""
 
     def terms(self, part: SharesTerms, posts: Sequence[Post]) -> Carried:
@@ -43,7 +43,7 @@ class Pile(Protocol):
         """Return (1 + ln n) · idf of words that occur n times in an article, if they occur in posts."""
 
 
-class PostsPile:
+class PostsStatistics:
     """Statistics of posts in memory.
 
     Args:
@@ -56,11 +56,11 @@ class PostsPile:
         self._articles, self._posts, self._chosen = articles, posts, chosen
 
     def terms(self, part: SharesTerms, posts: Sequence[Post]) -> Carried:
-        """Return `Pile.terms` of the chosen posts."""
+        """Return `Statistics.terms` of the chosen posts."""
         return part.shared_terms(self._articles, self._posts, self._chosen)
 
     def rarity(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """Return `Pile.rarity`."""
+        """Return `Statistics.rarity`."""
         containing: Counter[str] = Counter()
         for post in self._posts:
             containing.update(counts.keys() & set(words_of(post.text)))
@@ -82,7 +82,11 @@ def words_of(text: str) -> list[str]:
 
 
 def contributions(
-    model: object, articles: Sequence[Article], posts: Sequence[Post], pile: Pile, encode: bool = True
+    model: object,
+    articles: Sequence[Article],
+    posts: Sequence[Post],
+    statistics: Statistics,
+    encode: bool = True,
 ) -> Carried | None:
     """Return for each post: word → its contribution to the score; None if the model cannot be explained.
 
@@ -94,32 +98,36 @@ def contributions(
         model: the model that scored the posts.
         articles: the query.
         posts: the posts to explain.
-        pile: statistics of all posts.
+        statistics: word statistics of all posts.
         encode: explain models with embeddings, too: each content word of a post is one more text to encode.
     """
     if isinstance(model, SharesTerms):
-        return pile.terms(model, posts)
+        return statistics.terms(model, posts)
     # Imported late: lexical models need neither SciPy nor torch.
     from linker.models.article_softmax import ArticleSoftmaxModel
     from linker.models.bundled_word_vectors import BundledWordVectorsModel
     from linker.models.ensemble import EnsembleModel
 
     if isinstance(model, ArticleSoftmaxModel):
-        inner = contributions(model.model, articles, posts, pile, encode)
+        inner = contributions(model.model, articles, posts, statistics, encode)
         return inner and [_times(carried, 1 / model.temperature) for carried in inner]
     if isinstance(model, EnsembleModel):
-        return _together(model, articles, posts, pile, encode)
+        return _together(model, articles, posts, statistics, encode)
     if isinstance(model, BundledWordVectorsModel):
-        return contributions(model.vectors, articles, posts, pile, encode)
+        return contributions(model.vectors, articles, posts, statistics, encode)
     if encode and isinstance(model, Model) and type(model).post_vectors is not Model.post_vectors:
         return _left_out(model, articles, posts)
     return None
 
 
 def _together(
-    model: EnsembleModel, articles: Sequence[Article], posts: Sequence[Post], pile: Pile, encode: bool
+    model: EnsembleModel,
+    articles: Sequence[Article],
+    posts: Sequence[Post],
+    statistics: Statistics,
+    encode: bool,
 ) -> Carried | None:
-    of_parts = [contributions(part, articles, posts, pile, encode) for part in model.submodels()]
+    of_parts = [contributions(part, articles, posts, statistics, encode) for part in model.submodels()]
     known = [(part, weight) for part, weight in zip(of_parts, model.weights) if part is not None]
     if not known:
         return None

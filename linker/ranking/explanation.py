@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from linker.data.types import Article, Post
-from linker.ranking.contributions import Pile, PostsPile, SharesTerms, contributions, words_of
+from linker.ranking.contributions import PostsStatistics, SharesTerms, Statistics, contributions, words_of
 from linker.ranking.words import Span, WordWeights, align, is_content_word
 
 _ARTICLE_WORDS = 20
@@ -49,7 +49,7 @@ def explain(
     articles: Sequence[Article],
     posts: Sequence[Post],
     chosen: Sequence[int],
-    pile: Pile | None = None,
+    statistics: Statistics | None = None,
     encode: bool = True,
 ) -> list[Explanation] | None:
     """Explain the scores of the chosen posts; None if the model cannot be explained.
@@ -57,9 +57,9 @@ def explain(
     Args:
         model: the model that scored the posts.
         articles: the query.
-        posts: all posts, or some of them if `pile` has statistics of all.
+        posts: all posts, or some of them if `statistics` covers all.
         chosen: indices of the posts to explain.
-        pile: statistics of all posts; None: of `posts`.
+        statistics: word statistics of all posts; None: of `posts`.
         encode: explain models with embeddings, too: about ten more texts to encode per explained post.
     """
     some = [posts[i] for i in chosen]
@@ -67,11 +67,11 @@ def explain(
         found = _from_tokens(model, articles, some)
         if found is not None:
             return found
-    pile = pile or PostsPile(articles, posts, chosen)
-    carried = contributions(model, articles, some, pile, encode)
+    statistics = statistics or PostsStatistics(articles, posts, chosen)
+    carried = contributions(model, articles, some, statistics, encode)
     if carried is None:
         return None
-    article_words = _weighted_words(articles, pile)
+    article_words = _weighted_words(articles, statistics)
     return [_explanation(article_words, words, post) for words, post in zip(carried, some)]
 
 
@@ -82,12 +82,12 @@ def _explanation(article_words: WordWeights, carried: dict[str, float], post: Po
     return Explanation(article_words, _above_zero(weights), _spans(post.text, weights))
 
 
-def _weighted_words(articles: Sequence[Article], pile: Pile) -> WordWeights:
+def _weighted_words(articles: Sequence[Article], statistics: Statistics) -> WordWeights:
     """Weigh the content words of the articles that occur in posts; rare words weigh more."""
     totals: defaultdict[str, float] = defaultdict(float)
     for article in articles:
         counts = Counter(word for word in words_of(article.full_text) if is_content_word(word))
-        weights = pile.rarity(counts)
+        weights = statistics.rarity(counts)
         whole = sum(weights.values()) or 1
         for word, weight in weights.items():
             totals[word] += weight / whole / len(articles)

@@ -112,7 +112,17 @@ class Ranker:
         request: RankRequest,
         frame: Frame | None = None,
     ) -> Ranking:
-        """Rank as `rank` does, with its options in one object; `frame` is the data frame that the posts are from."""
+        """Rank as `rank` does, with its options in one object.
+
+        Args:
+            articles: the articles, one query.
+            posts: the posts.
+            request: the options.
+            frame: the data frame that the posts are from.
+
+        Returns:
+            The ranking, best first.
+        """
         return rank_scored(self._scored(articles, posts, request), request, frame, posts)
 
     def thresholds(
@@ -125,13 +135,13 @@ class Ranker:
         filter: Filter | None = None,
         columns: AnyColumns | None = None,
     ) -> Thresholds:
-        """Estimate what thresholds on the scores keep and find; near-duplicates count one by one.
+        """Return estimates of what thresholds on the scores keep and find; near-duplicates count one by one.
 
         Args:
             article: as for `rank`.
             posts: as for `rank`.
             labels: relevance of some of the posts by id.
-            calibration: what `linker calibrate` learned from other articles and posts, instead of labels.
+            calibration: a calibration from `linker calibrate`, instead of labels.
             passages: as for `rank`.
             filter: as for `rank`.
             columns: as for `rank`.
@@ -150,9 +160,15 @@ class Ranker:
         passages: Passages = "whole",
         columns: AnyColumns | None = None,
     ) -> npt.NDArray[np.float32]:
-        """Score all pairs: float32, articles × posts, in the order given; both may be given as for `rank`.
+        """Return the scores of all pairs: float32, articles × posts, in input order.
 
         Articles are scored together: models with a softmax over articles compare them.
+
+        Args:
+            articles: as for `rank`.
+            posts: as for `rank`.
+            passages: as for `rank`.
+            columns: as for `rank`.
 
         Raises:
             ModelError: if the model gives scores that are not finite.

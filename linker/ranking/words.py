@@ -17,8 +17,7 @@ _AHEAD = 80
 def align(text: str, tokens: Sequence[str]) -> list[Span | None]:
     """Return the span of each token in its text; None for tokens that are not in the text (`<user>`).
 
-    Tokens stand in the order of the text, in other case perhaps. Only the parts of a hashtag may stand within
-    the token before them.
+    Tokens are in the order of the text, ignoring case. Only parts of a hashtag may overlap the token before them.
     """
     text = text.replace("’", "'")
     lowered = text.lower()

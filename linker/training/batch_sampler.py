@@ -33,7 +33,7 @@ class BatchSampler(Registrable):
     default_component = "linked_posts"
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
-        """Yield the batches of one epoch; the same for the same seed.
+        """Yield the batches of one epoch of the data; the same for the same seed.
 
         Raises:
             DataError: if there is nothing to learn from.
@@ -41,13 +41,13 @@ class BatchSampler(Registrable):
         raise NotImplementedError
 
     def count(self, data: LinkedPosts) -> int:
-        """BatchSampler in an epoch."""
+        """Return the number of batches in an epoch of the data."""
         raise NotImplementedError
 
 
 @BatchSampler.register("linked_posts")
 class LinkedPostsSampler(BatchSampler):
-    """BatchSampler in which every article has a positive and hard negatives exist.
+    """Batches in which every article has a positive and hard negatives exist.
 
     In an epoch every linked post occurs once with each of its articles. Neighboring articles (of one story, or of one
     day if no story is given) are put into a batch together, because their posts are hard negatives; posts that belong
@@ -56,12 +56,20 @@ class LinkedPostsSampler(BatchSampler):
     Args:
         articles: articles in a batch.
         posts_per_article: posts of each article; its other posts come in later batches.
-        neighbours: articles of one story or day that are put into a batch together; 1 mixes at random.
+        articles_per_story: articles of one story or day that are put into a batch together; 1 mixes at random.
     """
 
-    def __init__(self, articles: int = 16, posts_per_article: int = 2, neighbours: int = 4) -> None:
-        at_least(1, articles=articles, posts_per_article=posts_per_article, neighbours=neighbours)
-        self.articles, self.posts_per_article, self.neighbours = articles, posts_per_article, neighbours
+    former_keys = (("neighbours", "articles_per_story"),)
+
+    def __init__(self, articles: int = 16, posts_per_article: int = 2, articles_per_story: int = 4) -> None:
+        at_least(
+            1, articles=articles, posts_per_article=posts_per_article, articles_per_story=articles_per_story
+        )
+        self.articles, self.posts_per_article, self.articles_per_story = (
+            articles,
+            posts_per_article,
+            articles_per_story,
+        )
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
         """Yield the batches of one epoch; the same for the same seed.
@@ -73,7 +81,7 @@ class LinkedPostsSampler(BatchSampler):
         visits = self._visits(data, rng)
         if not visits:
             raise DataError("the training set links no post to any article: there is nothing to learn from")
-        ordered = self._beside_neighbours(data.articles, visits, rng)
+        ordered = self._beside_neighbors(data.articles, visits, rng)
         batches = [ordered[i : i + self.articles] for i in range(0, len(ordered), self.articles)]
         unlinked = [j for j, post in enumerate(data.posts) if not post.article_ids]
         rng.shuffle(unlinked)
@@ -82,7 +90,7 @@ class LinkedPostsSampler(BatchSampler):
             yield PairBatch(list(dict.fromkeys(i for i, _ in batch)), list(dict.fromkeys(posts)))
 
     def count(self, data: LinkedPosts) -> int:
-        """BatchSampler in an epoch."""
+        """Return the number of batches in an epoch of the data."""
         visits = len(self._visits(data, random.Random(0)))
         return -(-visits // self.articles)
 
@@ -96,15 +104,15 @@ class LinkedPostsSampler(BatchSampler):
             visits += [(i, posts[k : k + step]) for k in range(0, len(posts), step)]
         return visits
 
-    def _beside_neighbours(
+    def _beside_neighbors(
         self, articles: list[Article], visits: list[tuple[int, list[int]]], rng: random.Random
     ) -> list[tuple[int, list[int]]]:
-        """Return the visits in an order in which runs of `neighbours` share a story or day."""
+        """Return the visits in an order in which runs of `articles_per_story` share a story or day."""
         rng.shuffle(visits)
         groups: dict[str, list[tuple[int, list[int]]]] = {}
         for visit in visits:
             groups.setdefault(_neighbourhood(articles[visit[0]]), []).append(visit)
-        size = self.neighbours
+        size = self.articles_per_story
         runs = [group[k : k + size] for group in groups.values() for k in range(0, len(group), size)]
         rng.shuffle(runs)
         return [visit for run in runs for visit in run]

@@ -16,17 +16,23 @@ class Callback(Registrable):
     """Base class of observers, called at every step and epoch. `log_dir` is the run's folder for logs."""
 
     def start(self, log_dir: Path) -> None:
-        """Called when a run starts."""
+        """Called when a run starts, with its folder `log_dir`."""
 
     def resume(self, log_dir: Path, step: int, epoch: int) -> None:
-        """Called when a run resumes after this step and epoch; discard anything logged for later ones."""
+        """Called when a run resumes; discard anything logged for later steps and epochs.
+
+        Args:
+            log_dir: folder for logs.
+            step: number of the last step that counts.
+            epoch: number of the last epoch that counts.
+        """
         self.start(log_dir)
 
     def step(self, number: int, values: dict[str, float]) -> None:
-        """Called after step `number` (from 1) with its loss, counts, learning rate and seconds."""
+        """Called after step `number` (from 1) with its `values`: loss, counts, learning rate and seconds."""
 
     def epoch(self, number: int, values: dict[str, float]) -> None:
-        """Called after epoch `number` (from 1) with the dev metrics."""
+        """Called after epoch `number` (from 1) with the dev metrics, `values`."""
 
     def close(self) -> None:
         """Called when the run ends for any reason."""

@@ -74,7 +74,7 @@ class Schedule(Registrable):
         raise NotImplementedError
 
     def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
-        """Return the torch scheduler for a run of `steps` steps."""
+        """Return the torch scheduler of `optimizer` for a run of `steps` steps."""
         return LambdaLR(optimizer, lambda step: self.factor(min(step / max(steps, 1), 1.0)))
 
 
@@ -166,7 +166,7 @@ class LinearDecay(Schedule):
         self.warmup_steps, self.final = warmup_steps, final
 
     def build(self, optimizer: TorchOptimizer, steps: int) -> LambdaLR:
-        """Return the torch scheduler for a run of `steps` steps."""
+        """Return the torch scheduler of `optimizer` for a run of `steps` steps."""
         warmup = max(self.warmup_steps, 1)
         return LambdaLR(
             optimizer, lambda step: min((step + 1) / warmup, max(self.final, 1 - step / max(steps, 1)))

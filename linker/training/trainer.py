@@ -38,7 +38,7 @@ class Trainer:
         patience: stop after this many epochs without a better `metric`; null never stops early.
         metric: the dev metric that chooses the best epoch, named as in `linker evaluate`; `teacher_cosine` for
             distillation.
-        clip_norm: shorten gradients longer than this; null leaves them as they are.
+        max_grad_norm: shorten gradients longer than this; null leaves them as they are.
         callbacks: observers of the run, such as loggers.
         checkpoint_seconds: maximum number of seconds between two checkpoints; every epoch ends with one.
         chunk_tokens: encode at most this many tokens at a time, everything twice: the same gradients in memory bounded
@@ -47,8 +47,10 @@ class Trainer:
         loss_rule: lowers the learning rate and ends the run by the training loss, in addition to `patience`.
         precision: of the encoder's computations; weights, mining and loss are always float32. `auto`: bfloat16 if the
             device multiplies it natively, else float32. float16 needs a GPU.
-        start_share: weight of the initial model in the model that is measured and written, from 0 to 1.
+        initial_weight: weight of the initial model in the model that is measured and written, from 0 to 1.
     """
+
+    former_keys = (("clip_norm", "max_grad_norm"), ("start_share", "initial_weight"))
 
     def __init__(
         self,
@@ -58,27 +60,27 @@ class Trainer:
         epochs: int = 10,
         patience: int | None = 5,
         metric: str = "mAP",
-        clip_norm: float | None = 1.0,
+        max_grad_norm: float | None = 1.0,
         callbacks: list[Callback] | None = None,
         checkpoint_seconds: float = 600.0,
         chunk_tokens: int | None = None,
         memory: CrossBatchMemory | None = None,
         loss_rule: LossRule | None = None,
         precision: Precision = "float32",
-        start_share: float = 0.0,
+        initial_weight: float = 0.0,
     ) -> None:
         at_least(0, epochs=epochs, checkpoint_seconds=checkpoint_seconds)
         at_least(1, patience=patience, chunk_tokens=chunk_tokens)
-        above(0, clip_norm=clip_norm)
-        between(0, 1, start_share=start_share)
+        above(0, max_grad_norm=max_grad_norm)
+        between(0, 1, initial_weight=initial_weight)
         if metric not in METRICS:
             raise ConfigError(f"trainer.metric: unknown metric {metric!r}; use one of {', '.join(METRICS)}")
         self.optimizer, self.schedule, self.batches = optimizer, schedule, batches
-        self.epochs, self.patience, self.metric, self.clip_norm = epochs, patience, metric, clip_norm
+        self.epochs, self.patience, self.metric, self.max_grad_norm = epochs, patience, metric, max_grad_norm
         self.callbacks = callbacks or []
         self.checkpoint_seconds, self.chunk_tokens = checkpoint_seconds, chunk_tokens
         self.memory, self.loss_rule, self.precision = memory, loss_rule, precision
-        self.start_share = start_share
+        self.initial_weight = initial_weight
 
     def start(self, task: TrainingTask) -> TrainingState:
         """Return the state of a run before its first step.
@@ -94,7 +96,7 @@ class Trainer:
             epochs=self.epochs,
             precision=self.precision,
             chunk_tokens=self.chunk_tokens,
-            max_norm=self.clip_norm,
+            max_norm=self.max_grad_norm,
             memory=self.memory,
         )
 
@@ -123,7 +125,7 @@ class Trainer:
         """
         if self.epochs == 0:
             return self._measure(task, on_epoch)
-        weights = InterpolatedWeights(task.model, self.start_share)
+        weights = InterpolatedWeights(task.model, self.initial_weight)
         state = self.start(task)
         seed_rank(task.seed, task.workers.rank)
         resumed = checkpointer is not None and checkpointer.restore(state)

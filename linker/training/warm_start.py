@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
+from linker.config import resolve
 from linker.config.jsonnet import diff_configs
 from linker.models.archive import read_config
 from linker.models.model import Model, all_submodels
@@ -22,12 +23,12 @@ def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> No
         config: the resolved `model` section.
 
     Raises:
-        ModelError: if there is no such folder, or it is damaged.
+        ModelError: if the folder is not found, or is damaged.
         ConfigError: if it contains another model.
     """
     folder = FOLDERS.get(start, Path(start))
     harmless = set[str]().union(*(part.keys_without_weights for part in all_submodels(model)))
-    for path, theirs, ours in diff_configs(read_config(folder)["model"], config, "model"):
+    for path, theirs, ours in diff_configs(resolve(Model, read_config(folder)["model"]), config, "model"):
         if harmless.isdisjoint(path.split(".")):
             raise ConfigError(
                 f"start: {folder} is another model: {path} is {theirs!r} there and {ours!r} here; "

@@ -168,7 +168,7 @@ def _keys(sessions: Sequence[Session]) -> list[str]:
 
 
 async def _wrong(_: Request, error: Exception) -> AsciiJsonResponse:
-    """Answer an error: 404 unknown session, 400 unusable request, 503 server files cannot be accessed."""
+    """Return the response to an error: 404 unknown session, 400 invalid request, 503 inaccessible files."""
     if isinstance(error, _NoSessionError):
         return AsciiJsonResponse({"error": str(error)}, 404)
     return AsciiJsonResponse({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)

@@ -1,4 +1,4 @@
-"""What stands between the network and the app: who may ask, from where, and how much."""
+"""Security middleware: allowed hosts, cross-site requests, the access token, the size of requests."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+#: Maximum size of a request body in bytes; pasted articles and posts are the longest.
 MAX_BODY = 4 << 20
-"""Bytes of a request; pasted articles and posts are the longest."""
+#: Required header of requests that change something; other sites cannot send it without permission.
 HEADER = "X-Linker"
-"""Sent with every request that changes something: other sites cannot send it without being allowed to."""
 LOGIN = "/api/login"
 
 _SAFE = ("GET", "HEAD")
 _HEADERS = {
-    # Nothing but this server's own files runs, loads or is shown, and no other site frames the page.
+    # Only files of this server are loaded or run, and no other site may frame the page.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -34,21 +34,20 @@ _HEADERS = {
 
 
 class SecurityMiddleware:
-    """An ASGI app around another.
+    """ASGI middleware that rejects unauthorized requests.
 
-    - The `Host` must be an IP address, `localhost`, or a name of this server: a stranger's name that resolves to this
-      machine (DNS rebinding) is turned away.
-    - Requests from other sites are turned away: `Origin` and `Sec-Fetch-Site` must say so where a browser sends
-      them, and whatever changes something needs a header that forms cannot send.
-    - Where there is a token, `/api` needs it, in a cookie or as `Authorization: Bearer …`. The page itself holds
-      nothing and is open, so that it can ask for the token.
-    - Bodies over `MAX_BODY` are refused, announced or not.
+    - `Host` must be an IP address, `localhost`, or a name of this server, which prevents DNS rebinding.
+    - Requests from other sites are rejected by `Origin` and `Sec-Fetch-Site`, if the browser sends them; requests that
+      change something need a header that forms cannot send.
+    - With a token, `/api` requires it in a cookie or as `Authorization: Bearer …`. The page contains no data and is
+      open, so that it can ask for the token.
+    - Bodies larger than `MAX_BODY` are rejected, whether or not their length was announced.
 
     Args:
-        app: what is guarded.
-        names: host names that are this server's own.
-        token: None: everybody who reaches the server may use it.
-        cookie: the name of the cookie.
+        app: the protected app.
+        names: host names of this server.
+        token: access token; None: everybody who reaches the server may use it.
+        cookie: name of the cookie.
     """
 
     def __init__(self, app: ASGIApp, names: frozenset[str], token: str | None, cookie: str) -> None:
@@ -58,7 +57,7 @@ class SecurityMiddleware:
         self._cookie = cookie
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or turn it away."""
+        """Pass a request on to the app, or reject it."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -73,7 +72,9 @@ class SecurityMiddleware:
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
         if not self._is_own(headers.get("host", "")):
-            return PlainTextResponse("this server goes by another name", 421)
+            return PlainTextResponse(
+                "unknown host name; use an address that the server was started with", 421
+            )
         api = scope["path"].startswith("/api")
         if (api or scope["method"] not in _SAFE) and not _same_origin(headers, scope):
             return PlainTextResponse("requests from other sites are refused", 403)
@@ -132,7 +133,7 @@ def _same_origin(headers: Headers, scope: Scope) -> bool:
     if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return False
     origin = headers.get("origin")
-    # A proxy may have ended TLS: the scheme is not compared, host and port are.
+    # A proxy may have terminated TLS, so only host and port are compared.
     return origin is None or origin.partition("://")[2] == headers.get("host")
 
 
@@ -162,7 +163,7 @@ def _limited(receive: Receive) -> Receive:
         nonlocal size
         message = await receive()
         size += len(message.get("body", b""))
-        # What was not announced: whoever reads the body sees the client gone.
+        # Too long without announcing it: to the app, the client has disconnected.
         return {"type": "http.disconnect"} if size > MAX_BODY else message
 
     return receiving

@@ -56,26 +56,26 @@ def post_view(post: Post, marks: Sequence[Span] = ()) -> dict[str, Any]:
     }
 
 
-def suggestion_view(one: Suggestion) -> dict[str, Any]:
+def suggestion_view(suggestion: Suggestion) -> dict[str, Any]:
     """Return the view of a suggestion."""
     return {
-        **post_view(one.post, one.marks),
-        "copies": one.copies,
-        "score": one.score,
-        "position": one.position,
-        "random": one.at_random,
-        "note": one.note,
-        "words": one.article_words,
+        **post_view(suggestion.post, suggestion.marks),
+        "copies": suggestion.copies,
+        "score": suggestion.score,
+        "position": suggestion.position,
+        "random": suggestion.at_random,
+        "note": suggestion.note,
+        "words": suggestion.article_words,
     }
 
 
-def labelled_view(one: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def labeled_view(post: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the view of a post with its labels, as (annotator, value)."""
-    return {**post_view(one.post), "score": one.score, "labels": names, "note": one.note or ""}
+    return {**post_view(post.post), "score": post.score, "labels": names, "note": post.note or ""}
 
 
 def article_view(article: Article) -> dict[str, Any]:
-    """A seed article."""
+    """Return the view of a seed article."""
     return {
         "title": article.title,
         "text": article.text,
@@ -85,7 +85,7 @@ def article_view(article: Article) -> dict[str, Any]:
 
 
 def status_view(status: Status) -> dict[str, Any]:
-    """How far a session is; of a long curve, as many points as a small picture can show."""
+    """Return the view of a session's progress; a long recall curve is reduced to the points that a plot can show."""
     curve = status.curve
     step = max(1, -(-len(curve) // _CURVE_POINTS))
     points = [(n, curve[n - 1]) for n in range(step, len(curve) + 1, step)]

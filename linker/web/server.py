@@ -1,4 +1,4 @@
-"""Listening, and ending."""
+"""Bind the socket and run uvicorn."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ _LAST_SECONDS = 3
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that waits for connections.
+    """Open a socket that listens for connections.
 
     Args:
         host: a name or IP address of this machine.
-        port: 0: any free one.
+        port: port number; 0 chooses a free one.
+
+    Returns:
+        The listening socket.
 
     Raises:
-        LinkerError: the port is taken, or the host is not this machine.
+        LinkerError: if the port is in use or not permitted, or the host is not this machine.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -42,7 +45,7 @@ def bind(host: str, port: int) -> socket.socket:
         if error.errno == errno.EADDRINUSE:
             raise LinkerError(f"--port {port}: is in use; stop what uses it, or give another") from error
         if error.errno == errno.EACCES:
-            raise LinkerError(f"--port {port}: is not for everybody; give one above 1023") from error
+            raise LinkerError(f"--port {port}: not permitted; give one above 1023") from error
         raise LinkerError(
             f"--host {host} --port {port}: cannot listen there ({error.strerror}); give an address of this machine"
         ) from error
@@ -50,15 +53,19 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def is_loopback(listener: socket.socket) -> bool:
-    """Can nobody but this machine reach the socket?"""
+    """Return whether only this machine can reach the socket."""
     return ipaddress.ip_address(listener.getsockname()[0].partition("%")[0]).is_loopback
 
 
 def validate_token(given: str | None, loopback: bool) -> str | None:
-    """The token to use: the one given, or a new one where others can reach the server.
+    """Return the token to use: the given one, or a new one if other machines can reach the server.
+
+    Args:
+        given: the token of `--token`, if any.
+        loopback: whether only this machine can reach the server.
 
     Raises:
-        LinkerError: it could be guessed, or stands in no address.
+        LinkerError: if the token is short enough to be guessed, or cannot be part of an address.
     """
     if given is None:
         return None if loopback else secrets.token_urlsafe(24)
@@ -66,13 +73,13 @@ def validate_token(given: str | None, loopback: bool) -> str | None:
         given.isascii() and given.replace("-", "").replace("_", "").isalnum()
     ):
         raise LinkerError(
-            f"--token: is {SHORTEST_TOKEN} or more letters, digits, - and _; leave it out and one is made"
+            f"--token: needs {SHORTEST_TOKEN} or more letters, digits, - and _; leave it out to get a new one"
         )
     return given
 
 
 def address(host: str, port: int, token: str | None) -> str:
-    """Where to find the page. What stands behind # is never sent to a server."""
+    """Return the address of the page, with the token after `#`, which browsers never send to a server."""
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
     shown = f"[{host}]" if is_ip(host) and ":" in host else host
@@ -80,7 +87,7 @@ def address(host: str, port: int, token: str | None) -> str:
 
 
 def make_server(app: FastAPI) -> uvicorn.Server:
-    """A server that says nothing but warnings; when it ends, what is under way has three seconds."""
+    """Return a server that logs only warnings and ends open requests within three seconds."""
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -94,12 +101,12 @@ def make_server(app: FastAPI) -> uvicorn.Server:
 
 
 def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = lambda: None) -> None:
-    """Answer until Ctrl-C or a SIGTERM."""
+    """Serve until Ctrl-C or SIGTERM; `started` is called just before."""
     server = make_server(app)
     started()
     try:
         server.run(sockets=[listener])
-    except KeyboardInterrupt:  # which uvicorn passes on when everything has ended
+    except KeyboardInterrupt:  # uvicorn raises it again after shutting down
         pass
     finally:
         listener.close()

@@ -13,7 +13,7 @@ from linker.annotation.session.journal import Action, annotator_name
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import JOURNAL
 from linker.common.errors import LinkerError
-from linker.web.serializers import article_view, labelled_view, status_view, suggestion_view
+from linker.web.serializers import article_view, labeled_view, status_view, suggestion_view
 
 _MAX_NOTE = 4000
 _ID_LENGTH = range(8, 65)
@@ -108,7 +108,7 @@ class SessionApi:
         suggestions = self.session.next(annotator, count) if annotator.strip() else []
         return {
             "done": done,
-            "next": [suggestion_view(one) for one in suggestions],
+            "next": [suggestion_view(suggestion) for suggestion in suggestions],
             "status": status_view(self.session.status()),
         }
 
@@ -124,7 +124,7 @@ class SessionApi:
             if wanted.takes(post, [value for _, value in labels])
         ]
         shown = found[offset : offset + count]
-        return {"total": len(found), "posts": [labelled_view(post, labels) for post, labels in shown]}
+        return {"total": len(found), "posts": [labeled_view(post, labels) for post, labels in shown]}
 
     def _act(self, action: Action) -> dict[str, Any]:
         if problem := self._problem(action):
@@ -155,14 +155,16 @@ class SessionApi:
         if self._listed is None or self._listed[0] != length:
             labels: dict[str, list[tuple[str, str]]] = {}
             posts: dict[str, LabeledPost] = {}
-            for record in self.session.labelled():
+            for record in self.session.labeled():
                 before = posts.get(record.post.id)
                 given = labels.setdefault(record.post.id, [])
                 if record.value is not None:
                     given.append((record.annotator or "", record.value))
                 posts[record.post.id] = record if before is None else _both(before, record)
             oldest = datetime(1, 1, 1, tzinfo=timezone.utc)
-            in_order = sorted(posts.values(), key=lambda one: (one.time or oldest, one.score), reverse=True)
+            in_order = sorted(
+                posts.values(), key=lambda post: (post.time or oldest, post.score), reverse=True
+            )
             self._listed = length, [(post, labels[post.post.id]) for post in in_order]
         return self._listed[1]
 

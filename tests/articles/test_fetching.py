@@ -134,7 +134,7 @@ def test_redirects_to_nowhere(site) -> None:
         (b" \n\t ", "text/html", "empty"),
     ],
 )
-def test_what_is_no_page_is_refused(site, body: bytes, type_: str | None, words: str) -> None:
+def test_what_is_not_a_page_is_refused(site, body: bytes, type_: str | None, words: str) -> None:
     assert words in failure(site.on("/a", body, type_=type_))
 
 

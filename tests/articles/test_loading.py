@@ -180,7 +180,7 @@ def test_text_in_place_of_a_file() -> None:
 @pytest.mark.parametrize(
     "name", ["nne.html", "my page.html", "two words.pdf", "otters", "nne.txt.gz", "news/a.docx"]
 )
-def test_a_missing_file_is_no_text(name: str) -> None:
+def test_a_missing_file_is_not_a_text(name: str) -> None:
     with pytest.raises(
         DataError, match=r"file not found; for a web page, .*https://.*; for text, "
     ) as caught:
@@ -197,7 +197,7 @@ def test_an_address_without_its_scheme_is_completed(address: str) -> None:
 
 
 @pytest.mark.parametrize("empty", ["", "  ", "\n"])
-def test_nothing_is_no_article(empty: str) -> None:
+def test_nothing_is_not_an_article(empty: str) -> None:
     with pytest.raises(DataError, match="the article is empty"):
         load_articles(empty)
 

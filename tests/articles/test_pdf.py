@@ -98,7 +98,7 @@ def test_a_password_is_named_and_an_empty_one_is_tried() -> None:
             assert text_of_pdf(out.getvalue()).text == TEXT
 
 
-def test_scanned_pages_are_told_from_empty_files(tmp_path: Path) -> None:
+def test_scanned_pages_are_distinguished_from_empty_files(tmp_path: Path) -> None:
     assert "OCR" in problem(pdf(b"q 100 0 0 100 0 0 cm Q"))
     (tmp_path / "scan.pdf").write_bytes(pdf(["page 1"]))
     with pytest.raises(StubError, match=r"scan\.pdf: only 2 words were found in the PDF.*OCR"):

@@ -66,7 +66,7 @@ def test_jensen_shannon_is_scipys_on_the_same_bins_and_has_its_bounds():
 @pytest.mark.parametrize(
     ("related", "unrelated", "said"), [([], [1], "no related"), ([1], [math.nan], "unrelated")]
 )
-def test_nothing_to_measure_is_said(related, unrelated, said):
+def test_nothing_to_measure_is_reported(related, unrelated, said):
     with pytest.raises(LinkerError, match=said):
         distances(related, unrelated)
 

@@ -1,4 +1,4 @@
-"""Figures of labelled texts against counting by hand and scikit-learn on its own."""
+"""Figures of labeled texts against counting by hand and scikit-learn on its own."""
 
 from itertools import permutations
 
@@ -64,7 +64,7 @@ def test_the_classifier_is_that_of_scikit_learn():
     assert cross_validated_f1(vectors, classes, seed=3) == pytest.approx(expected)
 
 
-def test_a_topic_that_turns_the_classes_round_is_told_wrongly():
+def test_a_topic_that_turns_the_classes_round_is_misclassified():
     vectors, classes = texts(8.0)
     topics = ["x", "y", "z"] * 20
     figures = topic_wise_f1(vectors, classes, topics)
@@ -84,6 +84,6 @@ def test_a_topic_that_turns_the_classes_round_is_told_wrongly():
         (lambda v, c: pair_figures(v * np.nan, c), "not finite"),
     ],
 )
-def test_what_cannot_be_measured_is_told(measure, told):
+def test_what_cannot_be_measured_is_reported(measure, told):
     with pytest.raises(LinkerError, match=told):
         measure(*texts(1.0))

@@ -53,8 +53,8 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
     widths: list[float] = []
     for seed in range(30):
         scores, relevant = pile(seed, kind)
-        labelled = chosen(how, seed, len(scores), 150)
-        thresholds = LabeledThresholds(scores, labelled, relevant[labelled])
+        labeled = chosen(how, seed, len(scores), 150)
+        thresholds = LabeledThresholds(scores, labeled, relevant[labeled])
         for kept in (60, 200, 600):
             one = thresholds.at(float(scores[kept - 1]))
             assert one.kept == kept
@@ -71,7 +71,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say(kind: str, how: str
     assert np.mean(widths) > 0.4 if how == "top" else np.mean(widths) < 0.5
 
 
-def test_a_pile_with_every_label_is_counted() -> None:
+def test_a_set_with_every_label_is_counted() -> None:
     scores, relevant = pile(1, posts=300)
     thresholds = LabeledThresholds(scores, np.arange(300), relevant)
     for kept in (1, 17, 120, 300):
@@ -91,8 +91,8 @@ def test_a_pile_with_every_label_is_counted() -> None:
 
 def test_wishes_are_met_or_refused_with_the_best_there_is() -> None:
     scores, relevant = pile(2)
-    labelled = chosen("random", 2, len(scores), 400)
-    thresholds = LabeledThresholds(scores, labelled, relevant[labelled])
+    labeled = chosen("random", 2, len(scores), 400)
+    thresholds = LabeledThresholds(scores, labeled, relevant[labeled])
     found = thresholds.for_precision(0.5)
     assert found.precision.value >= 0.5
     assert f"about {100 * found.precision.value:.0f} % of them are relevant" in found.sentence
@@ -109,7 +109,7 @@ def test_wishes_are_met_or_refused_with_the_best_there_is() -> None:
         thresholds.for_recall(1.2)
 
 
-def test_how_posts_were_labelled_is_seen_and_told() -> None:
+def test_how_posts_were_labeled_is_detected_and_reported() -> None:
     scores, relevant = pile(3)
     for how, words in (
         ("random", "100 of the 2,000 posts on ranks 1 to 2,000"),
@@ -120,10 +120,10 @@ def test_how_posts_were_labelled_is_seen_and_told() -> None:
         ),
         ("both", "all of the 5"),
     ):
-        labelled = chosen(how, 3, len(scores), 100)
-        basis = LabeledThresholds(scores, labelled, relevant[labelled]).basis
+        labeled = chosen(how, 3, len(scores), 100)
+        basis = LabeledThresholds(scores, labeled, relevant[labeled]).basis
         assert words in basis
-        assert f"by 100 labels ({relevant[labelled].sum()} relevant)" in basis
+        assert f"by 100 labels ({relevant[labeled].sum()} relevant)" in basis
 
 
 def test_the_order_of_posts_and_labels_is_of_no_account() -> None:
@@ -142,13 +142,13 @@ def test_the_order_of_posts_and_labels_is_of_no_account() -> None:
 
 def test_probabilities_are_those_of_the_truth() -> None:
     scores, relevant = pile(5, posts=20_000)
-    labelled = chosen("random", 5, len(scores), 3000)
-    got = LabeledThresholds(scores, labelled, relevant[labelled]).probabilities(scores)
+    labeled = chosen("random", 5, len(scores), 3000)
+    got = LabeledThresholds(scores, labeled, relevant[labeled]).probabilities(scores)
     assert (np.diff(got) <= 0).all()
     np.testing.assert_allclose(got, 1 / (1 + np.exp(4 - 2 * scores)), atol=0.06)
 
 
-def test_labels_that_tell_nothing_are_refused_or_said_to() -> None:
+def test_labels_without_information_are_refused_or_reported() -> None:
     scores, _ = pile(6, posts=100)
     with pytest.raises(DataError, match="0 of 5 labeled posts are relevant"):
         LabeledThresholds(scores, np.arange(5), np.zeros(5, dtype=bool))
@@ -170,7 +170,7 @@ def dev_set(seed: int, articles: int = 40, posts: int = 300) -> tuple[np.ndarray
     return (rng.normal(size=(articles, posts)) + lift * relevance).astype(np.float32), relevance
 
 
-def test_a_calibration_tells_recall_and_precision_of_other_articles() -> None:
+def test_a_calibration_estimates_recall_and_precision_of_other_articles() -> None:
     held: list[tuple[bool, bool]] = []
     for seed in range(12):
         calibration = calibrate(*dev_set(seed))
@@ -244,7 +244,7 @@ def test_a_calibration_comes_back_from_its_file(tmp_path: Path) -> None:
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
 
 
-def test_files_that_are_no_calibrations_are_told(tmp_path: Path) -> None:
+def test_files_that_are_not_calibrations_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "c.json"
     calibrate(*dev_set(3, articles=5)).write(path)
     good = json.loads(path.read_text())
@@ -265,7 +265,7 @@ def test_files_that_are_no_calibrations_are_told(tmp_path: Path) -> None:
         Calibration.read(tmp_path / "none.json")
 
 
-def test_too_little_to_calibrate_by_is_told() -> None:
+def test_too_little_to_calibrate_by_is_reported() -> None:
     scores, relevance = dev_set(3)
     relevance[1:] = False
     with pytest.raises(LinkerError, match="1 article with relevant posts"):

@@ -91,7 +91,7 @@ def test_one_fault_is_reported_as_it_is() -> None:
     assert "problems" not in str(caught.value)
 
 
-def test_what_is_no_linker_error_passes_through() -> None:
+def test_what_is_not_a_linker_error_passes_through() -> None:
     faults = Faults()
     with pytest.raises(ZeroDivisionError), faults:
         1 / 0  # noqa: B018

@@ -111,7 +111,7 @@ def test_missing_articles_and_missing_posts_are_reported_together(rank: Rank) ->
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to stand in, with nothing on standard input."""
+    """An empty current folder, with nothing on standard input."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", None)
     return tmp_path
@@ -250,7 +250,9 @@ def test_standard_input_with_the_article_on_it_holds_no_posts(
         find_posts(["-"])
 
 
-def test_standard_input_that_is_no_file_holds_no_posts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_that_is_not_a_file_holds_no_posts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=None))
     with pytest.raises(LinkerError, match="no posts to rank"):
         find_posts([])

@@ -69,7 +69,7 @@ def test_version() -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_usage_exits_with_2_and_says_so_on_stderr(arguments: tuple[str, ...]) -> None:
+def test_wrong_usage_exits_with_2_and_reports_it_on_stderr(arguments: tuple[str, ...]) -> None:
     result = run(*arguments)
     assert result.returncode == 2
     assert result.stdout == ""
@@ -116,7 +116,7 @@ def test_defects_keep_their_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
         fail_with(ZeroDivisionError("a defect"), monkeypatch)
 
 
-def test_a_reader_that_goes_away_is_no_error() -> None:
+def test_a_reader_that_goes_away_is_not_an_error() -> None:
     # Far more output than a pipe holds, and nobody who reads it.
     spill = "m.app.command('spill')(lambda: print('x\\n' * 10**6))"
     code = f"from linker.cli import main as m; {spill}; m.main()"
@@ -133,7 +133,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 @pytest.mark.parametrize("lines", [1, 10**6])
-def test_results_that_find_no_room_are_told(lines: int) -> None:
+def test_results_that_find_no_room_are_reported(lines: int) -> None:
     code = (
         f"from linker.cli import main as m; m.app.command('spill')(lambda: print('x\\n' * {lines})); m.main()"
     )

@@ -14,8 +14,8 @@ ERASE = "\r\x1b[2K"
 ROOT = Path(__file__).parents[2]
 SAMPLE = ("--article", str(ROOT / "data" / "article.html"), "--posts", str(ROOT / "data" / "posts.jsonl"))
 
-# Packages whose import takes 20 ms or more, and those that stand for a whole subject. numpy.f2py and the like, which
-# come along with one of these, are not told apart.
+# Packages whose import takes 20 ms or more, and those that represent a whole subject. numpy.f2py and the like, which
+# are imported with one of these, are not listed.
 SLOW = (
     "accelerate", "bm25s", "datasets", "fastapi", "fsspec", "gensim", "httpx", "lance", "lxml", "matplotlib", "numba",
     "numpy", "pandas", "polars", "pyarrow", "pytorch_metric_learning", "ray", "requests", "rich", "scipy",
@@ -111,7 +111,7 @@ def test_the_status_of_a_session_loads_no_model(tmp_path: Path) -> None:
     assert loaded(tmp_path) <= {"numpy", "rich", "scipy", "scipy.special"}
 
 
-def test_the_list_tells_what_is_loaded(tmp_path: Path) -> None:
+def test_the_list_shows_what_is_loaded(tmp_path: Path) -> None:
     run(LOADED, tmp_path, "rank", *SAMPLE, "--model", "bm25")
     assert {"numpy", "scipy", "trafilatura"} <= set((tmp_path / "loaded.txt").read_text().split())
 

@@ -31,8 +31,8 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Pat
     assert os.listdir(tmp_path) == ["results.csv"]
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
-    # The largest file allowed stands for the disk: writing fails in the same way, with EFBIG.
+def test_a_full_disk_is_reported_and_leaves_nothing(tmp_path: Path) -> None:
+    # The file size limit plays the part of the disk: writing fails in the same way, with EFBIG.
     code = (
         "import resource, sys; from linker.common.files import atomic_write\n"
         "from linker.common.errors import LinkerError\n"
@@ -59,7 +59,7 @@ def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_a_device_without_room_is_told(tmp_path: Path) -> None:
+def test_a_device_without_room_is_reported(tmp_path: Path) -> None:
     # By a link, so that a defect replaces the link and not the device.
     link = tmp_path / "full"
     link.symlink_to("/dev/full")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from linker.config import Registrable, include_package
-from linker.config.registry import catalogue
+from linker.config.registry import catalog
 
 NUMBERS = itertools.count()
 
@@ -25,7 +25,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
     monkeypatch.setattr(
         Registrable, "_registry", {base: dict(known) for base, known in Registrable._registry.items()}
     )
-    files_before = dict(catalogue.sources.files)
+    files_before = dict(catalog.sources.files)
 
     def write(*, include: bool = True, **files: str) -> str:
         name = f"example_package_{next(NUMBERS)}"
@@ -38,8 +38,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         return name
 
     yield write
-    catalogue.sources.files = files_before
-    catalogue._specs, catalogue._registered = {}, {}
+    catalog.sources.files = files_before
+    catalog._specs, catalog._registered = {}, {}
     for module in [name for name in sys.modules if name.startswith("example_package_")]:
         del sys.modules[module]
 

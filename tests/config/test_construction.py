@@ -67,7 +67,7 @@ def test_supplied_arguments_reach_the_root(zoo: str) -> None:
         build(family, "needy")
 
 
-def test_a_value_that_the_class_refuses_is_told_with_its_path(package: Callable[..., str]) -> None:
+def test_a_value_that_the_class_refuses_is_reported_with_its_path(package: Callable[..., str]) -> None:
     name = package(
         parts="""
         class Part:

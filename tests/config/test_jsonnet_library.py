@@ -11,7 +11,7 @@ import _jsonnet
 import pytest
 
 from linker.config.jsonnet_library import jsonnet_library
-from linker.config.registry import catalogue
+from linker.config.registry import catalog
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "configs" / "lib" / "linker.libsonnet"
@@ -56,6 +56,6 @@ def test_a_wrong_name_fails_in_jsonnet_itself(expression: str) -> None:
 
 
 def test_every_component_is_in_the_library() -> None:
-    names = {name for family in catalogue.families() for name in catalogue.components(family)}
+    names = {name for family in catalog.families() for name in catalog.components(family)}
     text = jsonnet_library()
     assert {name for name in names if f"    {name}(" not in text} == set()

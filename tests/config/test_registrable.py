@@ -61,15 +61,15 @@ def test_a_family_may_be_imported_under_other_names(package: Callable[..., str])
     assert load_base(name).available() == ["square"]
 
 
-def test_families_are_told_apart_by_what_register_is_called_on(package: Callable[..., str]) -> None:
+def test_families_are_distinguished_by_what_register_is_called_on(package: Callable[..., str]) -> None:
     name = package(
-        base=BASE + "class Colour(Registrable):\n    pass\n",
+        base=BASE + "class Color(Registrable):\n    pass\n",
         parts="""
         import atexit
         from . import base
-        from .base import Colour as Tint
+        from .base import Color as Tint
         @Tint.register("plain")
-        class PlainColour(Tint):
+        class PlainColor(Tint):
             pass
         @base.Shape.register("plain")
         class PlainShape(base.Shape):
@@ -80,7 +80,7 @@ def test_families_are_told_apart_by_what_register_is_called_on(package: Callable
     )
     module = __import__(f"{name}.base", fromlist=["x"])
     assert module.Shape.by_name("plain").__name__ == "PlainShape"
-    assert module.Colour.by_name("plain").__name__ == "PlainColour"
+    assert module.Color.by_name("plain").__name__ == "PlainColor"
 
 
 def test_components_defined_while_the_program_runs() -> None:
@@ -105,7 +105,7 @@ def test_components_defined_while_the_program_runs() -> None:
         redefine()
 
 
-def test_a_class_defined_anew_replaces_the_old_one() -> None:
+def test_a_class_defined_again_replaces_the_old_one() -> None:
     class Taste(Registrable):
         pass
 
@@ -163,7 +163,7 @@ def test_including_what_does_not_exist() -> None:
             include_package(name)
 
 
-def test_a_package_with_broken_source_is_told_with_its_line(package: Callable[..., str]) -> None:
+def test_a_package_with_broken_source_is_reported_with_its_line(package: Callable[..., str]) -> None:
     name = package(base=BASE, broken="x = 1\n@Shape.register('x'\nclass Broken:\n    pass\n")
     with pytest.raises(ConfigError, match=r"broken\.py:2: not valid Python"):
         load_base(name).available()

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a config is told at once, with its path, and nothing is imported for it."""
+"""All errors of a config are reported at once, with their paths, and nothing is imported."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_what_only_code_can_supply(zoo: str) -> None:
     ]
 
 
-def test_a_key_at_the_wrong_level_is_told_where_it_belongs(zoo: str) -> None:
+def test_a_key_at_the_wrong_level_is_reported_with_its_place(zoo: str) -> None:
     (problem,) = told(zoo, GOOD | {"chief": "dog", "legs": 3})
     assert problem.startswith('legs: unknown key (value 3); did you mean "chief.legs"?')
 
@@ -166,7 +166,7 @@ def test_resolved_configs_are_complete_and_in_the_order_of_the_signature(zoo: st
     )
 
 
-def test_an_omitted_key_stands_for_an_object_that_needs_nothing(zoo: str) -> None:
+def test_an_omitted_key_means_an_object_that_needs_nothing(zoo: str) -> None:
     assert resolve(zoo, {}) == resolve(zoo, {"chief": {"type": "dog"}, "box": {}})
 
 

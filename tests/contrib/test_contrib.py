@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from linker.config.registry import Catalogue
+from linker.config.registry import Catalog
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERS = ("deboom2016", "twitter4sse", "wrapresentations")
 
 
 def test_every_component_is_found_without_options_and_loads() -> None:
-    catalogue = Catalogue()
+    catalog = Catalog()
     found = {
         name: reference
-        for family in catalogue.families()
-        for name, reference in catalogue.components(family).items()
+        for family in catalog.families()
+        for name, reference in catalog.components(family).items()
         if reference.startswith("linker.contrib.")
     }
     assert {reference.split(".")[2] for reference in found.values()} == set(PAPERS)
-    for name in ("passages", "median_based", "drop_then_stop", "coquotes", "labelled_texts", "class_pairs"):
+    for name in ("passages", "median_based", "drop_then_stop", "coquotes", "labeled_texts", "class_pairs"):
         module, _, class_name = found[name].partition(":")
-        assert catalogue.load(found[name]).__name__ == class_name
-        assert catalogue.load(found[name]).__module__ == module
+        assert catalog.load(found[name]).__name__ == class_name
+        assert catalog.load(found[name]).__module__ == module
 
 
 def test_the_core_imports_nothing_of_contrib() -> None:

@@ -36,7 +36,7 @@ def test_what_is_missing_is_found_out_before_anything_is_made(tmp_path, model_fo
     assert not (tmp_path / "corpus").exists()
 
 
-def test_a_corpus_lies_on_a_file_system(tmp_path, model_folder):
+def test_a_corpus_needs_a_file_system(tmp_path, model_folder):
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(3))
     message = "s3://bucket/corpus: a corpus needs a file system"
     with pytest.raises(LinkerError, match=message):

@@ -100,7 +100,7 @@ def test_conditions(built, conditions, keeps):
     assert sorted(ids(found)) == [p["id"] for p in some_posts(150) if keeps(p)]
 
 
-def test_wrong_condition_is_told(built):
+def test_wrong_condition_is_reported(built):
     with pytest.raises(DataError, match="--where nonsense = 1: cannot be understood"):
         Corpus.open(built).rank(ARTICLE, filter=Filter(where="nonsense = 1"))
 
@@ -146,7 +146,7 @@ build_corpus(Path(sys.argv[1]), [sys.argv[2]], sys.argv[3], PostColumns())
 """
 
 
-def test_a_killed_build_goes_on_without_loss_or_doubling(tmp_path, model_folder):
+def test_a_killed_build_resumes_without_loss_or_doubling(tmp_path, model_folder):
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(1_500))
     command = [sys.executable, "-c", _BUILD, str(tmp_path / "corpus"), posts, str(model_folder)]
     rng, counts = random.Random(7), []
@@ -242,7 +242,7 @@ def test_a_damaged_note(built, content, message):
         Store.open(built)
 
 
-def test_what_is_no_corpus(tmp_path, model_folder):
+def test_what_is_not_a_corpus(tmp_path, model_folder):
     with pytest.raises(DataError, match="corpus not found"):
         Corpus.open(tmp_path / "none")
     (tmp_path / "other").mkdir()
@@ -250,9 +250,9 @@ def test_what_is_no_corpus(tmp_path, model_folder):
     with pytest.raises(DataError, match="not a corpus"):
         Corpus.open(tmp_path / "other")
     path = write_posts(tmp_path / "posts.jsonl", some_posts(3))
-    with pytest.raises(LinkerError, match="holds something else"):
+    with pytest.raises(LinkerError, match="is not empty"):
         build_corpus(tmp_path / "other", [path], str(model_folder), PostColumns())
-    with pytest.raises(ModelError, match="gives no vectors"):
+    with pytest.raises(ModelError, match="has no embeddings"):
         build_corpus(tmp_path / "corpus", [path], "bm25", PostColumns())
 
 

@@ -90,7 +90,7 @@ def test_every_text_is_like_the_first_of_its_group(seed: int) -> None:
     assert missed <= 1  # candidates are found by chance; see the docstring
 
 
-def test_the_same_whatever_stands_in_between() -> None:
+def test_the_same_whatever_is_in_between() -> None:
     generator = random.Random(5)
     texts = [sentence(generator) for _ in range(50)]
     copies = [f"RT @user: {text} http://t.co/x" for text in texts]

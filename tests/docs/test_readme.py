@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from linker.cli.main import app
 from linker.config import EXPERIMENT, check, load_config
-from linker.config.registry import catalogue, short
+from linker.config.registry import catalog, short
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -121,8 +121,8 @@ def test_every_component_is_described() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in COMPONENT_PAGES)
     missing = [
         f"{short(family)} {name}"
-        for family in catalogue.families()
-        for name, reference in catalogue.components(family).items()
+        for family in catalog.families()
+        for name, reference in catalog.components(family).items()
         if reference.startswith("linker.") and f"`{name}`" not in text
     ]
     assert not missing

@@ -32,7 +32,7 @@ def assert_equal_to_trec_eval(scores: np.ndarray, relevance: np.ndarray, post_id
     ours = per_article(scores, relevance, post_ids)
     articles = [str(row) for row in range(len(scores))]
     run = {a: dict(zip(post_ids, map(float, row))) for a, row in zip(articles, scores)}
-    # Only relevant pairs are told, as in our qrels: what is not judged counts as irrelevant.
+    # Only relevant pairs are listed, as in our qrels: unjudged pairs count as irrelevant.
     qrels = {
         a: {i: int(label) for i, label in zip(post_ids, row) if label > 0}
         for a, row in zip(articles, relevance)

@@ -44,7 +44,7 @@ def test_r_precision_counts_the_best_pairs_over_all_articles() -> None:
     wrong = np.flatnonzero(~relevance.ravel())
     scores = np.zeros(relevance.size, dtype=np.float32)
     scores[relevance.ravel()] = np.linspace(2, 1, 120)
-    scores[wrong[:50]] = 3.0  # fifty irrelevant pairs stand before all others
+    scores[wrong[:50]] = 3.0  # fifty irrelevant pairs are ranked before all others
     metrics = evaluate(scores.reshape(relevance.shape), data)
     assert metrics["r_precision@50"] == 0.0
     assert metrics["r_precision@100"] == pytest.approx(50 / 100)
@@ -53,7 +53,7 @@ def test_r_precision_counts_the_best_pairs_over_all_articles() -> None:
     assert metrics["mRP"] == pytest.approx(np.mean([metrics[f"r_precision@{r}"] for r in thresholds]))
 
 
-def test_thresholds_above_the_number_of_pairs_are_left_out_and_said() -> None:
+def test_thresholds_above_the_number_of_pairs_are_left_out_and_reported() -> None:
     data = linked(10, 2)
     ids = [a.id for a in data.articles], [p.id for p in data.posts]
     result = measure(np.zeros((10, 20), dtype=np.float32), data.relevance(), *ids)

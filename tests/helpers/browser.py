@@ -38,7 +38,7 @@ class Site:
         self.start()
 
     def start(self) -> None:
-        """Open the session anew and listen where the server listened before."""
+        """Open the session again and listen where the server listened before."""
         self.session = Session.open(self.folder)
         listener = serving.bind("127.0.0.1", self.port)
         self.port = listener.getsockname()[1]
@@ -47,7 +47,7 @@ class Site:
         self.thread.start()
 
     def stop(self) -> None:
-        """End as after a kill: nothing is told to the browser."""
+        """End as if killed: the browser is not notified."""
         self.server.should_exit = self.server.force_exit = True
         self.thread.join(20)
         assert not self.thread.is_alive()
@@ -58,7 +58,7 @@ class Site:
         return f"http://127.0.0.1:{self.port}/"
 
     def done(self) -> list[tuple[str, str, str | None, str]]:
-        """What was done, as the journal has it: (kind, post, value, annotator), without what was handed out."""
+        """What was done, as the journal has it: (kind, post, value, annotator), without assignments."""
         lines = (self.folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
         events = [event for event in map(event_of, lines) if event.kind != "hand"]
         return [(one.kind, one.post, one.value, one.annotator) for one in events]
@@ -137,16 +137,16 @@ class Browser:
 
     @property
     def post(self) -> str:
-        """The text of the post that is to be labelled."""
+        """The text of the post that is to be labeled."""
         return self.text(".post .words")
 
     def size(self, width: int, height: int, phone: bool = False) -> None:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
 
-    def prefer(self, colours: str) -> None:
+    def prefer(self, colors: str) -> None:
         """What the system asks for: light or dark."""
-        features = [{"name": "prefers-color-scheme", "value": colours}]
+        features = [{"name": "prefers-color-scheme", "value": colors}]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def complaints(self) -> list[str]:

@@ -9,7 +9,7 @@ def pdf(*pages: list[str] | bytes, title: str = "", pack: bool = False, extra: s
     """A PDF of some pages.
 
     Args:
-        pages: the lines of each page, in characters of Latin-1; or what stands in its content stream.
+        pages: the lines of each page, in characters of Latin-1; or its content stream.
         title: of the metadata.
         pack: pack the content streams, as most programs do.
         extra: what to add to the trailer.

@@ -46,6 +46,6 @@ def _template(overlap: float, rule: str, strategy: str) -> Path:
 def fresh(
     folder: Path, overlap: float = 0.0, rule: str = "recall", strategy: str = "seed_similarity"
 ) -> Path:
-    """A session folder in which nothing is labelled yet."""
+    """A session folder in which nothing is labeled yet."""
     shutil.copytree(_template(overlap, rule, strategy), folder)
     return folder

@@ -30,7 +30,7 @@ CONFIG = """{
     schedule: 'cosine',
     batches: { articles: 4 },
     epochs: 4,
-    start_share: 0.3,
+    initial_weight: 0.3,
     callbacks: ['json_lines'],
     checkpoint_seconds: 0,
   },

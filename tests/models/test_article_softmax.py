@@ -172,7 +172,7 @@ def test_the_part_with_weights_is_trained_and_the_whole_is_saved(tmp_path: Path)
         ({"type": "hybrid", "parts": [SIAMESE, SIAMESE]}, "2 parts with weights"),
     ],
 )
-def test_what_cannot_be_trained_is_said(tmp_path: Path, model: object, problem: str) -> None:
+def test_what_cannot_be_trained_is_reported(tmp_path: Path, model: object, problem: str) -> None:
     given = config(tmp_path, model)
     with pytest.raises(ConfigError, match=problem):
         build(Experiment, given).run(tmp_path / "out")
@@ -220,7 +220,7 @@ def test_kinship_is_the_same_for_many_articles_as_for_many_posts(shape: tuple[in
     np.testing.assert_allclose(np.exp(scores), chances / (1 - chances) + 2.0 * kin, rtol=1e-4)
 
 
-def test_a_post_of_one_article_is_no_stranger_to_another_of_the_same_story() -> None:
+def test_a_post_of_one_article_is_not_a_stranger_to_another_of_the_same_story() -> None:
     # Posts waver between the first two articles; the fourth is clearly of the first one.
     inner = np.array([[1.0, 1.0, 1.0, 1.0], [0.9, 1.0, 1.1, 0.0], [0.0, 0.0, 0.0, 0.0]])
     told_apart = ArticleSoftmaxModel(Fixed(inner), 0.1, null_score=0.5).score(articles(3), posts(4))
@@ -244,7 +244,7 @@ def test_an_article_asked_alone_has_no_kin() -> None:
 
 
 def test_kinship_is_not_negative() -> None:
-    with pytest.raises((ConfigError, ValueError), match="kinship"):
+    with pytest.raises((ConfigError, ValueError), match="neighbor_weight"):
         build(Model, {"type": "competing", "temperature": 1, "none": 0, "kinship": -0.1, "model": "tfidf"})
 
 

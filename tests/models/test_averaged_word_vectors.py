@@ -55,9 +55,9 @@ def saved(folder: Path, embedder: dict[str, Any] | None = None, **settings: Any)
     [
         ({}, {}),
         ({"unknown": "learned"}, {"similarity": "euclidean"}),
-        ({"unknown": "zero"}, {"title_share": 0.5}),
-        ({}, {"max_article_tokens": 7, "max_post_tokens": 2, "title_share": 0.25}),
-        ({}, {"similarity": "euclidean", "title_share": 0.25, "tokenizer": "whitespace"}),
+        ({"unknown": "zero"}, {"title_weight": 0.5}),
+        ({}, {"max_article_tokens": 7, "max_post_tokens": 2, "title_weight": 0.25}),
+        ({}, {"similarity": "euclidean", "title_weight": 0.25, "tokenizer": "whitespace"}),
     ],
     ids=str,
 )
@@ -81,7 +81,7 @@ def test_it_gives_the_numbers_of_the_model_that_was_trained(
     assert light.post_vectors([]).shape == (0, 12)
 
 
-def test_it_tells_the_same_weights_of_words(tmp_path: Path) -> None:
+def test_it_gives_the_same_weights_of_words(tmp_path: Path) -> None:
     folder = saved(tmp_path / "model")
     trained, light = load_model(folder), load_model(folder, for_scoring=True)
     texts = [article.full_text for article in ARTICLES] + [post.text for post in POSTS]
@@ -151,13 +151,13 @@ def test_damaged_folders_are_refused(tmp_path: Path) -> None:
         load_model(folder, for_scoring=True)
 
 
-def test_wrong_configs_are_told_as_ever(tmp_path: Path) -> None:
+def test_wrong_configs_are_reported_as_ever(tmp_path: Path) -> None:
     folder = saved(tmp_path / "model")
     config = folder / "config.json"
-    config.write_text(config.read_text().replace('"title_share": 0.0', '"title_share": "some"'))
+    config.write_text(config.read_text().replace('"title_weight": 0.0', '"title_weight": "some"'))
     messages = []
     for for_scoring in (False, True):
-        with pytest.raises(ModelError, match="title_share") as refused:
+        with pytest.raises(ModelError, match="title_weight") as refused:
             load_model(folder, for_scoring=for_scoring)
         messages.append(str(refused.value))
     assert messages[0] == messages[1]

@@ -1,4 +1,4 @@
-"""The word vectors that come along, as a part: the same scores, a copy in every model folder, nothing to train."""
+"""The bundled word vectors as a part: the same scores, a copy in every model folder, nothing to train."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARTICLES = [Article("a", "Doctors strike over pay"), Article("b", "A late goal w
 POSTS = [Post("p", "physicians want better wages"), Post("q", "the striker scored"), Post("r", "")]
 
 
-def test_its_scores_are_the_cosines_of_the_model_that_comes_along() -> None:
+def test_its_scores_are_the_cosines_of_the_bundled_model() -> None:
     vectors = embedding_submodel(load("distilled").model)
     assert vectors is not None
     scores = build(Model, "shipped_vectors").score(ARTICLES, POSTS)

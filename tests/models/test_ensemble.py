@@ -44,7 +44,7 @@ def test_zscore_by_hand() -> None:
     scores = EnsembleModel([part, Fixed(np.array([[0.0, 1.0], [5.0, 1.0]]))], weights=[1.0, 2.0]).score(
         ARTICLES[:2], POSTS[:2]
     )
-    # Two values standardise to -1 and 1; equal ones to 0.
+    # Two values standardize to -1 and 1; equal ones to 0.
     np.testing.assert_allclose(scores, [[-3.0, 3.0], [2.0, -2.0]], atol=1e-6)
 
 

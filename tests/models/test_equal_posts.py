@@ -1,4 +1,4 @@
-"""Posts that say the same have the same score, wherever they stand in the pile."""
+"""Equal posts have equal scores, wherever they are in the input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLE = Path(__file__).parents[2] / "data/posts.jsonl"
 def test_equal_posts_have_equal_scores(name: str) -> None:
     if name == BEST:
         pytest.importorskip("transformers")
-    # So many that they are encoded in several batches, between which copies fall.
+    # Enough posts that they are encoded in several batches, between which copies fall.
     texts = list(dict.fromkeys(post.text for post in read_posts(str(SAMPLE))[:300]))
     posts = [Post(f"{i}-{copy}", text) for i, text in enumerate(texts) for copy in range(3)]
     random.Random(0).shuffle(posts)

@@ -184,7 +184,7 @@ def test_rank_and_evaluate_score_alike(files: Path, monkeypatch: pytest.MonkeyPa
     assert read_scores(files / "s.npz").scores.tolist() == expected.tolist()
 
 
-def test_what_does_not_go_together_is_told(
+def test_what_does_not_go_together_is_reported(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(LinkerError, match="explanations cover whole articles"):

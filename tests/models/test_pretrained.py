@@ -1,4 +1,4 @@
-"""The models that linker brings along: they load anywhere, and are no worse than BM25 on stories they never saw."""
+"""The bundled models: they load anywhere, and are no worse than BM25 on stories they never saw."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_no_word_of_it_names_an_account_or_an_address() -> None:
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_its_name_stands_for_its_folder_and_any_text_has_a_finite_score(name: str) -> None:
+def test_its_name_means_its_folder_and_any_text_has_a_finite_score(name: str) -> None:
     found = resolve_models([name])[0]
     assert (found.name, found.kind) == (name, "folder")
     posts = [Post(str(i), text) for i, text in enumerate(["", "🔥", "qzxv ẞtrange 東京", "a" * 5000])]

@@ -63,7 +63,7 @@ def test_alphas_are_read_per_cycle_and_part() -> None:
         assert found.star == pytest.approx(wanted["star", cycle], abs=1e-5)
 
 
-def test_a_fixed_alpha_is_said_to_be_fixed_and_other_models_have_none() -> None:
+def test_a_fixed_alpha_is_reported_as_fixed_and_other_models_have_none() -> None:
     numbers = alphas(star_transformer(alpha=2.0))
     assert not numbers.learned
     assert numbers.cycles[1].star == [2.0, 2.0, 2.0]
@@ -188,13 +188,13 @@ def test_a_model_scores_all_pairs(toy: LinkedPosts) -> None:
 
 
 class Placed(Model):
-    """A model whose post vectors are told by the posts' texts."""
+    """A model whose post vectors are written in the posts' texts."""
 
     def post_vectors(self, posts):
         return np.array([json.loads(post.text) for post in posts], dtype=np.float32)
 
 
-def test_the_most_shared_articles_are_mapped_and_neighbours_stay_neighbours() -> None:
+def test_the_most_shared_articles_are_mapped_and_neighbors_stay_neighbors() -> None:
     articles = [Article(f"a{i}", "", title=f"title {i}") for i in range(4)]
     generator = np.random.default_rng(0)
     posts = []
@@ -215,7 +215,7 @@ def test_the_most_shared_articles_are_mapped_and_neighbours_stay_neighbours() ->
 
 
 def test_models_without_vectors_and_too_few_posts_are_refused(toy: LinkedPosts) -> None:
-    with pytest.raises(ModelError, match="bm25: scores without vectors"):
+    with pytest.raises(ModelError, match="bm25: has no embeddings"):
         vector_map(build(Model, "bm25"), toy, name="bm25")
     with pytest.raises(DataError, match="only 3 posts"):
         vector_map(Placed(), LinkedPosts(toy.articles, toy.posts[:3]))
@@ -251,9 +251,9 @@ def test_a_strategy_keeps_its_colour_in_every_panel() -> None:
     some = [curve("a", "y", 0, 0.2, 1), curve("b", "x", 0, 0.5, 1), curve("b", "y", 0, 0.1, 0.9)]
     figure = recall_curves(some)
     of_name = dict(zip("yx", (line.get_color() for line in figure.legends[0].get_lines())))
-    colours = [[line.get_color() for line in axis.get_lines()[:-1]] for axis in figure.axes]
+    colors = [[line.get_color() for line in axis.get_lines()[:-1]] for axis in figure.axes]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["y", "x"]
-    assert [set(one) for one in colours] == [{of_name["y"]}, {of_name["x"], of_name["y"]}]
+    assert [set(one) for one in colors] == [{of_name["y"]}, {of_name["x"], of_name["y"]}]
 
 
 def test_labels_are_one_line_of_what_can_be_shown() -> None:
@@ -267,7 +267,7 @@ def test_curves_out_of_a_folder(tmp_path: Path) -> None:
     path.write_text("task,strategy,seed,0.00,0.50,1.00\na,x,0,0.0,0.5,1.0\nb,x,0,0.0,0.9,1.0\n")
     assert [one.curve for one in read_curves(tmp_path, "b")] == [(0, 0.9, 1)]
     assert len(read_curves(path)) == 2
-    with pytest.raises(DataError, match="has no task 'c'; there are: a, b"):
+    with pytest.raises(DataError, match="unknown task 'c'; its tasks: a, b"):
         read_curves(tmp_path, "c")
     path.write_text("task,strategy,seed,0.00,0.50,1.00\na,x,0,0.0,,1.0\n")
     with pytest.raises(DataError, match=r"curves.csv, line 2: not all"):

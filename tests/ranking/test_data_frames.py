@@ -59,7 +59,7 @@ def test_columns_with_other_names_are_named(make: Make) -> None:
 
 
 @libraries
-def test_columns_are_guessed_as_in_files_and_that_is_said_once(
+def test_columns_are_guessed_as_in_files_and_that_is_reported_once(
     make: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kind = frame_of(make({"x": [1]})).kind  # type: ignore[union-attr]
@@ -80,7 +80,7 @@ def test_rows_without_ids_are_counted_from_0_as_frames_count(make: Make) -> None
     assert [post.id for post in as_posts(make({"text": TEXTS}))] == ["0", "1", "2"]
 
 
-def test_a_pandas_index_gives_the_ids_where_it_tells_rows_apart() -> None:
+def test_a_pandas_index_gives_the_ids_where_it_identifies_rows() -> None:
     frame = pd.DataFrame({"text": TEXTS})
     assert [post.id for post in as_posts(frame[frame.text != TEXTS[1]])] == ["0", "2"]
     assert [post.id for post in as_posts(frame.set_axis(["x", "y", "z"]))] == ["x", "y", "z"]

@@ -50,7 +50,7 @@ def test_posts_come_best_first_with_ranks_from_one() -> None:
     ]
 
 
-def test_equal_scores_stand_in_descending_order_of_ids_as_in_evaluation() -> None:
+def test_equal_scores_are_in_descending_order_of_ids_as_in_evaluation() -> None:
     posts = [Post(i, "same") for i in ("b", "a", "d", "c")]
     assert [r.post.id for r in Ranker(Lengths()).rank(Article("a", "x"), posts, copies=True)] == [
         "d",
@@ -241,7 +241,7 @@ def test_only_content_words_are_marked() -> None:
             assert marked <= {"otters", "office"}
 
 
-def test_a_model_with_vectors_tells_by_leaving_words_out() -> None:
+def test_a_model_with_vectors_is_explained_by_leaving_words_out() -> None:
     class Otters(Model):
         """How many times a post has otters, and 0.1 for each other word."""
 

@@ -25,25 +25,25 @@ def test_every_article_of_a_batch_has_a_positive_in_it(toy):
             assert len(set(batch.posts)) == len(batch.posts)
 
 
-def test_neighbours_meet(toy):
-    def partners(neighbours):
+def test_neighbors_meet(toy):
+    def partners(articles_per_story):
         """Mean number of articles of the same story that an article meets."""
         met = []
         for seed in range(20):
-            for batch in LinkedPostsSampler(articles=6, posts_per_article=9, neighbours=neighbours).epoch(
-                toy, seed
-            ):
+            for batch in LinkedPostsSampler(
+                articles=6, posts_per_article=9, articles_per_story=articles_per_story
+            ).epoch(toy, seed):
                 stories = Counter(toy.articles[i].story for i in batch.articles)
                 met += [count - 1 for count in stories.values() for _ in range(count)]
         return sum(met) / len(met)
 
-    assert partners(neighbours=3) == 2
-    assert partners(neighbours=1) < 1
+    assert partners(articles_per_story=3) == 2
+    assert partners(articles_per_story=1) < 1
 
 
-def test_articles_of_one_day_are_neighbours_where_no_story_is_given(toy):
+def test_articles_of_one_day_are_neighbors_where_no_story_is_given(toy):
     articles = [Article(a.id, a.text, published=a.published) for a in toy.articles]
-    for batch in LinkedPostsSampler(articles=6, posts_per_article=9, neighbours=6).epoch(
+    for batch in LinkedPostsSampler(articles=6, posts_per_article=9, articles_per_story=6).epoch(
         LinkedPosts(articles, toy.posts), 0
     ):
         assert len({articles[i].published for i in batch.articles}) == 1

@@ -30,10 +30,10 @@ def test_a_folder_gives_the_files_whatever_their_format(folder: Path) -> None:
         "articles": str(folder / "articles.csv"),
         "posts": str(folder / "posts.jsonl.gz"),
     }
-    labelled = config("labelled_texts")
-    use_data(labelled, str(folder), None, None)
-    assert labelled["data"]["reader"]["labels"] == str(folder / "labels.csv")
-    assert labelled["data"]["reader"]["texts"] == str(folder / "texts.jsonl")
+    labeled = config("labeled_texts")
+    use_data(labeled, str(folder), None, None)
+    assert labeled["data"]["reader"]["labels"] == str(folder / "labels.csv")
+    assert labeled["data"]["reader"]["texts"] == str(folder / "texts.jsonl")
 
 
 def test_single_files_go_before_the_folder_and_leave_the_rest_as_it_is(folder: Path) -> None:
@@ -96,7 +96,7 @@ def test_vectors_replace_those_of_the_config_wherever_they_stand() -> None:
     assert use_vectors(named, "mine.txt") == [None]
 
 
-def test_the_choice_between_two_vectors_is_made_once_and_told(tmp_path: Path) -> None:
+def test_the_choice_between_two_vectors_is_made_once_and_reported(tmp_path: Path) -> None:
     def resolved() -> dict[str, Any]:
         return {"model": {"vectors": {"source": "6B.300d", "otherwise": "s.txt", "cache": str(tmp_path)}}}
 

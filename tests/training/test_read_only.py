@@ -1,4 +1,4 @@
-"""Folders that turn read-only while a run goes on: real rights, also where the tests run as root."""
+"""Folders that become read-only during a run: real permissions, also where the tests run as root."""
 
 import ctypes
 import os
@@ -96,7 +96,7 @@ def locked(folder, out, locking, *more):
     return code, told
 
 
-def test_without_the_right_to_write_checkpoints_training_goes_on_and_says_so(workplace):
+def test_without_the_right_to_write_checkpoints_training_continues_and_reports_it(workplace):
     code, told = locked(workplace, "open-again", Locking("checkpoints", 4, 5))
     assert code == 0, told
     warnings = re.findall(r"warning: no checkpoint at step (\d): (.*)", told)
@@ -109,7 +109,7 @@ def test_without_the_right_to_write_checkpoints_training_goes_on_and_says_so(wor
     assert outcome(workplace, "open-again") == outcome(workplace, "whole")
 
 
-def test_a_run_that_dies_then_goes_on_from_the_last_checkpoint_that_could_be_written(workplace):
+def test_a_run_that_dies_then_resumes_from_the_last_checkpoint_that_could_be_written(workplace):
     code, told = locked(workplace, "died", Locking("checkpoints", 4, 99, dies=6))
     assert code == -signal.SIGKILL, told
     kept = sorted(path.name for path in (workplace / "died-log" / "checkpoints").glob("step-*"))
@@ -121,7 +121,7 @@ def test_a_run_that_dies_then_goes_on_from_the_last_checkpoint_that_could_be_wri
 
 
 @pytest.mark.slow
-def test_without_the_right_to_write_the_model_the_run_ends_and_can_go_on(workplace):
+def test_without_the_right_to_write_the_model_the_run_ends_and_can_resume(workplace):
     # After the first epoch there is a model folder; the next better one cannot be written.
     code, told = locked(workplace, "model", Locking("model", 7, 99))
     assert code == 2, told

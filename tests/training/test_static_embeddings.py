@@ -68,7 +68,7 @@ def test_sums_of_the_vectors_say_what_the_teacher_says_of_new_texts(tmp_path: Pa
     assert cosine > 0.97
 
 
-def test_nothing_is_asked_twice_and_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch) -> None:
+def test_nothing_is_asked_twice_and_an_interrupted_run_continues(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("linker.training.distillation.teacher.TEXTS_PER_FILE", 100)
     teacher, texts = SumOfWords(), random_texts(500, 4)
 
@@ -125,7 +125,7 @@ def test_the_command_with_a_model_folder_as_teacher(tmp_path: Path) -> None:
     assert Teacher(str(tmp_path / "teacher")).encode(["a", "b"]).shape == (2, 12)
 
 
-def test_what_is_no_teacher_is_told(tmp_path: Path) -> None:
+def test_what_is_not_a_teacher_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="neither the folder of a sentence-transformers model nor"):
         Teacher(str(tmp_path))
     save_model(build(Model, "tfidf"), tmp_path / "lexical", {"model": "tfidf"}, {}, "")

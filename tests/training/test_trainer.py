@@ -77,7 +77,7 @@ def test_a_share_of_the_start_is_in_what_is_measured_and_written_not_in_what_lea
     start = siamese()
     models = {share: siamese() for share in (0.0, 0.25, 1.0)}
     results = {
-        share: run(model, tmp_path / str(share), epochs=1, start_share=share)
+        share: run(model, tmp_path / str(share), epochs=1, initial_weight=share)
         for share, model in models.items()
     }
     dev = toy_posts(seed=9)
@@ -189,7 +189,7 @@ def test_a_callback_is_closed_when_training_fails(tmp_path):
     [
         ({"epochs": -1}, "Trainer: epochs is -1, but must be at least 0"),
         ({"patience": 0}, "Trainer: patience is 0, but must be at least 1"),
-        ({"clip_norm": 0.0}, "Trainer: clip_norm is 0.0, but must be above 0"),
+        ({"max_grad_norm": 0.0}, "Trainer: max_grad_norm is 0.0, but must be above 0"),
         ({"optimizer": {"type": "adam", "lr": -1.0}}, "optimizer: lr is -1.0, but must be above 0"),
         ({"optimizer": {"type": "adamw", "lr": 0.0}}, "optimizer: lr is 0.0, but must be above 0"),
         ({"optimizer": {"type": "adamw", "weight_decay": -1.0}}, "weight_decay is -1.0, but must be at least 0"),
@@ -197,7 +197,7 @@ def test_a_callback_is_closed_when_training_fails(tmp_path):
         ({"schedule": {"type": "cosine", "warmup": -0.1}}, "warmup is -0.1, but must be between 0 and 1"),
         ({"batches": {"articles": 0}}, "batches: articles is 0, but must be at least 1"),
         ({"batches": {"posts_per_article": 0}}, "posts_per_article is 0, but must be at least 1"),
-        ({"batches": {"neighbours": 0}}, "neighbours is 0, but must be at least 1"),
+        ({"batches": {"articles_per_story": 0}}, "articles_per_story is 0, but must be at least 1"),
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused_by_name(settings, message):
@@ -206,7 +206,7 @@ def test_settings_that_make_no_sense_are_refused_by_name(settings, message):
 
 
 @pytest.mark.parametrize("metric", ["AUC", "r_precision@3000"])
-def test_a_dev_set_that_is_too_small_for_the_metric_is_told(metric, tmp_path):
+def test_a_dev_set_that_is_too_small_for_the_metric_is_reported(metric, tmp_path):
     toy = toy_posts(seed=9)
     dev = LinkedPosts(
         toy.articles[:1], [post for post in toy.posts if toy.articles[0].id in post.article_ids]
@@ -225,7 +225,7 @@ def test_a_dev_set_of_one_article_is_measured_as_far_as_it_can_be(tmp_path):
     assert result.epochs[0]["mAP"] == 1
 
 
-def test_logs_that_cannot_be_written_are_told(tmp_path):
+def test_logs_that_cannot_be_written_are_reported(tmp_path):
     (tmp_path / "log").write_text("a file")
     with pytest.raises(LinkerError, match="log: cannot be written"):
         run(siamese(), tmp_path, callbacks=["json_lines"])

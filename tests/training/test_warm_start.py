@@ -1,4 +1,4 @@
-"""configs/minilm/finetune.jsonnet: training that goes on from the model that comes along."""
+"""configs/minilm/finetune.jsonnet: training that starts from the bundled model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linker.data.types import Article, Post
 ROOT = Path(__file__).parents[2]
 
 
-def test_it_begins_with_the_model_that_comes_along_and_needs_nothing_else(tmp_path: Path) -> None:
+def test_it_begins_with_the_bundled_model_and_needs_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "links").mkdir()
     for name in ("articles", "posts"):
         lines = (ROOT / "data" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()

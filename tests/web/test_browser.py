@@ -1,4 +1,4 @@
-"""Labelling in a real browser: by keyboard, and with posts that mean harm."""
+"""Labeling in a real browser: by keyboard, and with posts that mean harm."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
     site = serve(make_posts(9))
     ids = texts(site.folder)
     browser.open(site.url)
-    labelled: list[tuple[str, str, str | None, str]] = []
+    labeled: list[tuple[str, str, str | None, str]] = []
 
     def label(key: str, value: str) -> None:
-        labelled.append(("label", ids[browser.post], value, "Ada"))
+        labeled.append(("label", ids[browser.post], value, "Ada"))
         press_label(browser, key)
 
     label("r", "relevant")
@@ -37,7 +37,7 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
     label("s", "skip")
     browser.press("u")
     browser.wait(lambda: browser.post == undone)
-    labelled.append(("undo", ids[undone], None, "Ada"))
+    labeled.append(("undo", ids[undone], None, "Ada"))
     browser.press("e")
     browser.press("a note, not keys: rnsu")
     browser.press(Keys.ESCAPE)
@@ -59,10 +59,10 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
     browser.saved()
     noted = [step for step in site.done() if step[0] == "note"]
     assert len(noted) <= 1
-    assert [step for step in site.done() if step[0] != "note"] == labelled
+    assert [step for step in site.done() if step[0] != "note"] == labeled
     with Session.open(site.folder, background=False) as session:
-        assert {one.note for one in session.labelled() if one.note} == {"a note, not keys: rnsu"}
-    assert browser.text("#labelled").startswith("9")
+        assert {one.note for one in session.labeled() if one.note} == {"a note, not keys: rnsu"}
+    assert browser.text("#labeled").startswith("9")
     assert browser.text("#found") == "2"
     assert "2 relevant posts after 9 labels" in str(browser.one(".curve").get_attribute("aria-label"))
 

@@ -23,10 +23,10 @@ def test_a_reload_in_the_middle_shows_the_same_post(browser: Browser, serve: Cal
     browser.ready()
     assert browser.post == post
     assert [one.text for one in browser.all(".upcoming .words")] == ahead
-    assert browser.text("#labelled").startswith("3")
+    assert browser.text("#labeled").startswith("3")
     assert not browser.one("#name-dialog").is_displayed()
-    browser.press("u")  # what was labelled before the reload
-    browser.wait(lambda: browser.text("#labelled").startswith("2"))
+    browser.press("u")  # what was labeled before the reload
+    browser.wait(lambda: browser.text("#labeled").startswith("2"))
     assert browser.post != post
 
 
@@ -42,7 +42,7 @@ def test_two_browsers_at_once_get_different_posts(browser: Browser, serve: Calla
             other.press("n")
         browser.saved()
         other.saved()
-        browser.wait(lambda: browser.text("#labelled").startswith("8"))
+        browser.wait(lambda: browser.text("#labeled").startswith("8"))
         browser.wait(lambda: [one.text for one in browser.all(".people li")][-2:] == ["Ada\n4", "Bo\n4"])
         assert other.complaints() == []
     finally:

@@ -1,5 +1,5 @@
 """What a stranger makes the server fetch: hostile addresses, redirects, name servers and pages, through the server's
-own address for ranking. A site on loopback stands for both the public and the private internet; connections to
+own address for ranking. A site on loopback represents both the public and the private internet; connections to
 public addresses are led there, so every check is the real one."""
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def test_addresses_within_are_refused_in_every_notation(
         "http:///a", "http://", "http://news.test:99999/", "http://[::1/", "http://news.test:0x50/",
     ],
 )  # fmt: skip
-def test_what_is_no_web_address_is_refused(client: Client, internet: Internet, address: str) -> None:
+def test_what_is_not_a_web_address_is_refused(client: Client, internet: Internet, address: str) -> None:
     refused(client, address)
     assert internet.connections == []
 
@@ -215,7 +215,7 @@ def test_a_name_that_changes_its_address_after_the_check_gains_nothing(
     assert NO_PUBLIC in refused(client, "http://rebinding.test/a")
 
 
-def test_a_redirect_to_the_same_name_is_looked_up_and_checked_anew(
+def test_a_redirect_to_the_same_name_is_looked_up_and_checked_again(
     client: Client, internet: Internet
 ) -> None:
     internet.names["rebinding.test"] = [[PUBLIC], ["127.0.0.1"]]
@@ -224,7 +224,7 @@ def test_a_redirect_to_the_same_name_is_looked_up_and_checked_anew(
     assert internet.connections == [PUBLIC]
 
 
-def test_the_environments_proxy_is_no_way_inside(
+def test_the_environments_proxy_gives_no_way_inside(
     client: Client, internet: Internet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{internet.port}")

@@ -68,7 +68,7 @@ def test_other_sites_cannot_change_anything(
 ) -> None:
     body = {"annotator": "Ada", "actions": [client.action("label", "p3", "relevant")]}
     assert client.post("/api/sessions/otters/sync", json=body, headers=headers).status_code == 403
-    assert session.status().labelled == 0
+    assert session.status().labeled == 0
     own = {"Origin": "http://127.0.0.1:8123", "Sec-Fetch-Site": "same-origin"}
     assert client.post("/api/sessions/otters/sync", json=body, headers=own).status_code == 200
 

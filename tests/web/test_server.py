@@ -74,7 +74,7 @@ def test_a_port_in_use(
         assert complaint.count("\n") == 1
 
 
-def test_what_is_wrong_is_told(
+def test_errors_are_reported(
     make_session: Callable[..., Session],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

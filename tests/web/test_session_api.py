@@ -18,7 +18,7 @@ from tests.web.conftest import Client
 
 
 def events(session: Session) -> list[tuple[str, str]]:
-    """What was done, as the journal has it: (kind, post), without what was handed out."""
+    """What was done, as the journal has it: (kind, post), without assignments."""
     lines = (session.folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
     return [(event.kind, event.post) for event in map(event_of, lines) if event.kind != "hand"]
 
@@ -35,16 +35,16 @@ def test_the_page_gets_all_that_it_shows(client: Client, session: Session) -> No
     assert [text for text, marked in first["parts"] if marked]
     assert "otters" in dict(first["words"])
     assert first["created"].startswith("2031-03-")
-    assert answer["status"]["labelled"] == 0
+    assert answer["status"]["labeled"] == 0
 
 
-def test_suggestions_stay_until_they_are_labelled(client: Client) -> None:
+def test_suggestions_stay_until_they_are_labeled(client: Client) -> None:
     first = [one["id"] for one in client.sync()["next"]]
     assert [one["id"] for one in client.sync()["next"]] == first
     answer = client.sync(client.action("label", first[0], "relevant"))
     assert answer["done"] == [{"id": "action-0001", "post": first[0]}]
     assert [one["id"] for one in answer["next"]][:2] == first[1:]
-    assert (answer["status"]["labelled"], answer["status"]["relevant"]) == (1, 1)
+    assert (answer["status"]["labeled"], answer["status"]["relevant"]) == (1, 1)
     other = [one["id"] for one in client.sync(annotator="Bo")["next"]]
     assert not {*other} & {*first, answer["next"][2]["id"]}
 
@@ -88,12 +88,12 @@ def test_a_kill_before_the_label_was_written_loses_nothing(session: Session, tor
         file.write(torn)
     with Session.open(session.folder, background=False) as again:
         restarted = Client(create_app([again]))
-        assert restarted.sync(action)["status"]["labelled"] == 1
-        assert restarted.sync(action)["status"]["labelled"] == 1
+        assert restarted.sync(action)["status"]["labeled"] == 1
+        assert restarted.sync(action)["status"]["labeled"] == 1
     assert events(session) == [("label", post)]
 
 
-def test_a_journal_that_a_kill_cut_still_tells_what_was_done(client: Client, session: Session) -> None:
+def test_a_journal_that_a_kill_cut_still_shows_what_was_done(client: Client, session: Session) -> None:
     post = client.sync()["next"][0]["id"]
     with (session.folder / "journal.jsonl").open("ab") as file:
         file.write(b'{"event":"label","note":"' + b"x" * 2000)  # longer than the line that takes its place
@@ -111,7 +111,7 @@ def test_a_session_with_the_request_log_of_an_older_version_opens(client: Client
     with Session.open(session.folder, background=False) as again:
         restarted = Client(create_app([again]))
         later = restarted.action("label", post, "not", id="later-one")
-        assert restarted.sync(later)["status"]["labelled"] == 1
+        assert restarted.sync(later)["status"]["labeled"] == 1
     with Session.open(session.folder, background=False) as again:
         Client(create_app([again])).sync(later)
     assert events(session) == [("label", post), ("label", post)]
@@ -149,7 +149,7 @@ def test_a_label_is_one_write_to_one_file_and_one_fsync(
             assert f'"post":"{post}"'.encode() in journal.read_bytes()[: synced[0][1]]
 
 
-def test_what_cannot_be_done_is_told_and_holds_up_nothing(client: Client, session: Session) -> None:
+def test_what_cannot_be_done_is_reported_and_holds_up_nothing(client: Client, session: Session) -> None:
     post = client.sync()["next"][0]["id"]
     done = client.sync(
         client.action("label", "no such post", "relevant"),
@@ -167,7 +167,7 @@ def test_what_cannot_be_done_is_told_and_holds_up_nothing(client: Client, sessio
     assert client.post("/api/sessions/gone/sync", json={}).status_code == 404
 
 
-def test_a_full_disk_is_told_and_the_label_comes_again(
+def test_a_full_disk_is_reported_and_the_label_comes_again(
     client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     post = client.sync()["next"][0]["id"]
@@ -264,7 +264,7 @@ def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..
     keys = [one["key"] for one in client.get("/api/about").json()["sessions"]]
     assert keys == ["same", "same-2"]
     client.sync(client.action("label", "p3", "relevant"), key="same-2")
-    assert (first.status().labelled, second.status().labelled) == (0, 1)
+    assert (first.status().labeled, second.status().labeled) == (0, 1)
     uids = {client.get(f"/api/sessions/{key}").json()["uid"] for key in keys}
     assert len(uids) == 2
 

@@ -23,10 +23,10 @@ from linker.annotation.formats.records import ImportedLabel, LabeledPost
 
 @LabelFormat.register("argilla")
 class ArgillaFormat(LabelFormat):
-    """What `dataset.records.from_json` reads, one record per post, and beside it `NAME.settings.json`.
+    """Records for `dataset.records.from_json`, one per post, and the dataset's settings in `NAME.settings.json`.
 
-    Argilla knows annotators by UUIDs, which are made of the names here; a server takes responses only of its own users.
-    A skipped post is a discarded response. Times have no place in it.
+    Argilla identifies annotators by UUIDs, which are derived from their names; a server accepts only responses of its
+    users. A skipped post is a discarded response. The format has no times.
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
@@ -47,15 +47,15 @@ class ArgillaFormat(LabelFormat):
             questions = an_object(record.get("responses") or {}, f"{where}: responses")
             responses = {
                 question: [
-                    an_object(one, f"{where}: {question}")
-                    for one in a_list(questions.get(question), f"{where}: {question}")
+                    an_object(answer, f"{where}: {question}")
+                    for answer in a_list(questions.get(question), f"{where}: {question}")
                 ]
                 for question in ("label", "note")
             }
-            notes = {one.get("user_id"): text_of(one, "value", where) for one in responses["note"]}
+            notes = {answer.get("user_id"): text_of(answer, "value", where) for answer in responses["note"]}
             for response in responses["label"]:
                 user, value = text_of(response, "user_id", where), value_of(response.get("value"), where)
-                # Discarded responses keep no status when Argilla writes them, and hardly ever a value.
+                # Argilla writes discarded responses without a status, and mostly without a value.
                 if response.get("status") == "discarded" or value is None:
                     value = "skip"
                 note = notes.get(response.get("user_id"), "")
@@ -83,7 +83,7 @@ def _record(group: Sequence[LabeledPost]) -> dict[str, Any]:
         "fields": {"text": post.text},
         "metadata": {**metadata, "annotators": [record.annotator for record in given if record.annotator]},
         "suggestions": {},
-        "responses": {question: one for question, one in responses.items() if one},
+        "responses": {question: answer for question, answer in responses.items() if answer},
         "vectors": {},
     }
 

@@ -25,8 +25,8 @@ from linker.common.errors import DataError
 class DoccanoFormat(LabelFormat):
     """One JSON object per label: text, label (a list), and the rest as doccano's metadata.
 
-    doccano knows no skipping: a skipped post has the label "skip". Its own exports have a file for each annotator, who
-    is not named in it; its comments are read as notes.
+    doccano cannot skip posts, so a skipped post has the label "skip". doccano exports one file per annotator without
+    their name; its comments are read as notes.
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
@@ -36,16 +36,16 @@ class DoccanoFormat(LabelFormat):
 
     def read(self, path: Path) -> list[ImportedLabel]:
         """Return the labels of a file, in its order."""
-        labels = []
+        found = []
         for number, where, record in read_json_lines(path):
-            told = a_list(record.get("label"), f"{where}: label")
-            if len(told) > 1:
-                raise DataError(f"{where}: has {len(told)} labels; a post is relevant, not, or skipped")
-            post_id, value = id_of(record, where), value_of(told[0], where) if told else None
+            labels = a_list(record.get("label"), f"{where}: label")
+            if len(labels) > 1:
+                raise DataError(f"{where}: has {len(labels)} labels; a post is relevant, not, or skipped")
+            post_id, value = id_of(record, where), value_of(labels[0], where) if labels else None
             if value is None:
                 continue
-            comments = [str(one) for one in a_list(record.get("Comments"), f"{where}: Comments")]
-            labels.append(
+            comments = [str(comment) for comment in a_list(record.get("Comments"), f"{where}: Comments")]
+            found.append(
                 ImportedLabel(
                     post_id,
                     text_of(record, "annotator", where) or None,
@@ -55,7 +55,7 @@ class DoccanoFormat(LabelFormat):
                     number,
                 )
             )
-        return labels
+        return found
 
 
 def _example(record: LabeledPost) -> dict[str, Any]:

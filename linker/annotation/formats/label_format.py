@@ -20,17 +20,20 @@ class LabelFormat(Registrable):
     """Base of label formats: write posts for a tool, read its labels."""
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
-        """Write the records; return the files written, `path` first.
+        """Write the records.
 
         Args:
             path: the file.
             records: posts with labels.
             guidelines: instructions for the annotators, for formats that hold them.
+
+        Returns:
+            The files written, `path` first.
         """
         raise NotImplementedError
 
     def read(self, path: Path) -> list[ImportedLabel]:
-        """Return the labels of a file, in its order; records without a label are skipped.
+        """Return the labels of the file `path`, in its order; records without a label are skipped.
 
         Raises:
             DataError: if the file is not in the format, with the line or record.

@@ -37,11 +37,11 @@ _CONFIG = """<View>
 
 @LabelFormat.register("label_studio")
 class LabelStudioFormat(LabelFormat):
-    """A JSON list of tasks, one per post, and beside it `NAME.config.xml`, the labeling config.
+    """A JSON list of tasks, one per post, and the labeling config in `NAME.config.xml`.
 
-    A skipped post is a cancelled annotation. Tasks have predictions with a score for the Data Manager to sort by, 0 the
-    lowest and 1 the highest of the file, which choose no label for the annotator. An import takes whoever imports for
-    the annotator of all labels: Label Studio refuses names that are no e-mail addresses of its users.
+    A skipped post is a canceled annotation. Each task has a prediction without a label, whose score (scaled to 0–1 over
+    the file) the Data Manager can sort by. Label Studio credits all imported annotations to the importing user, because
+    it accepts only the e-mail addresses of its users as annotators.
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
@@ -72,9 +72,9 @@ class LabelStudioFormat(LabelFormat):
         labels = []
         for number, where, task in read_json_list(path):
             post_id = id_of(an_object(task.get("data"), f"{where}: data"), f"{where}: data")
-            for told in a_list(task.get("annotations"), f"{where}: annotations"):
-                annotation = an_object(told, f"{where}: annotation")
-                value, note = _told(annotation, where)
+            for value in a_list(task.get("annotations"), f"{where}: annotations"):
+                annotation = an_object(value, f"{where}: annotation")
+                value, note = _label_and_note(annotation, where)
                 if value is not None:
                     time = time_of(annotation.get("updated_at") or annotation.get("created_at"), where)
                     labels.append(
@@ -101,12 +101,12 @@ def _region(control: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
     return {"id": control, "from_name": control, "to_name": "text", "type": kind, "value": value}
 
 
-def _told(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, str]:
-    """The label and the note of an annotation."""
+def _label_and_note(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, str]:
+    """Return the label and the note of an annotation."""
     choices: list[Any] = []
     notes: list[str] = []
-    for told in a_list(annotation.get("result"), f"{where}: result"):
-        region = an_object(told, f"{where}: result")
+    for item in a_list(annotation.get("result"), f"{where}: result"):
+        region = an_object(item, f"{where}: result")
         value = an_object(region.get("value", {}), f"{where}: value")
         choices += a_list(value.get("choices"), f"{where}: choices")
         if region.get("type") == "textarea":
@@ -121,11 +121,11 @@ def _told(annotation: dict[str, Any], where: str) -> tuple[LabelValue | None, st
 
 
 def _annotator(annotation: dict[str, Any], where: str) -> str | None:
-    told = annotation.get("completed_by")
-    if isinstance(told, dict):
-        told = told.get("email") or told.get("username") or told.get("id")
+    user = annotation.get("completed_by")
+    if isinstance(user, dict):
+        user = user.get("email") or user.get("username") or user.get("id")
     return (
-        text_of({"completed_by": told}, "completed_by", where)
+        text_of({"completed_by": user}, "completed_by", where)
         or text_of(annotation, "annotator", where)
         or None
     )

@@ -29,9 +29,8 @@ _VALUES: dict[Any, LabelValue] = {answer: value for value, answer in _ANSWERS.it
 class ProdigyFormat(LabelFormat):
     """One task per label: text, label RELEVANT, and the answer accept, reject or ignore.
 
-    Tasks without an answer are what `prodigy mark` and `textcat.manual` show; those with one are for `prodigy db-in`.
-    The hashes that tell tasks apart are left to Prodigy. What comes back from `textcat.manual` with several labels has
-    them under `accept`.
+    Tasks without an answer are for `prodigy mark` and `textcat.manual`, those with one for `prodigy db-in`. Prodigy
+    computes the task hashes. Exports of `textcat.manual` with several labels list them under `accept`.
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
@@ -47,7 +46,7 @@ class ProdigyFormat(LabelFormat):
             if value is None:
                 continue
             annotator = text_of(record, "_annotator_id", where) or None
-            # `time` is exact, but Prodigy keeps it when a post is labelled anew.
+            # `time` is more precise, but Prodigy does not update it when a post is labeled again.
             time, exact = time_of(record.get("_timestamp"), where), time_of(record.get("time"), where)
             time = exact if exact and time in (None, exact.replace(microsecond=0)) else time
             labels.append(
@@ -85,7 +84,7 @@ def _value(record: dict[str, Any], where: str) -> LabelValue | None:
         )
     if answer != "accept" or "accept" not in record:
         return _VALUES[answer]
-    chosen = [value_of(one, where) for one in a_list(record["accept"], f"{where}: accept")]
+    chosen = [value_of(label, where) for label in a_list(record["accept"], f"{where}: accept")]
     if len(chosen) > 1:
         raise DataError(f"{where}: has {len(chosen)} labels; a post is relevant, not, or skipped")
     return chosen[0] if chosen else "not"

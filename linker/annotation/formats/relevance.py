@@ -1,4 +1,4 @@
-"""Relevance of posts, read from any file of labels."""
+"""Relevance of posts, read from a file of labels."""
 
 from __future__ import annotations
 

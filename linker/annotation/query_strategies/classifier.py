@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sklearn.svm import LinearSVC
 
 
+@QueryStrategy.register("active_learning")
 @QueryStrategy.register("learning")
 class ActiveLearningStrategy(QueryStrategy):
     """Active learning with a linear classifier on TF-IDF words, embeddings and scores, retrained for each ranking.
@@ -35,8 +36,10 @@ class ActiveLearningStrategy(QueryStrategy):
         exploration: share of the ranking, 0 to 1, that is a random sample.
         classifier: linear `svm`, or `logistic_regression`, which is slower.
         cost: inverse regularization strength C, above 0.
-        presumed: number of pseudo-negatives.
+        pseudo_negatives: number of pseudo-negatives.
     """
+
+    former_keys = (("presumed", "pseudo_negatives"),)
 
     def __init__(
         self,
@@ -44,14 +47,14 @@ class ActiveLearningStrategy(QueryStrategy):
         exploration: float = 0.0,
         classifier: Literal["svm", "logistic_regression"] = "svm",
         cost: float = 0.1,
-        presumed: int = 300,
+        pseudo_negatives: int = 300,
     ) -> None:
         between(0, 1, exploration=exploration)
         above(0, cost=cost)
-        at_least(0, presumed=presumed)
+        at_least(0, pseudo_negatives=pseudo_negatives)
         self.query: Literal["relevance", "uncertainty"] = query
         self.classifier: Literal["svm", "logistic_regression"] = classifier
-        self.exploration, self.cost, self.presumed = exploration, cost, presumed
+        self.exploration, self.cost, self.pseudo_negatives = exploration, cost, pseudo_negatives
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """Rank by the classifier's decision, with randomly sampled posts in between."""
@@ -65,11 +68,11 @@ class ActiveLearningStrategy(QueryStrategy):
     def _scores(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray | None:
         """Return signed distances to the decision boundary, float64, one per post; None if there is only one class."""
         free = unlabeled(pool, labels)
-        presumed = generator.choice(free, size=min(self.presumed, len(free)), replace=False)
-        examples = np.concatenate([labels.posts, presumed])
+        negatives = generator.choice(free, size=min(self.pseudo_negatives, len(free)), replace=False)
+        examples = np.concatenate([labels.posts, negatives])
         seeds = len(pool.articles)
         relevant = np.concatenate(
-            [labels.relevant, np.zeros(len(presumed), dtype=bool), np.ones(seeds, dtype=bool)]
+            [labels.relevant, np.zeros(len(negatives), dtype=bool), np.ones(seeds, dtype=bool)]
         )
         if not len(labels) or relevant.all():
             return None

@@ -22,10 +22,16 @@ class QueryStrategy(Registrable):
     """
 
     learns: ClassVar[bool] = True
-    default_component = "learning"
+    default_component = "active_learning"
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """Return the indices of all unlabeled posts, int64, the next one to label first."""
+        """Return the indices of all unlabeled posts, int64, the next one to label first.
+
+        Args:
+            pool: the posts.
+            labels: the labels so far.
+            generator: source of random numbers.
+        """
         raise NotImplementedError
 
 

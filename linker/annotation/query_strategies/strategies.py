@@ -80,29 +80,31 @@ class HybridStrategy(QueryStrategy):
 class RocchioStrategy(QueryStrategy):
     """Rocchio's relevance feedback (1971) on TF-IDF vectors and on the model's embeddings; the z-scores are added.
 
-    The query is the mean of the seed articles + `relevant` × the mean of the relevant posts − `other` × the mean of
+    The query is the mean of the seed articles + `beta` × the mean of the relevant posts − `gamma` × the mean of
     the posts that are not relevant.
 
     Args:
-        relevant: weight of relevant posts (the textbook's β), at least 0.
-        other: weight of posts that are not relevant (γ), at least 0.
+        beta: weight of relevant posts, at least 0.
+        gamma: weight of posts that are not relevant, at least 0.
     """
 
-    def __init__(self, relevant: float = 0.75, other: float = 0.15) -> None:
-        at_least(0, relevant=relevant, other=other)
-        self.relevant, self.other = relevant, other
+    former_keys = (("relevant", "beta"), ("other", "gamma"))
+
+    def __init__(self, beta: float = 0.75, gamma: float = 0.15) -> None:
+        at_least(0, beta=beta, gamma=gamma)
+        self.beta, self.gamma = beta, gamma
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """Rank by similarity to the moved query."""
         found, rest = labels.posts[labels.relevant], labels.posts[~labels.relevant]
         query = np.asarray(pool.article_words.mean(axis=0))[0]
-        for factor, places in ((self.relevant, found), (-self.other, rest)):
+        for factor, places in ((self.beta, found), (-self.gamma, rest)):
             if len(places):
                 query = query + factor * np.asarray(pool.words[places].mean(axis=0))[0]
         scores = zscore(pool.words @ query)
         if pool.vectors is not None and pool.article_vectors is not None:
             vector = pool.article_vectors.mean(axis=0)
-            for factor, places in ((self.relevant, found), (-self.other, rest)):
+            for factor, places in ((self.beta, found), (-self.gamma, rest)):
                 if len(places):
                     vector = vector + factor * pool.vectors[places].mean(axis=0)
             scores = scores + zscore(pool.vectors @ vector)

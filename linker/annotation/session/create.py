@@ -1,4 +1,4 @@
-"""Creation of a session; a module of its own because only this step needs a model."""
+"""Creation of a session; a separate module because only this step needs a model."""
 
 from __future__ import annotations
 

@@ -38,18 +38,18 @@ def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> l
     records = []
     for place, post in _placed(state, posts):
         score = shortest_float(pool.scores[place])
-        given, said = state.by(place), state.value(place)
-        if not given and said is None:
+        given, relevant = state.by(place), state.value(place)
+        if not given and relevant is None:
             records.append(LabeledPost(post, article, score))
             continue
         notes = [note for name in given if (note := state.notes.get((place, name)))]
-        times = [one.time for one in (*given.values(), *_resolution(state, place))]
+        times = [label.time for label in (*given.values(), *_resolution(state, place))]
         records.append(
             LabeledPost(
                 post,
                 article,
                 score,
-                "skip" if said is None else "relevant" if said else "not",
+                "skip" if relevant is None else "relevant" if relevant else "not",
                 ", ".join(given) or None,
                 "; ".join(notes) or None,
                 max(times),
@@ -83,10 +83,10 @@ def events_of(
         where = f"{source}, {kind} {label.line}" if label.line else source
         if label.post_id not in state.places:
             raise DataError(f"{where}: post {label.post_id!r} is not in the session; nothing was imported")
-        said = label.annotator or annotator
-        if said is None:
+        author = label.annotator or annotator
+        if author is None:
             raise DataError(f"{where}: a label without an annotator; name one with --annotator")
-        name = annotator_name(said)
+        name = annotator_name(author)
         place = state.places[label.post_id]
         before = held.get((place, name), (None, ""))
         note = label.note or before[1]

@@ -36,7 +36,7 @@ from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
 from linker.ranking.words import Span, WordWeights
 
-STRATEGY = "learning"
+STRATEGY = "active_learning"
 RULE = "recall"
 
 
@@ -143,7 +143,7 @@ class Session:
                 updates it when enough labels are new.
 
         Raises:
-            DataError: if there is no session in the folder, or it is damaged.
+            DataError: if the folder has no session, or it is damaged.
         """
         folder = Path(folder)
         return cls(folder, read_session(folder), background)
@@ -268,7 +268,7 @@ class Session:
             self._add([Event(**values)])
             return post_id
 
-    def labelled(self, resolved: bool = False) -> list[LabeledPost]:
+    def labeled(self, resolved: bool = False) -> list[LabeledPost]:
         """Return all posts with their labels, as an export writes them: in order, near-duplicates included.
 
         Args:

@@ -89,7 +89,7 @@ class SessionState:
         self.requests: dict[str, str | None] = {}
         self._several: dict[int, None] = {}
         # In the order of labeling: relevant, and whether the first annotator got the post from a random sample.
-        self._labelled: dict[int, tuple[bool, bool]] = {}
+        self._labeled: dict[int, tuple[bool, bool]] = {}
         self._labels: Labels | None = None
 
     def annotator(self, name: str) -> Annotator:
@@ -162,12 +162,15 @@ class SessionState:
                 places.setdefault(place)
             else:
                 places.pop(place, None)
-        said = self.value(place)
-        if said is None:
-            self._labelled.pop(place, None)
+        relevant = self.value(place)
+        if relevant is None:
+            self._labeled.pop(place, None)
         else:
-            self._labelled[place] = (said, self._labelled[place][1] if place in self._labelled else at_random)
-        self.labeled[place] = said is not None
+            self._labeled[place] = (
+                relevant,
+                self._labeled[place][1] if place in self._labeled else at_random,
+            )
+        self.labeled[place] = relevant is not None
 
     def value(self, place: int) -> bool | None:
         """Return whether a post is relevant: the adjudicated label, else the majority; a tie counts as relevant.
@@ -176,8 +179,8 @@ class SessionState:
         """
         if self.is_resolved(place):
             return self.resolved[place].value == "relevant"
-        said = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
-        return 2 * sum(said) >= len(said) if said else None
+        votes = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
+        return 2 * sum(votes) >= len(votes) if votes else None
 
     def is_resolved(self, place: int) -> bool:
         """Return whether a post has an adjudicated label."""
@@ -187,16 +190,16 @@ class SessionState:
         """Return the posts with as many labels `relevant` as `not`, and no adjudicated label."""
         places = []
         for place in self._several:
-            said = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
-            if 2 * sum(said) == len(said) and not self.is_resolved(place):
+            votes = [given.value == "relevant" for given in self.by(place).values() if given.value != "skip"]
+            if 2 * sum(votes) == len(votes) and not self.is_resolved(place):
                 places.append(place)
         return places
 
     def labels(self) -> Labels:
         """Return all labels of the pool, one per labeled post."""
         if self._labels is None:
-            flags = np.array(list(self._labelled.values()), dtype=bool).reshape(-1, 2)
-            self._labels = Labels(np.array(list(self._labelled), dtype=np.int64), flags[:, 0], flags[:, 1])
+            flags = np.array(list(self._labeled.values()), dtype=bool).reshape(-1, 2)
+            self._labels = Labels(np.array(list(self._labeled), dtype=np.int64), flags[:, 0], flags[:, 1])
         return self._labels
 
     def leased_by_others(self, time: datetime, but: str) -> set[int]:

@@ -25,10 +25,10 @@ class Status:
 
     Attributes:
         posts: distinct posts; near-duplicates count once, here and below.
-        labelled: posts with a label other than skip.
+        labeled: posts with a label other than skip.
         relevant: those that are relevant.
         skipped: posts that were skipped and have no other label.
-        copies_labelled: near-duplicates that inherited a label.
+        copies_labeled: near-duplicates that inherited a label.
         estimate: number of relevant posts left.
         decision: decision of the stopping rule.
         curve: relevant posts found after each label.
@@ -39,10 +39,10 @@ class Status:
     """
 
     posts: int
-    labelled: int
+    labeled: int
     relevant: int
     skipped: int
-    copies_labelled: int
+    copies_labeled: int
     estimate: Estimate
     decision: Decision
     curve: list[int]
@@ -89,7 +89,10 @@ def agreement_of(state: SessionState, pool: Pool) -> Agreement:
         krippendorff_alpha(votes.values()),
         pairwise_kappas(votes),
         differing,
-        {one.post_id: bool(state.value(state.places[one.post_id])) for one in differing},
+        {
+            disagreement.post_id: bool(state.value(state.places[disagreement.post_id]))
+            for disagreement in differing
+        },
     )
 
 
@@ -100,18 +103,18 @@ def status_of(
     labels, annotators = state.labels(), state.annotators
     skipped = {
         place
-        for one in annotators.values()
-        for place, given in one.given.items()
+        for annotator in annotators.values()
+        for place, given in annotator.given.items()
         if given.value == "skip" and not state.labeled[place]
     }
-    seconds = sum(one.work.total_seconds() for one in annotators.values())
-    worked = sum(one.worked for one in annotators.values())
+    seconds = sum(annotator.work.total_seconds() for annotator in annotators.values())
+    worked = sum(annotator.worked for annotator in annotators.values())
     return Status(
         posts=len(pool),
-        labelled=len(labels),
+        labeled=len(labels),
         relevant=labels.found,
         skipped=len(skipped),
-        copies_labelled=sum(len(pool.copies[place]) for place in labels.posts),
+        copies_labeled=sum(len(pool.copies[place]) for place in labels.posts),
         estimate=estimate,
         decision=decision,
         curve=np.cumsum(labels.relevant).tolist(),

@@ -109,11 +109,11 @@ def write_session(
     post_lines = [_line(asdict(post)) for post in posts]
     _write_lines(folder / ARTICLES, article_lines)
     _write_lines(folder / POSTS, post_lines)
-    _write_lines(folder / WORDS, [_line(_words(one)) for one in explanations or []])
+    _write_lines(folder / WORDS, [_line(_words(explanation)) for explanation in explanations or []])
     number = {post.id: i for i, post in enumerate(posts)}
     groups = np.empty(len(posts), dtype=np.int64)
     for place, (post, copies) in enumerate(zip(pool.posts, pool.copies)):
-        groups[[number[one.id] for one in (post, *copies)]] = place
+        groups[[number[member.id] for member in (post, *copies)]] = place
     arrays = {
         "article_lines": _checksums(article_lines),
         "post_lines": _checksums(post_lines),
@@ -135,7 +135,7 @@ def read_session(folder: Path) -> SessionData:
     """Read what `write_session` wrote.
 
     Raises:
-        DataError: if there is no session, or it is incomplete, damaged, changed, or of a newer version.
+        DataError: if the session is not found, or it is incomplete, damaged, changed, or of a newer version.
     """
     settings = _read_settings(folder)
     arrays = _read_arrays(folder / POOL)
@@ -181,10 +181,10 @@ def explanation_of(line: bytes) -> Explanation:
     )
 
 
-def _words(one: Explanation) -> list[Any]:
-    article_words = [(word, float(f"{weight:.4g}")) for word, weight in one.article_words]
-    post_words = [(word, float(f"{weight:.4g}")) for word, weight in one.post_words]
-    return [article_words, post_words, one.post_spans]
+def _words(explanation: Explanation) -> list[Any]:
+    article_words = [(word, float(f"{weight:.4g}")) for word, weight in explanation.article_words]
+    post_words = [(word, float(f"{weight:.4g}")) for word, weight in explanation.post_words]
+    return [article_words, post_words, explanation.post_spans]
 
 
 def _read_settings(folder: Path) -> Settings:

@@ -1,4 +1,4 @@
-"""The files that a simulation leaves behind."""
+"""The files that a simulation writes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ RUNS, CURVES, STOPS, SUMMARY, PLOT = "runs.csv", "curves.csv", "stops.csv", "sum
 
 
 def check_outputs(folder: Path, inputs: Iterable[str | Path]) -> None:
-    """Find out before any work whether everything can be written.
+    """Check that all files can be written.
+
+    Args:
+        folder: the folder for the files.
+        inputs: files that must not be overwritten.
 
     Raises:
-        LinkerError: it cannot, or would take the place of an input.
+        LinkerError: if a file cannot be written, or would replace an input.
     """
     inputs = list(inputs)
     for name in (RUNS, CURVES, STOPS, SUMMARY, PLOT):
@@ -31,19 +35,25 @@ def check_outputs(folder: Path, inputs: Iterable[str | Path]) -> None:
 def write_study(folder: Path, study: Study, tasks: Sequence[Task], plan: Plan) -> list[str]:
     """Write tables, curves, the summary and, with matplotlib, a plot.
 
+    Args:
+        folder: the folder for the files.
+        study: the results.
+        tasks: the simulated tasks.
+        plan: the settings of the simulation.
+
     Returns:
-        what the user should know: that there is no plot, say.
+        Messages for the user, such as that the plot is missing.
 
     Raises:
-        LinkerError: a file cannot be written.
+        LinkerError: if a file cannot be written.
     """
     _table(folder / RUNS, [outcome.record() for outcome in study.outcomes])
     shares = [f"{step / STEPS:.2f}" for step in range(STEPS + 1)]
     _table(
         folder / CURVES,
         [
-            {"task": one.task, "strategy": one.strategy, "seed": one.seed, **dict(zip(shares, one.curve))}
-            for one in study.outcomes
+            {"task": run.task, "strategy": run.strategy, "seed": run.seed, **dict(zip(shares, run.curve))}
+            for run in study.outcomes
         ],
     )
     if study.stops:
@@ -66,7 +76,7 @@ def _facts(task: Task) -> dict[str, Any]:
         "distinct": len(task.pool),
         "relevant": task.total,
         "relevant_distinct": int(task.relevant.sum()),
-        "copies_labelled_otherwise": task.disagreeing,
+        "copies_labeled_otherwise": task.disagreeing,
     }
 
 

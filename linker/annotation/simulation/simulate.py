@@ -1,4 +1,4 @@
-"""Labelling played through with posts whose labels are known: what a strategy would have cost."""
+"""Simulate a labeling job on posts whose labels are known."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Task:
     """A pool whose labels are known.
 
     Attributes:
-        name: of the topic or event.
-        pool: what is labelled.
-        relevant: bool, one per place of the pool: the label that its post gets.
-        gains: int64, one per place: the relevant posts that are found when it is labelled: none if its label is not
-            relevant, else itself and those of its copies that are relevant, too.
-        total: the relevant posts, copies included.
-        posts: all posts, copies included.
-        disagreeing: the copies whose own label is not that of the post that stands for them.
+        name: the topic or event.
+        pool: the pool; near-duplicates inherit the labels of their representatives.
+        relevant: bool, N: label of each representative.
+        gains: int64, N: relevant posts found by labeling a representative: 0 if it is not relevant, else 1 plus its
+            relevant near-duplicates.
+        total: number of relevant posts, near-duplicates included.
+        posts: number of posts, near-duplicates included.
+        disagreeing: number of near-duplicates whose true label differs from that of their representative.
     """
 
     name: str
@@ -37,11 +37,13 @@ class Task:
 
     @classmethod
     def of(cls, name: str, pool: Pool, relevant_ids: set[str]) -> Task:
-        """The task in which exactly these posts are relevant."""
+        """Return the task in which exactly these posts are relevant."""
         relevant = np.array([post.id in relevant_ids for post in pool.posts], dtype=bool)
-        own = [[copy.id in relevant_ids for copy in copies] for copies in pool.copies]
-        copies = np.array([sum(flags) for flags in own], dtype=np.int64)
-        disagreeing = sum(flag != mine for flags, mine in zip(own, relevant.tolist()) for flag in flags)
+        of_copies = [[copy.id in relevant_ids for copy in copies] for copies in pool.copies]
+        copies = np.array([sum(flags) for flags in of_copies], dtype=np.int64)
+        disagreeing = sum(
+            flag != label for flags, label in zip(of_copies, relevant.tolist()) for flag in flags
+        )
         return cls(
             name,
             pool,
@@ -58,8 +60,8 @@ class Run:
     """The labels of one simulation, in order.
 
     Attributes:
-        labels: what was labelled.
-        decision: the rule's last word; None where there was no rule, or it never stopped before the end.
+        labels: the labels.
+        decision: the decision to stop; None without a rule, or if the rule did not stop before the end.
     """
 
     labels: Labels
@@ -74,22 +76,21 @@ def simulate(
     rule: StoppingRule | None = None,
     start: Run | None = None,
 ) -> Run:
-    """Label the whole pool, or until a rule stops.
+    """Label the whole pool, or until the stopping rule stops.
 
     Args:
-        task: what is labelled.
-        strategy: in which order.
-        seed: for everything random: samples, and the order of posts with equal scores.
-        growth: a new order is asked for when the labels have grown by this share, and by one at least: 0 for a new
-            order after each label.
-        rule: is asked before the first label and after each one.
-        start: a run of the same strategy and seed without a rule. Up to the first post that the rule wants drawn at
-            random this one must be the same, and is taken from there.
+        task: the pool and its labels.
+        strategy: the query strategy.
+        seed: random seed of samples and of the order of posts with equal scores.
+        growth: rank again when the number of labels has grown by this share, and by at least one; 0: after each label.
+        rule: the stopping rule, consulted before the first label and after each one.
+        start: a run of the same strategy and seed without a rule. It is reused up to the first randomly sampled post,
+            because until then both runs are equal.
     """
     pool = replace(task.pool, tie_seed=seed)
     places, at_random = np.empty(len(pool), dtype=np.int64), np.zeros(len(pool), dtype=bool)
     order = np.zeros(0, dtype=np.int64)
-    ready, renewed = 0, 0  # how much of the order is used up, and when it was made
+    ready, renewed = 0, 0  # posts taken from the order, and number of labels when it was computed
     strayed = start is None
     draws = np.random.default_rng([seed, 1])
     for count in range(len(pool) + 1):
@@ -121,21 +122,28 @@ def _kept(labels: Labels) -> Labels:
 
 
 def found(task: Task, labels: Labels) -> np.ndarray:
-    """int64, labels + 1: the relevant posts found after each label, from 0 labels on."""
+    """Return the number of relevant posts found after 0, 1, … labels: int64, labels + 1."""
     return np.concatenate([[0], np.cumsum(task.gains[labels.posts])])
 
 
 def labels_to(curve: Sequence[int] | np.ndarray, wanted: float) -> int | None:
-    """How many labels it took to find so many; None: they were never found."""
+    """Return the number of labels needed to find `wanted` relevant posts; None if they were never found."""
     curve = np.asarray(curve)
     place = int(np.searchsorted(curve, wanted - 1e-9))
     return place if place < len(curve) else None
 
 
 def work_saved(curve: np.ndarray, pool_size: int, total: int, recall: float = 0.95) -> float | None:
-    """WSS@recall of Cohen et al. (2006): the share of labels saved, less 1 − recall, which random order saves.
+    """Return WSS@recall (Cohen et al. 2006): the share of labels saved, minus 1 − recall, which a random order saves.
 
-    None where so many are never found.
+    Args:
+        curve: relevant posts found after 0, 1, … labels.
+        pool_size: number of distinct posts.
+        total: number of relevant posts.
+        recall: the recall to reach, 0 to 1.
+
+    Returns:
+        A share from −(1 − recall) to recall; None if the recall is never reached.
     """
     labels = labels_to(curve, recall * total)
     return None if labels is None else 1 - labels / pool_size - (1 - recall)

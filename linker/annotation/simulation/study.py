@@ -1,4 +1,4 @@
-"""Simulations of many jobs: tasks × strategies × seeds, and stopping rules."""
+"""Simulation experiments: tasks × query strategies × seeds, and stopping rules."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from linker.annotation.simulation.simulate import Run, Task, found, labels_to, s
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.concurrency import in_processes
 
-#: Of these recalls the labels are told.
+#: Recalls for which the number of labels is reported.
 RECALLS = (0.5, 0.8, 0.9, 0.95, 1.0)
-#: A curve is kept at so many even steps of the pool, and at its beginning.
+#: Number of equal steps at which recall curves are stored.
 STEPS = 100
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A pool labelled to the end.
+    """Figures of a pool that was labeled completely.
 
-    Recall is counted over all posts: copies count as found when the post that stands for them is labelled relevant.
-    Labels are given to distinct posts.
+    Recall counts all posts: near-duplicates are found when their representative is labeled relevant. Labels count
+    distinct posts.
 
     Attributes:
-        task: whose.
-        strategy: what ordered.
-        seed: of what was drawn.
-        pool_size: distinct posts.
-        labels_to: recall → labels; None where so much is never found: copies of a post labelled otherwise are missed.
-        labels_to_first: labels to the first so many relevant posts; None if there are not so many.
-        precision_of_first: the share of relevant posts among the first so many labels.
+        task: name of the task.
+        strategy: name of the query strategy.
+        seed: random seed.
+        pool_size: number of distinct posts.
+        labels_to: recall → labels needed; None if it is never reached, because a relevant near-duplicate has a
+            representative that is not relevant.
+        labels_to_first: labels needed to find the first N relevant posts; None if there are fewer.
+        precision_of_first: share of relevant posts among the first N labels.
         work_saved: WSS@95.
-        curve: recall after 0, 1, …, 100 hundredths of the pool.
+        curve: recall after 0, 1, …, 100 percent of the pool.
     """
 
     task: str
@@ -51,7 +52,7 @@ class Outcome:
 
     @classmethod
     def of(cls, task: Task, strategy: str, seed: int, run: Run, first: int) -> Outcome:
-        """The outcome of a run without a rule; `first` is how many relevant posts, and labels, are the first."""
+        """Return the figures of a run without a stopping rule; `first` is the N of the attributes."""
         curve, size = found(task, run.labels), len(task.pool)
         steps = np.round(np.linspace(0, size, STEPS + 1)).astype(int)
         return cls(
@@ -67,7 +68,7 @@ class Outcome:
         )
 
     def record(self) -> dict[str, Any]:
-        """All but the curve, for a table."""
+        """Return everything but the curve, as a table row."""
         values = asdict(self)
         values.pop("curve")
         reached = values.pop("labels_to")
@@ -76,20 +77,19 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Stop:
-    """Where a rule ended a job.
+    """Figures of a run that a stopping rule ended.
 
     Attributes:
-        task: whose.
-        strategy: what ordered.
-        rule: what stopped.
-        seed: of what was drawn.
-        pool_size: distinct posts.
-        labels: how many were given.
-        drawn: how many of them to posts drawn at random.
-        recall: over all posts, copies included.
-        failed: the distinct posts that are relevant were found to a smaller share than the rule, or whoever asked,
-            wants.
-        stopped: whether the rule ever said so.
+        task: name of the task.
+        strategy: name of the query strategy.
+        rule: name of the stopping rule.
+        seed: random seed.
+        pool_size: number of distinct posts.
+        labels: number of labels.
+        drawn: number of labels of randomly sampled posts.
+        recall: share of all relevant posts found, near-duplicates included.
+        failed: whether the recall over distinct posts is below the rule's target, or else the plan's `recall`.
+        stopped: whether the rule stopped before the pool was exhausted.
     """
 
     task: str
@@ -107,7 +107,7 @@ class Stop:
     def of(
         cls, task: Task, strategy: str, seed: int, run: Run, name: str, rule: StoppingRule, recall: float
     ) -> Stop:
-        """The outcome of a run with a rule; `recall` is what is wanted where the rule has no `target` of its own."""
+        """Return the figures of a run with a stopping rule; `recall` is the target of a rule without one."""
         labels = run.labels
         wanted = getattr(rule, "target", recall)
         return cls(
@@ -125,18 +125,18 @@ class Stop:
 
 
 def summary(study: Study) -> dict[str, Any]:
-    """Means over seeds, then over tasks, of each strategy, and of each rule with each strategy."""
+    """Return means over all runs of each strategy, and of each rule with each strategy, as JSON values."""
     strategies = dict.fromkeys(outcome.strategy for outcome in study.outcomes)
     pairs = dict.fromkeys((stop.strategy, stop.rule) for stop in study.stops)
     return {
         "strategies": {
-            name: _of_outcomes([one for one in study.outcomes if one.strategy == name]) for name in strategies
+            name: _of_outcomes([run for run in study.outcomes if run.strategy == name]) for name in strategies
         },
         "rules": [
             {
                 "strategy": strategy,
                 "rule": rule,
-                **_of_stops([one for one in study.stops if (one.strategy, one.rule) == (strategy, rule)]),
+                **_of_stops([run for run in study.stops if (run.strategy, run.rule) == (strategy, rule)]),
             }
             for strategy, rule in pairs
         ],
@@ -144,19 +144,19 @@ def summary(study: Study) -> dict[str, Any]:
 
 
 def share_of_labels(outcomes: Iterable[Outcome], recall: float) -> float | None:
-    """Labels to this recall as a share of the distinct posts, the mean; None if one run never gets there."""
+    """Return the mean share of the distinct posts labeled to reach a recall; None if one run never reaches it."""
     return _mean(
-        None if (labels := one.labels_to[recall]) is None else labels / one.pool_size for one in outcomes
+        None if (labels := run.labels_to[recall]) is None else labels / run.pool_size for run in outcomes
     )
 
 
 def _of_outcomes(outcomes: list[Outcome]) -> dict[str, Any]:
     return {
         "labels_share": {f"{recall:.0%}": share_of_labels(outcomes, recall) for recall in RECALLS},
-        "never_95%": sum(one.labels_to[0.95] is None for one in outcomes),
-        "work_saved_95%": _mean(one.work_saved for one in outcomes),
-        "labels_to_first": _mean(one.labels_to_first for one in outcomes),
-        "precision_of_first": fmean(one.precision_of_first for one in outcomes),
+        "never_95%": sum(run.labels_to[0.95] is None for run in outcomes),
+        "work_saved_95%": _mean(run.work_saved for run in outcomes),
+        "labels_to_first": _mean(run.labels_to_first for run in outcomes),
+        "precision_of_first": fmean(run.precision_of_first for run in outcomes),
     }
 
 
@@ -174,22 +174,22 @@ def _of_stops(stops: list[Stop]) -> dict[str, Any]:
 
 
 def _mean(values: Iterable[float | int | None]) -> float | None:
-    """The mean; None if a value is missing, as a mean of the others would flatter."""
+    """Return the mean; None if a value is missing, because the mean of the others would be biased."""
     known = list(values)
     return None if None in known else fmean(value for value in known if value is not None)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is simulated.
+    """Settings of an experiment.
 
     Attributes:
-        strategies: name → strategy.
-        rules: name → rule; each is tried with every strategy.
-        seeds: how many runs of each.
-        first: labels to so many relevant posts, and precision of so many labels, are told.
-        recall: what counts as enough for rules that have no target of their own.
-        growth: as of `simulate`.
+        strategies: name → query strategy.
+        rules: name → stopping rule; each is combined with every strategy.
+        seeds: number of runs per task and strategy.
+        first: N of the labels to the first N relevant posts, and of the precision of the first N labels.
+        recall: target of rules without one, 0 to 1.
+        growth: see `simulate`.
     """
 
     strategies: Mapping[str, QueryStrategy]
@@ -202,7 +202,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Study:
-    """What came out, in the order of tasks, strategies and seeds."""
+    """Results, in the order of tasks, strategies and seeds."""
 
     outcomes: list[Outcome]
     stops: list[Stop]
@@ -211,13 +211,16 @@ class Study:
 def study(
     tasks: Sequence[Task], plan: Plan, workers: int = 1, done: Callable[[], None] = lambda: None
 ) -> Study:
-    """Simulate everything in a plan.
+    """Run all simulations of a plan.
 
     Args:
-        tasks: what is labelled.
-        plan: how.
-        workers: processes; the results do not depend on it.
+        tasks: the tasks.
+        plan: the settings.
+        workers: number of processes; the results do not depend on it.
         done: called after each run.
+
+    Returns:
+        The results.
     """
     runs = [
         (number, name, seed)

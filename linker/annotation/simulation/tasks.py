@@ -1,4 +1,4 @@
-"""Tasks to simulate, out of articles and labelled posts."""
+"""Tasks to simulate, from articles and labeled posts."""
 
 from __future__ import annotations
 
@@ -16,10 +16,17 @@ TaskSpec = tuple[str, list[Article], list[Post], set[str]]
 
 
 def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[TaskSpec]:
-    """A task for each story, or for each article without one: all posts, of which those linked to it are relevant.
+    """Return a task per story, or per article without one, in which the linked posts are relevant.
+
+    Args:
+        articles: the articles.
+        posts: the posts of every task.
 
     Returns:
-        name, seed articles, posts, ids of the relevant ones; only tasks that have some.
+        Name, seed articles, posts and ids of the relevant posts of each task that has relevant posts.
+
+    Raises:
+        DataError: if no post is linked to an article.
     """
     groups: dict[str, list[Article]] = {}
     for article in articles:
@@ -40,36 +47,39 @@ def linked_tasks(articles: Sequence[Article], posts: Sequence[Post]) -> list[Tas
     return planned
 
 
-def labelled_tasks(
+def labeled_tasks(
     articles: Sequence[Article], posts: Sequence[Post], relevant: str, topic: str | None
 ) -> list[TaskSpec]:
-    """A task for each value of the column `topic`, whose seeds are the articles with that story or id.
+    """Return a task per value of the column `topic`; its seed articles are those with that story or id.
 
     Args:
-        articles: the seeds; all of them where there is no column `topic`.
-        posts: with the columns in `extra`.
-        relevant: the column that says yes or no: 1 and 0, true and false, a grade from 0 up.
-        topic: the column that says which task a post belongs to.
+        articles: the seed articles.
+        posts: the posts; `extra` has the columns.
+        relevant: column with the label of each post: 1 or 0, true or false, or a grade from 0.
+        topic: column with the task of each post; None: a single task with all articles.
+
+    Returns:
+        Name, seed articles, posts and ids of the relevant posts of each task.
 
     Raises:
-        DataError: a column is not there, a value cannot be understood, or a task has no article.
+        DataError: if a column is missing, a label is unknown, or a task has no article.
     """
     groups: dict[str, list[Post]] = {}
     for post in posts:
         groups.setdefault(str(_value(post, topic)) if topic else "all posts", []).append(post)
     planned: list[TaskSpec] = []
-    for name, own in groups.items():
-        seeds = [one for one in articles if topic is None or name in (one.story, one.id)]
+    for name, group in groups.items():
+        seeds = [article for article in articles if topic is None or name in (article.story, article.id)]
         if not seeds:
             raise DataError(
                 f"{topic} {name!r}: no article has this as its id or story; add one, or leave these posts out"
             )
-        planned.append((name, seeds, own, {post.id for post in own if _is_relevant(post, relevant)}))
+        planned.append((name, seeds, group, {post.id for post in group if _is_relevant(post, relevant)}))
     return planned
 
 
 def build_tasks(planned: Sequence[TaskSpec], model: Model) -> Iterator[Task | str]:
-    """The tasks with their pools; the name instead where no post is relevant, or none that is labelled as such."""
+    """Yield the tasks with their pools; for a task without a relevant post, only its name."""
     for name, seeds, posts, relevant in planned:
         if relevant:
             yield Task.of(name, build_pool(seeds, posts, model), relevant)
@@ -84,8 +94,8 @@ def _value(post: Post, column: str) -> Any:
     }
     value = post.extra.get(column) if column in post.extra else known.get(column, lambda: None)()
     if value is None or value == "":
-        there = ", ".join([*post.extra, *known])
-        raise DataError(f"post {post.id}: nothing in column {column!r} (there are: {there})")
+        columns = ", ".join([*post.extra, *known])
+        raise DataError(f"post {post.id}: no value in column {column!r} (its columns: {columns})")
     return value
 
 

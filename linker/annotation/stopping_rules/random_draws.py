@@ -14,17 +14,17 @@ from linker.annotation.pool import Labels
 class RandomDraws:
     """A random sample without replacement, in runs between labels that were not sampled at random.
 
-    If the pool holds r relevant posts in all, a sampled post is relevant with probability (r − found) / unlabelled,
+    If the pool holds r relevant posts in all, a sampled post is relevant with probability (r − found) / unlabeled,
     both as of that moment. Nothing else is assumed: it does not matter how the other posts came to be labeled.
 
     Attributes:
-        unlabelled: float, one per run: posts without a label before the run.
+        unlabeled: float, one per run: posts without a label before the run.
         found: float: relevant posts known before the run.
         drawn: float: the length of the run.
         hits: float: the relevant ones in it.
     """
 
-    unlabelled: np.ndarray
+    unlabeled: np.ndarray
     found: np.ndarray
     drawn: np.ndarray
     hits: np.ndarray
@@ -40,16 +40,16 @@ class RandomDraws:
             pool_size - first.astype(float), known[first], last + 1.0 - first, known[last + 1] - known[first]
         )
 
-    def with_run(self, unlabelled: int, found: int) -> RandomDraws:
+    def with_run(self, unlabeled: int, found: int) -> RandomDraws:
         """Return this sample with a new, empty run."""
-        now = ((self.unlabelled, unlabelled), (self.found, found), (self.drawn, 0), (self.hits, 0))
+        now = ((self.unlabeled, unlabeled), (self.found, found), (self.drawn, 0), (self.hits, 0))
         return RandomDraws(*(np.append(values, float(value)) for values, value in now))
 
     def followed_by_misses(self, number: int) -> RandomDraws:
         """Return this sample with `number` more posts in its last run, none of them relevant."""
         drawn = self.drawn.copy()
         drawn[-1] += number
-        return RandomDraws(self.unlabelled, self.found, drawn, self.hits)
+        return RandomDraws(self.unlabeled, self.found, drawn, self.hits)
 
     @property
     def size(self) -> int:
@@ -64,12 +64,12 @@ class RandomDraws:
     def log_likelihood(self, totals: np.ndarray) -> np.ndarray:
         """Return the log-probability of the sample for each total of relevant posts; −inf where impossible."""
         left = np.asarray(totals, dtype=float)[:, None] - self.found
-        others = self.unlabelled - left
+        others = self.unlabeled - left
         misses = self.drawn - self.hits
         possible = ((left >= self.hits) & (others >= misses)).all(axis=1)
         left, others = np.maximum(left, self.hits), np.maximum(others, misses)
         logs = _log_falling(left, self.hits) + _log_falling(others, misses)
-        total = (logs - _log_falling(self.unlabelled, self.drawn)).sum(axis=1)
+        total = (logs - _log_falling(self.unlabeled, self.drawn)).sum(axis=1)
         return np.where(possible, total, -np.inf)
 
 

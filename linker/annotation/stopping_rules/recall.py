@@ -29,7 +29,7 @@ class RecallRule(SequentialTestRule):
             raise ValueError(f"target is {target}, but must be between 0 and 1")
         self.target = target
 
-    def too_many(self, found: int, known: int, unlabelled: int) -> int:
+    def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest total that would be too many; see `SequentialTestRule`."""
         # found / target may fall short of a whole number by rounding.
         return math.floor(found / self.target + 1e-9) + 1

@@ -6,8 +6,8 @@ a single test; a rule that decides after every label tests many times and errs m
 divided by that of fewer posts being left. This ratio may be checked after every label: the probability that it ever
 exceeds 1/α while the hypothesis is true is at most α (Ville's inequality; Waudby-Smith and Ramdas 2020, NeurIPS).
 
-If the sample finds so many relevant posts that the hypothesis looks true, labeling returns to the strategy, which may
-have learned from them, until it seems exhausted again. Each such sample has its own share of the error allowed.
+If the sample contains too many relevant posts for the hypothesis to be rejected soon, labeling returns to the strategy,
+which may have learned from them, until it seems exhausted again. Each sample spends a share of the allowed error rate.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from linker.common.checks import at_least
 # Alternatives up to this number are all weighted; above it, steps of one tenth.
 _ALL = 32
 
-# A sample may be abandoned after this many relevant posts. The first sample spends this share of the error allowed,
-# each later one the same share of the rest.
+# A sample may be abandoned after this many relevant posts. The first sample spends this share of the allowed error
+# rate, each later one the same share of the rest.
 _MIN_HITS = 5
 _ALPHA_SPENT = 0.8
 
@@ -54,12 +54,12 @@ class RandomTail:
     Attributes:
         draws: the sampled posts.
         known: relevant posts known when sampling started.
-        unlabelled: posts without a label at that time.
+        unlabeled: posts without a label at that time.
     """
 
     draws: RandomDraws
     known: int
-    unlabelled: int
+    unlabeled: int
 
     @classmethod
     def after(cls, labels: Labels, pool_size: int, start: int) -> RandomTail:
@@ -72,30 +72,30 @@ class RandomTail:
 
         If it holds that many, the probability that this ever exceeds ln(1/α) is at most α.
         """
-        left, weights = _alternatives(self.unlabelled)
+        left, weights = _alternatives(self.unlabeled)
         logs = self.draws.log_likelihood(np.append(self.known + left, [total, total + 1]))
         if self.known + self.draws.relevant > total or logs[-1] > logs[-2]:
-            return -np.inf  # that many are known, or more than `total` are even likelier
+            return -np.inf  # at least as many are known, or more than `total` are likelier still
         if logs[-2] == -np.inf:
             return np.inf
         return float(logsumexp(logs[:-2], b=weights) - logs[-2])
 
-    def with_new_run(self, unlabelled: int, found: int) -> RandomTail:
+    def with_new_run(self, unlabeled: int, found: int) -> RandomTail:
         """Return this sample with a new, empty run."""
-        return RandomTail(self.draws.with_run(unlabelled, found), self.known, self.unlabelled)
+        return RandomTail(self.draws.with_run(unlabeled, found), self.known, self.unlabeled)
 
     def more_misses(self, number: int) -> RandomTail:
         """Return this sample after `number` more posts that are not relevant."""
-        return RandomTail(self.draws.followed_by_misses(number), self.known, self.unlabelled)
+        return RandomTail(self.draws.followed_by_misses(number), self.known, self.unlabeled)
 
 
 @cache
-def _alternatives(unlabelled: int) -> tuple[np.ndarray, np.ndarray]:
+def _alternatives(unlabeled: int) -> tuple[np.ndarray, np.ndarray]:
     """Return numbers of relevant posts that may be left, and their weights: half on 0, then decreasing."""
-    left = np.arange(min(unlabelled, _ALL) + 1)
-    if unlabelled > _ALL:
-        steps = math.ceil(math.log(unlabelled / _ALL) / math.log(1.1))
-        left = np.append(left, np.unique(np.geomspace(_ALL, unlabelled, steps + 1).astype(int))[1:])
+    left = np.arange(min(unlabeled, _ALL) + 1)
+    if unlabeled > _ALL:
+        steps = math.ceil(math.log(unlabeled / _ALL) / math.log(1.1))
+        left = np.append(left, np.unique(np.geomspace(_ALL, unlabeled, steps + 1).astype(int))[1:])
     weights = -np.diff(np.append(1 / (left + 1.0), 0.0))
     return left, weights
 
@@ -115,13 +115,13 @@ class SequentialTestRule(StoppingRule):
         self.confidence = confidence
         self.patience = patience
 
-    def too_many(self, found: int, known: int, unlabelled: int) -> int:
+    def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest number of relevant posts in the pool that would be too many.
 
         Args:
             found: relevant posts known now.
             known: relevant posts known when sampling started.
-            unlabelled: posts without a label at that time.
+            unlabeled: posts without a label at that time.
         """
         raise NotImplementedError
 
@@ -146,7 +146,7 @@ class SequentialTestRule(StoppingRule):
                 break
             position, error = given_up, error * (1 - _ALPHA_SPENT)
         tail = RandomTail.after(labels, pool_size, start)
-        total = self.too_many(labels.found, tail.known, tail.unlabelled)
+        total = self.too_many(labels.found, tail.known, tail.unlabeled)
         least = -math.log(_ALPHA_SPENT * error)
         drawn = f"{tail.draws.relevant:,} of {tail.draws.size:,} randomly sampled posts are relevant"
         if tail.log_evidence(total) >= least:
@@ -159,13 +159,13 @@ class SequentialTestRule(StoppingRule):
     def _given_up(self, labels: Labels, pool_size: int, start: int) -> int | None:
         """Return after how many labels the sample from `start` on was abandoned for finding too many; else None."""
         drawn = np.flatnonzero(labels.at_random[start:]) + start
-        known, unlabelled = int(labels.relevant[:start].sum()), pool_size - start
+        known, unlabeled = int(labels.relevant[:start].sum()), pool_size - start
         found = np.cumsum(labels.relevant)
         for hits, place in enumerate(np.flatnonzero(labels.relevant[drawn]), 1):
-            expected = hits / (place + 1) * unlabelled
+            expected = hits / (place + 1) * unlabeled
             if (
                 hits >= _MIN_HITS
-                and expected >= self.too_many(int(found[drawn[place]]), known, unlabelled) - known
+                and expected >= self.too_many(int(found[drawn[place]]), known, unlabeled) - known
             ):
                 return int(drawn[place]) + 1
         return None

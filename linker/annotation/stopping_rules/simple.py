@@ -44,22 +44,24 @@ class KneeRule(StoppingRule):
     and at least 6. The rule guarantees nothing: the curve also flattens if the strategy misses a kind of relevant post.
 
     Args:
-        at_least: smallest number of labels before stopping.
+        min_labels: smallest number of labels before stopping.
         ratio: slope ratio to require; None: the ratio above.
     """
 
-    def __init__(self, at_least: int = 100, ratio: float | None = None) -> None:
-        _check(at_least, ratio)
-        self.at_least = at_least
+    former_keys = (("at_least", "min_labels"),)
+
+    def __init__(self, min_labels: int = 100, ratio: float | None = None) -> None:
+        _check(min_labels, ratio)
+        self.min_labels = min_labels
         self.ratio = ratio
 
     def decide(self, labels: Labels, pool_size: int) -> Decision:
         """Decide whether labeling can stop; see `StoppingRule`."""
         if len(labels) >= pool_size:
             return Decision(True, "every post has a label")
-        if len(labels) < self.at_least:
+        if len(labels) < self.min_labels:
             return Decision(
-                False, f"{len(labels):,} labels; the knee is looked for from {self.at_least:,} on"
+                False, f"{len(labels):,} labels; the knee is looked for from {self.min_labels:,} on"
             )
         needed = self.ratio if self.ratio is not None else 156.0 - min(labels.found, 150)
         knee, ratio = knee_of(labels.relevant)
@@ -85,9 +87,10 @@ def knee_of(relevant: np.ndarray) -> tuple[int, float]:
 
 
 def _check(labels: int, ratio: float | None) -> None:
-    at_least(1, at_least=labels, ratio=ratio)
+    at_least(1, min_labels=labels, ratio=ratio)
 
 
+@StoppingRule.register("marginal_cost")
 @StoppingRule.register("one_more")
 class MarginalCostRule(SequentialTestRule):
     """Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
@@ -109,9 +112,9 @@ class MarginalCostRule(SequentialTestRule):
         at_least(1, labels=labels)
         self.labels = labels
 
-    def too_many(self, found: int, known: int, unlabelled: int) -> int:
+    def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest total that would be too many; see `SequentialTestRule`."""
-        return known + math.ceil(unlabelled / self.labels)
+        return known + math.ceil(unlabeled / self.labels)
 
     def reached(self) -> str:
         """Return the conclusion; see `SequentialTestRule`."""

@@ -27,5 +27,13 @@ class StoppingRule(Registrable):
     """Base of stopping rules: decide after each label whether to continue, from labels and pool size alone."""
 
     def decide(self, labels: Labels, pool_size: int) -> Decision:
-        """Decide whether labeling can stop, given the labels and the number of distinct posts in the pool."""
+        """Decide whether labeling can stop.
+
+        Args:
+            labels: the labels so far.
+            pool_size: number of distinct posts in the pool.
+
+        Returns:
+            The decision and its reason.
+        """
         raise NotImplementedError

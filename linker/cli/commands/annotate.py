@@ -49,12 +49,12 @@ def run(folder: Folder, annotator: Annotator = None, include_package: Packages =
     """Label posts one by one in this terminal, with single keys."""
     from rich.console import Console
 
-    from linker.cli.annotate_terminal import Desk, Keys, status_text
+    from linker.cli.annotate_terminal import AnnotationLoop, Keys, status_text
 
     keys = Keys()
     with _open(folder, include_package, stays=True) as session:
         with keys:
-            Desk(session, _who(annotator), Console(highlight=False)).work(keys)
+            AnnotationLoop(session, _who(annotator), Console(highlight=False)).work(keys)
         print(status_text(session, session.status()))
 
 
@@ -158,7 +158,7 @@ def export(
     name = _format(out, format_)
     check_writable(out, [path for path in folder.glob("*") if path.is_file()])
     with _open(folder, include_package) as session:
-        records = session.labelled(resolved)
+        records = session.labeled(resolved)
         for path in write(out, name, records, session.guidelines):
             print(path)
     say(f"{sum(record.value is not None for record in records):,} labels, {len(records):,} records")

@@ -31,7 +31,7 @@ def start(
         typer.Option(
             "--strategy",
             help="Strategy that orders the posts: NAME, NAME,KEY=VALUE,…, or a Jsonnet file.",
-            show_default="learning",
+            show_default="active_learning",
         ),
     ] = None,
     stop: Annotated[

@@ -24,15 +24,15 @@ def components(
     include_package: Packages = None,
 ) -> None:
     """List the components that configs and options can name, including those of installed plugins."""
-    from linker.config.registry import catalogue, short
+    from linker.config.registry import catalog, short
 
     include_packages(include_package)
-    catalogue.include_plugins()
-    families = [catalogue.named(family)] if family else catalogue.families()
+    catalog.include_plugins()
+    families = [catalog.named(family)] if family else catalog.families()
     found = []
     for reference in sorted(families, key=short):
-        for name, component in sorted(catalogue.components(reference).items()):
-            plugin, spec = catalogue.plugin_of(component), catalogue.spec(component)
+        for name, component in sorted(catalog.components(reference).items()):
+            plugin, spec = catalog.plugin_of(component), catalog.spec(component)
             found.append(
                 {
                     "family": short(reference),
@@ -43,7 +43,7 @@ def components(
                 }
             )
     print(json.dumps(found, indent=2, ensure_ascii=False) if as_json else _table(found))
-    for fault in catalogue.plugin_faults:
+    for fault in catalog.plugin_faults:
         print(f"warning: {fault}", file=sys.stderr)
 
 

@@ -49,10 +49,10 @@ def schema(
     """Print the JSON Schema of a training config, or of one family or component, for editors."""
     from linker.config import EXPERIMENT
     from linker.config import schema as schema_of
-    from linker.config.registry import catalogue
+    from linker.config.registry import catalog
 
     include_packages(include_package)
-    _print(schema_of(catalogue.named(name) if name else EXPERIMENT))
+    _print(schema_of(catalog.named(name) if name else EXPERIMENT))
 
 
 @app.command()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from linker.annotation.simulation.tasks import TaskSpec
     from linker.models.model import Model
 
-_STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
+_STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning")
 
 
 def simulate(
@@ -150,9 +150,9 @@ def simulate(
 
 
 def _planned(articles: list, posts: list, relevant: str | None, task: str | None) -> list[TaskSpec]:
-    from linker.annotation.simulation.tasks import labelled_tasks, linked_tasks
+    from linker.annotation.simulation.tasks import labeled_tasks, linked_tasks
 
-    return labelled_tasks(articles, posts, relevant, task) if relevant else linked_tasks(articles, posts)
+    return labeled_tasks(articles, posts, relevant, task) if relevant else linked_tasks(articles, posts)
 
 
 def _tasks(planned: list[TaskSpec], model: Model) -> list[Task]:

@@ -60,10 +60,10 @@ def train(
             help="Continue an interrupted run from its last checkpoint, or start the run if there is none.",
         ),
     ] = False,
-    changed_config: Annotated[
+    allow_config_change: Annotated[
         bool,
         typer.Option(
-            "--changed-config", help="With --resume, continue the run although its config has changed."
+            "--allow-config-change", help="With --resume, continue the run although its config has changed."
         ),
     ] = False,
     overwrite: Annotated[
@@ -86,8 +86,8 @@ def train(
 
     if resume and overwrite:
         raise LinkerError("--resume continues a run, --overwrite starts it again: use only one of them")
-    if changed_config and not resume:
-        raise LinkerError("--changed-config needs --resume")
+    if allow_config_change and not resume:
+        raise LinkerError("--allow-config-change needs --resume")
     place = environment_from(os.environ)
     if place is not None and devices not in (None, place.size):
         raise LinkerError(f"--devices {devices}, but {place.size} processes were started: omit --devices")
@@ -117,7 +117,7 @@ def train(
     with process_group() as workers:
         if workers.is_main and not resume and not overwrite:
             Checkpointer(out).check_output()
-        result = build(EXPERIMENT, resolved).run(out, resume, changed_config, workers)
+        result = build(EXPERIMENT, resolved).run(out, resume, allow_config_change, workers)
     if result.interrupted:
         say(f"stopped after {len(result.epochs)} complete epochs; continue with --resume")
         raise typer.Exit(128 + result.stopped_by)

@@ -63,7 +63,7 @@ class Sources:
         """Add the files of a package, or of a single module, without importing it.
 
         Raises:
-            ConfigError: if there is no such package.
+            ConfigError: if the package is not found.
         """
         self.files.update(_files_of(package))
 
@@ -91,7 +91,9 @@ class Sources:
             names |= new
             renames = [re.compile(rb"%s\s+as\s+(\w+)" % name) for name in new]
             texts = [self._text(name) for name in self.files]
-            new = {match[1] for one in renames for text in texts for match in one.finditer(text)} - names
+            new = {
+                match[1] for rename in renames for text in texts for match in rename.finditer(text)
+            } - names
         return names
 
     def _text(self, name: str) -> bytes:

@@ -168,6 +168,7 @@ def class_spec(sources: Sources, reference: str) -> ClassSpec | None:
         return None
     keys, supplied, docs = _signature(sources, definition) or ([], [], {})
     own_doc = ast.get_docstring(definition.body)
+    component = _class_literal(definition.body, "default_component")
     docs = docs | argument_docs(own_doc)
     return ClassSpec(
         reference=reference,
@@ -175,9 +176,16 @@ def class_spec(sources: Sources, reference: str) -> ClassSpec | None:
         supplied=tuple(supplied),
         lineage=_lineage(sources, definition),
         is_family=is_family(sources, reference),
-        default_component=_class_literal(definition.body, "default_component"),
+        default_component=component if isinstance(component, str) else None,
         description=first_line(own_doc),
+        former_keys=tuple(_former_keys(sources, definition)),
     )
+
+
+def _former_keys(sources: Sources, definition: Definition) -> Iterator[tuple[str, str]]:
+    """Yield the `former_keys` of a class and its bases."""
+    for ancestor in _ancestors(sources, definition):
+        yield from map(tuple, _class_literal(ancestor.body, "former_keys") or [])
 
 
 def _bases(sources: Sources, definition: Definition) -> Iterator[Found]:
@@ -203,7 +211,7 @@ def _lineage(sources: Sources, definition: Definition) -> tuple[str, ...]:
             {
                 ancestor.reference
                 for ancestor in _ancestors(sources, definition)
-                if any(is_family(sources, one.reference) for one in _ancestors(sources, ancestor))
+                if any(is_family(sources, base.reference) for base in _ancestors(sources, ancestor))
             }
         )
     )
@@ -318,6 +326,5 @@ def _class_literal(definition: ast.ClassDef, name: str) -> Any:
         )
         for target in targets:
             if isinstance(target, ast.Name) and target.id == name:
-                value = literal(getattr(statement, "value", None) or ast.Constant(value=None))
-                return value if isinstance(value, str) else None
+                return literal(getattr(statement, "value", None) or ast.Constant(value=None))
     return None

@@ -15,21 +15,23 @@ class DropThenStop(LossRule):
 
     Args:
         factor: multiplier of the learning rate from then on.
-        least_fall: stop at the lowered rate if the loss falls by less than this from one epoch to the next. The
+        min_delta: stop at the lowered rate if the loss falls by less than this from one epoch to the next. The
             paper says 0.05 % and compares the difference itself with 0.0005, as is done here.
     """
 
-    def __init__(self, factor: float = 0.1, least_fall: float = 0.0005) -> None:
-        above(0, factor=factor, least_fall=least_fall)
+    former_keys = (("least_fall", "min_delta"),)
+
+    def __init__(self, factor: float = 0.1, min_delta: float = 0.0005) -> None:
+        above(0, factor=factor, min_delta=min_delta)
         between(0, 1, factor=factor)
-        self.factor, self.least_fall = factor, least_fall
+        self.factor, self.min_delta = factor, min_delta
 
     def after(self, losses: Sequence[float]) -> tuple[float, bool]:
         """See `LossRule.after`."""
         lowered = False
         for before, now in pairwise(losses):
             # As printed, the paper's loop would end in the same epoch whose rise lowers the rate.
-            if lowered and before - now < self.least_fall:
+            if lowered and before - now < self.min_delta:
                 return self.factor, True
             lowered = lowered or now > before
         return (self.factor if lowered else 1.0), False

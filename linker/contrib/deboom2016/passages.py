@@ -37,6 +37,9 @@ class Passages(PairReader):
         seed: random seed for the lengths; those of an article do not depend on the other articles.
         on_error: "strict" refuses files with invalid lines, "skip" sets these lines aside.
         errors_dir: folder for the `<file>.errors.jsonl` that "skip" writes.
+
+    Raises:
+        ConfigError: if a number is out of range.
     """
 
     def __init__(

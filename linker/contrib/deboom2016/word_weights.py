@@ -54,7 +54,7 @@ class WordVectorsIdfEmbedder(WordVectorsEmbedder):
         self.register_buffer("idf", values.masked_fill((pretrained == 0).all(1), NO_VECTOR))
 
     def forward(self, batch: TokenBatch) -> Tensor:
-        """Return float, distinct words × (dim + 1), the idf last."""
+        """Return the vectors of the batch: float, distinct words × (dim + 1), the idf last."""
         known = batch.words < len(self.idf)
         words = batch.words.clamp_max(len(self.idf) - 1)
         vectors = self.words(words).masked_fill(~known[:, None], 0)
@@ -104,18 +104,20 @@ class WordWeightsEncoder(Encoder):
     """Mean of the word vectors, each multiplied by a learned weight for its rank by idf.
 
     Token vectors carry the idf as their last number (embedder `word_vectors_idf`). A text with a number of words other
-    than `places` reads its weights off the learned ones by linear interpolation.
+    than `max_words` reads its weights off the learned ones by linear interpolation.
 
     Args:
-        places: number of learned weights, the paper's n_max.
+        max_words: number of learned weights, the paper's n_max.
         initial: initial value of each weight.
     """
 
-    def __init__(self, places: int = 30, initial: float = 0.5, *, input_dim: int) -> None:
-        at_least(2, places=places, input_dim=input_dim)
+    former_keys = (("places", "max_words"),)
+
+    def __init__(self, max_words: int = 30, initial: float = 0.5, *, input_dim: int) -> None:
+        at_least(2, max_words=max_words, input_dim=input_dim)
         super().__init__()
         self.input_dim, self.output_dim = input_dim, input_dim - 1
-        self.weights = nn.Parameter(torch.full((places,), initial))
+        self.weights = nn.Parameter(torch.full((max_words,), initial))
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """Return float, texts × (input_dim − 1), 0 for a text without a word that counts; see `Encoder.forward`."""

@@ -35,7 +35,7 @@ def count_pairs(classes: Sequence[Hashable]) -> tuple[int, int]:
     return same, len(classes) * (len(classes) - 1) - same
 
 
-def balanced_pairs(classes: Sequence[Hashable], seed: int, most: int | None = None) -> ClassPairs:
+def balanced_pairs(classes: Sequence[Hashable], seed: int, max_pairs: int | None = None) -> ClassPairs:
     """Pair every text with every other; sample the more frequent kind down to the size of the other.
 
     Pairs of one class come first.
@@ -43,7 +43,7 @@ def balanced_pairs(classes: Sequence[Hashable], seed: int, most: int | None = No
     Args:
         classes: class of each text.
         seed: random seed of the sample.
-        most: maximum number of pairs, half of each kind, sampled at random.
+        max_pairs: maximum number of pairs, half of each kind, sampled at random.
 
     Raises:
         DataError: if there is no pair of one class, or none of two.
@@ -54,7 +54,7 @@ def balanced_pairs(classes: Sequence[Hashable], seed: int, most: int | None = No
             f"{len(classes)} labeled texts make {same} pairs of one class and {different} of two, and both are "
             "needed: give texts of two classes, and two of one of them"
         )
-    each = min(same, different) if most is None else min(same, different, max(most // 2, 1))
+    each = min(same, different) if max_pairs is None else min(same, different, max(max_pairs // 2, 1))
     rng = np.random.default_rng(seed)
     numbers = _numbers(classes)
     by_class = np.argsort(numbers, kind="stable")
@@ -91,18 +91,20 @@ def _numbers(classes: Sequence[Hashable]) -> np.ndarray:
 class ClassPairSampler(BatchSampler):
     """Batches of all pairs of labeled texts, balanced between pairs of one class and of two (WRAPresentations).
 
-    For the reader `labelled_texts` and the miner `aligned`. Every epoch has the same pairs, in another order.
+    For the reader `labeled_texts` and the miner `aligned`. Every epoch has the same pairs, in another order.
 
     Args:
         pairs: number of pairs per batch.
-        most: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
+        max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
         seed: random seed for the choice among the pairs of the more frequent kind.
     """
 
-    def __init__(self, pairs: int = 32, most: int | None = None, seed: int = 0) -> None:
+    former_keys = (("most", "max_pairs"),)
+
+    def __init__(self, pairs: int = 32, max_pairs: int | None = None, seed: int = 0) -> None:
         at_least(1, pairs=pairs)
-        at_least(2, most=most)
-        self.pairs, self.most, self.seed = pairs, most, seed
+        at_least(2, max_pairs=max_pairs)
+        self.pairs, self.max_pairs, self.seed = pairs, max_pairs, seed
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
         """See `BatchSampler.epoch`.
@@ -112,7 +114,7 @@ class ClassPairSampler(BatchSampler):
         """
         article_of = _article_of(data)
         classes = [post.article_ids for post in data.posts]
-        pairs = balanced_pairs(classes, self.seed if self.most is None else seed, self.most)
+        pairs = balanced_pairs(classes, self.seed if self.max_pairs is None else seed, self.max_pairs)
         order = np.random.default_rng(seed).permutation(len(pairs.first))
         for start in range(0, len(order), self.pairs):
             rows = order[start : start + self.pairs]
@@ -122,8 +124,8 @@ class ClassPairSampler(BatchSampler):
     def count(self, data: LinkedPosts) -> int:
         """See `BatchSampler.count`."""
         each = min(count_pairs([post.article_ids for post in data.posts]))
-        if self.most is not None:
-            each = min(each, self.most // 2)
+        if self.max_pairs is not None:
+            each = min(each, self.max_pairs // 2)
         return -(-2 * each // self.pairs)
 
 
@@ -134,6 +136,6 @@ def _article_of(data: LinkedPosts) -> list[int]:
         if post.id not in row or post.id not in post.article_ids:
             raise DataError(
                 f"batches class_pairs: post {post.id} is not among the articles of its class; "
-                "read labeled texts with the reader labelled_texts"
+                "read labeled texts with the reader labeled_texts"
             )
     return [row[post.id] for post in data.posts]

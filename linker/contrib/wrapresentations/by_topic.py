@@ -13,7 +13,7 @@ from linker.data.types import LinkedPosts, Post
 
 @Splitter.register("by_topic")
 class ByTopicSplitter(Splitter):
-    """Splitter of labeled texts (reader `labelled_texts`): hold out whole topics, stratify the rest by class.
+    """Splitter of labeled texts (reader `labeled_texts`): hold out whole topics, stratify the rest by class.
 
     Links between parts are removed: a post is about the texts of its class in its own part.
 
@@ -29,7 +29,7 @@ class ByTopicSplitter(Splitter):
         self.dev, self.seed = dev, seed
 
     def split(self, data: LinkedPosts) -> Splits:
-        """Return the parts.
+        """Return the parts of the data.
 
         Raises:
             DataError: if a text has no topic or class, a held-out topic has no text, or a part is empty.
@@ -38,7 +38,7 @@ class ByTopicSplitter(Splitter):
             if not post.extra.get("topic") or not post.extra.get("class"):
                 raise DataError(
                     f"splitter by_topic: post {post.id} has no topic or no class; "
-                    "read the data with the reader labelled_texts, and name the column of the topic"
+                    "read the data with the reader labeled_texts, and name the column of the topic"
                 )
         topics = Counter(post.extra["topic"] for post in data.posts)
         if unknown := [topic for topic in self.held_out if topic not in topics]:

@@ -30,15 +30,16 @@ class LabelColumns(Columns):
         self.id, self.topic, self.label, self.text, self.split = id, topic, label, text, split
 
 
-class LabelledColumns:
+class LabeledColumns:
     """Columns of the files of labels and of texts."""
 
     def __init__(self, labels: LabelColumns | None = None, texts: PostColumns | None = None) -> None:
         self.labels, self.texts = labels or LabelColumns(), texts or PostColumns()
 
 
+@PairReader.register("labeled_texts")
 @PairReader.register("labelled_texts")
-class LabelledTexts(PairReader):
+class LabeledTexts(PairReader):
     """Reader of labels, and of the labeled texts from the same or from other files.
 
     Each text becomes an article and a post with the same id. A post is about all articles of its class, itself
@@ -60,12 +61,12 @@ class LabelledTexts(PairReader):
         labels: str | list[str],
         texts: str | list[str] | None = None,
         classes: list[str] | None = ["Reason", "Statement", "Notification", "None"],  # noqa: B006
-        columns: LabelledColumns | None = None,
+        columns: LabeledColumns | None = None,
         on_error: OnError = "strict",
         errors_dir: str = ".",
     ) -> None:
         self.labels, self.texts, self.classes = labels, texts, classes
-        self.columns = columns or LabelledColumns()
+        self.columns = columns or LabeledColumns()
         self.on_error, self.errors_dir = on_error, errors_dir
 
     def read(self) -> LinkedPosts:

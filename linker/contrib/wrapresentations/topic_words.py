@@ -62,7 +62,7 @@ def _named(text: str, run: list[Piece]) -> list[Piece]:
     return run if alone else [Piece(first.start, run[-1].end, "name")]
 
 
-def topic_words(posts: Sequence[Post], most: int = 20) -> dict[str, list[str]]:
+def topic_words(posts: Sequence[Post], limit: int = 20) -> dict[str, list[str]]:
     """Return each topic's most characteristic words in descending order of weight.
 
     A word's weight is its share of the topic's texts, times the logarithm of the ratio to its share of the other
@@ -70,7 +70,7 @@ def topic_words(posts: Sequence[Post], most: int = 20) -> dict[str, list[str]]:
 
     Args:
         posts: texts with `extra["topic"]`.
-        most: maximum number of words per topic.
+        limit: maximum number of words per topic.
     """
     texts: Counter[str] = Counter()
     holding: dict[str, Counter[str]] = defaultdict(Counter)
@@ -89,7 +89,7 @@ def topic_words(posts: Sequence[Post], most: int = 20) -> dict[str, list[str]]:
             if count >= _MIN_TEXTS and len(word) > 2 and here >= _MIN_RATIO * there:
                 weights[word] = here * math.log(here / there)
         ordered = sorted(weights, key=lambda word: (-weights[word], word))
-        characteristic[topic] = ordered[:most] if len(texts) > 1 else []
+        characteristic[topic] = ordered[:limit] if len(texts) > 1 else []
     return characteristic
 
 

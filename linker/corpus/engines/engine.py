@@ -1,4 +1,4 @@
-"""What encodes chunks of posts and finds the best rows of a matrix, wherever that is done."""
+"""Engines encode chunks of posts and find the best rows of a matrix: in this process or elsewhere."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class Encoded(NamedTuple):
-    """A chunk and what became of it.
+    """An encoded chunk of posts.
 
     Attributes:
         posts: the chunk.
-        vectors: `model.post_vectors` of it.
-        signed: `signatures` of its texts, where they were made along with the vectors.
+        vectors: float32, posts × dim, from `model.post_vectors`; None if the model has no embeddings.
+        signed: `signatures` of the texts, if the engine computed them.
     """
 
     posts: list[Post]
@@ -30,28 +30,34 @@ class Encoded(NamedTuple):
 
 
 class Engine:
-    """Does the work in this process.
+    """Engine that works in this process.
 
-    What uses one does so in a `with` block; one around it spares others that they begin anew each time.
+    An engine is used in a `with` block. Blocks can be nested: only the outermost one starts and stops it.
     """
 
     def encode(self, model: Model, chunks: Iterable[list[Post]]) -> Iterator[Encoded]:
-        """Each chunk and its vectors, in the order of the chunks.
+        """Yield each chunk with its vectors, in order.
 
-        What making a chunk raises is raised when those before it were given.
+        An error of `chunks` is raised after all chunks before it were yielded.
         """
         for posts in chunks:
             yield Encoded(posts, model.post_vectors(posts))
 
     def scored(self, vectors: np.ndarray, query: Query, places: np.ndarray | None) -> Scored:
-        """Scores of the rows, or of those at `places` (ascending), among which the best are."""
+        """Return a function from a number n to scores that include the n best rows (of `places`, ascending, if given).
+
+        Args:
+            vectors: float32, posts × dim.
+            query: the query.
+            places: int64, ascending: rows to search; None: all.
+        """
         scores = self.scores(vectors, query)
         if places is not None:
             scores = scores[places]
         return lambda count: (scores, places)
 
     def scores(self, vectors: np.ndarray, query: Query) -> np.ndarray:
-        """The scores of all rows, as `exact_scores`."""
+        """Return the scores of all rows: float32; see `exact_scores`."""
         return exact_scores(vectors, query)
 
     def __enter__(self) -> Engine:
@@ -62,7 +68,7 @@ class Engine:
 
 
 def upper(scores: np.ndarray, count: int) -> np.ndarray:
-    """Which of some scores are among the best so many, with all that equal the last of them: int64, ascending."""
+    """Return the indices of the `count` best scores, and of all scores equal to the last of them: int64, ascending."""
     if count >= len(scores):
         return np.arange(len(scores))
     if count < 1:

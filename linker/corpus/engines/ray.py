@@ -1,4 +1,4 @@
-"""Encoding and searching on a Ray cluster: the same results as in one process, whichever worker is lost meanwhile."""
+"""Encode and search on a Ray cluster. Results equal those of one process, even if workers are lost."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from linker.version import __version__
 if TYPE_CHECKING:
     from linker.corpus.search.top_k import Scored
 
-# Chunks at work and waiting, for each worker: none should wait for the driver.
+# Chunks per worker, running and queued, so that no worker waits for the driver.
 _AHEAD = 2
-# Of the ranges of rows that a search is cut into: so many for each worker, that all end at about the same time.
+# Ranges of rows per worker in a search, so that all workers end at about the same time.
 _RANGES = 4
 
-# The model of this worker, and which object it came from; set by the first chunk.
+# The model of this worker process and the object it was loaded from; set by the first chunk.
 _loaded: tuple[Any, Model] | None = None
 
 
 class RayEngine(Engine):
-    """Workers of a Ray cluster do the work; this process reads, tells known posts from new, appends and merges.
+    """Engine on a Ray cluster; this process reads, deduplicates, appends and merges.
 
-    Every worker encodes with as many threads as this process has, and takes as many cores, for results may depend on
-    the number of threads in their last bits; `OMP_NUM_THREADS=1` makes a worker of every core.
+    The last bits of results may depend on the number of threads, so every worker uses as many threads and cores as this
+    process has threads; with `OMP_NUM_THREADS=1` every core is a worker.
 
     Args:
-        address: of the cluster (`HOST:PORT` or `auto` on one of its machines, `ray://HOST:PORT` from elsewhere); None:
-            a cluster on this machine, for as long as the block lasts.
-        cpus: without an address: how many cores it has; None: all.
-        memory: without an address: bytes for its objects; None: as Ray chooses.
+        address: of the cluster (`HOST:PORT` or `auto` on one of its machines, `ray://HOST:PORT` from elsewhere);
+            None: start a cluster on this machine for the duration of the `with` block.
+        cpus: number of cores of the started cluster; None: all.
+        memory: bytes of the started cluster's object store; None: Ray's default.
     """
 
     def __init__(
@@ -64,10 +64,10 @@ class RayEngine(Engine):
             self._cluster.close()
 
     def encode(self, model: Model, chunks: Iterable[list[Post]]) -> Iterator[Encoded]:
-        """As `Engine.encode`; a few chunks for each worker are held in memory.
+        """Yield each chunk with its vectors, in order; a few chunks per worker are in memory.
 
         Raises:
-            LinkerError: the cluster is lost, or a chunk kills every worker.
+            LinkerError: if the cluster is lost, or a chunk kills every worker.
         """
         import torch
 
@@ -75,7 +75,7 @@ class RayEngine(Engine):
 
         threads, kernels = torch.get_num_threads(), kernels_for(torch.zeros(())).name
         workers = self._cluster.workers(threads)
-        print(_told(workers, threads), file=sys.stderr)
+        print(_size_line(workers, threads), file=sys.stderr)
         at_model = self._cluster.put(model)
         task = self._cluster.task(_encode, threads)
         source, ended = iter(chunks), False
@@ -83,7 +83,7 @@ class RayEngine(Engine):
         waiting: deque[tuple[list[Post], Any]] = deque()
         try:
             while True:
-                # What is done is given on before more is read: the source may be slow.
+                # Finished chunks are yielded before more is read, because the source may be slow.
                 if waiting and (
                     ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0][1])
                 ):
@@ -111,7 +111,7 @@ class RayEngine(Engine):
             raise failure
 
     def scored(self, vectors: np.ndarray, query: Query, places: np.ndarray | None) -> Scored:
-        """As `Engine.scored`; every worker gives only its best rows, so more are asked for again."""
+        """Return what `Engine.scored` returns; workers send only their best rows, so a larger n searches again."""
 
         def best(count: int) -> tuple[np.ndarray, np.ndarray]:
             parts = self._searched(vectors, query, places, count)
@@ -120,18 +120,18 @@ class RayEngine(Engine):
         return best
 
     def scores(self, vectors: np.ndarray, query: Query) -> np.ndarray:
-        """As `Engine.scores`."""
+        """Return the scores of all rows: float32; see `exact_scores`."""
         return np.concatenate([one[1] for one in self._searched(vectors, query, None, len(vectors))])
 
     def _searched(
         self, vectors: np.ndarray, query: Query, places: np.ndarray | None, count: int
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Places and scores of the best of each range of rows, in the order of the ranges."""
+        """Return places and scores of the best rows of each range, in the order of the ranges."""
         path = getattr(vectors, "filename", None)
         if not isinstance(path, (str, os.PathLike)):
             raise LinkerError(
-                "the vectors of the corpus are not in its folder, where workers could read them; "
-                "make it writable once, or leave out --engine ray"
+                "the embeddings of the corpus are not in its folder, so workers cannot read them; "
+                "make the folder writable once, or leave out --engine ray"
             )
         blocks = -(-len(vectors) // BLOCK)
         rows = BLOCK * -(-blocks // (_RANGES * self._cluster.workers(1)))
@@ -154,16 +154,16 @@ class RayEngine(Engine):
             raise
 
 
-def _told(workers: int, threads: int) -> str:
+def _size_line(workers: int, threads: int) -> str:
     if threads == 1:
         return f"ray: {workers:,} workers of one core"
-    return f"ray: {workers:,} workers of {threads} cores each; OMP_NUM_THREADS=1 makes a worker of every core"
+    return f"ray: {workers:,} workers of {threads} cores each; with OMP_NUM_THREADS=1 every core is a worker"
 
 
 def _encode(
     at_model: list[Any], sent: list[tuple[Any, ...]], threads: int, kernels: str, version: str
 ) -> tuple[np.ndarray | None, np.ndarray]:
-    """In a worker: the vectors and signatures of some posts."""
+    """Return the vectors and signatures of posts; runs in a worker."""
     global _loaded
     import ray
     import torch
@@ -192,11 +192,11 @@ def _search(
     places: np.ndarray | None,
     count: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """In a worker: the places and scores of the best of some rows; `places`, if given, count from `start`."""
+    """Return the places and scores of the best rows; runs in a worker. `places`, if given, count from `start`."""
     if not Path(path).is_file() or Path(path).stat().st_size < 4 * shape[0] * shape[1]:
         raise LinkerError(
-            f"{path}: is not there, or shorter, on {socket.gethostname()}; "
-            "the corpus must lie where all machines of the cluster see it under the same name"
+            f"{path}: missing or shorter on {socket.gethostname()}; "
+            "put the corpus where all machines of the cluster see it under the same path"
         )
     scores = exact_scores(np.memmap(path, np.float32, "r", shape=shape), query, start, stop)
     at = np.arange(len(scores)) if places is None else places

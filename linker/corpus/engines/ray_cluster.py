@@ -1,4 +1,4 @@
-"""A connection to a Ray cluster: found or begun, watched while it works, and whatever happens told in one message."""
+"""Connection to a Ray cluster: join or start it, watch it, and report each failure in one message."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from typing import Any
 
 from linker.common.errors import LinkerError
 
-# How often a task is begun again whose worker died: then it is the task that kills workers.
+# Retries of a task whose worker died; if all fail, the task itself kills workers.
 RETRIES = 4
 _CONNECTING = 10.0
-# Seconds without any worker; and without the head, for Ray ends this process after 60.
+# Seconds to wait without any worker, and without the head (Ray ends this process after 60).
 _LOST, _HEADLESS = 60.0, 40.0
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_NUM_REDIS_GET_RETRIES": "1",
-    # Ray would write what it has to say of lost machines to standard output, where rankings go.
+    # Ray would report lost machines on standard output, where rankings go.
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
-    # Else what lacks memory is begun again and again.
+    # Otherwise a task that runs out of memory is retried forever.
     "RAY_task_oom_retries": str(RETRIES),
 }
-# A cluster on this machine listens on 127.0.0.1 and nowhere else; else whoever reaches its ports runs what he likes.
+# A cluster on this machine listens on 127.0.0.1 only, because anyone who reaches its ports can run code.
 _ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-_AGAIN = "give the command again; a build goes on where it was"
+_AGAIN = "run the command again; an interrupted build resumes"
 
 
 class Cluster:
-    """Workers, somewhere.
+    """A cluster's workers.
 
     Args:
         address: see `RayEngine`.
@@ -38,25 +38,25 @@ class Cluster:
         memory: see `RayEngine`.
 
     Raises:
-        LinkerError: there is no such cluster, or Ray is not installed.
+        LinkerError: if the cluster cannot be reached or started, or Ray is not installed.
     """
 
     def __init__(self, address: str | None, cpus: int | None, memory: int | None) -> None:
         self._ray = _package(address is None)
         _connect(self._ray, address, cpus, memory)
-        # From outside a cluster only Ray itself speaks to its head.
+        # From outside a cluster only Ray itself can connect to its head.
         outside = address is not None and address.startswith("ray://")
         self._head = None if outside else str(self._ray.get_runtime_context().gcs_address)
 
     def close(self) -> None:
-        """Leave the cluster; one that was begun here ends."""
+        """Leave the cluster; stop it if it was started here."""
         self._ray.shutdown()
 
     def put(self, value: Any) -> Any:
-        """Send something once that many tasks need.
+        """Send a value once, for use by many tasks.
 
         Raises:
-            LinkerError: it cannot be sent.
+            LinkerError: if it cannot be serialized.
         """
         try:
             return self._ray.put(value)
@@ -64,7 +64,7 @@ class Cluster:
             raise LinkerError(f"the model cannot be sent to other processes ({error})") from error
 
     def task(self, function: Callable[..., Any], cpus: int) -> Callable[..., Any]:
-        """A function whose calls are done in workers; they give what `get` takes."""
+        """Return a function whose calls run in workers and return references for `get`."""
         remote = self._ray.remote(function).options(num_cpus=cpus, max_retries=RETRIES).remote
 
         def begin(*given: Any) -> Any:
@@ -74,15 +74,15 @@ class Cluster:
         return begin
 
     def is_done(self, result: Any) -> bool:
-        """Would `get` return at once?"""
+        """Return whether `get` would return immediately."""
         return bool(self._ray.wait([result], timeout=0)[0])
 
     def get(self, result: Any) -> Any:
-        """What a task gave.
+        """Return the result of a task.
 
         Raises:
-            LinkerError: the cluster is lost, or the task kills every worker.
-            BaseException: what the task raised.
+            LinkerError: if the cluster is lost, or the task kills every worker.
+            BaseException: the task's error.
         """
         errors = self._ray.exceptions
         lost_since: float | None = None
@@ -102,7 +102,7 @@ class Cluster:
             raise LinkerError(f"the Ray cluster could not do the work ({first}); {_AGAIN}") from error
 
     def cancel(self, results: Iterable[Any]) -> None:
-        """End what is not needed any more."""
+        """Cancel tasks."""
         for result in results:
             try:
                 self._ray.cancel(result, force=True)
@@ -110,20 +110,20 @@ class Cluster:
                 return
 
     def cores(self) -> list[int]:
-        """Of each machine that has any.
+        """Return the number of cores of each machine that has any.
 
         Raises:
-            LinkerError: the head of the cluster is gone.
+            LinkerError: if the head of the cluster is gone.
         """
         self._alive()
         found = [int(node["Resources"].get("CPU", 0)) for node in self._ray.nodes() if node["Alive"]]
         return [cores for cores in found if cores]
 
     def workers(self, threads: int) -> int:
-        """How many with so many cores each there can be, at least 1: lost machines may come back.
+        """Return how many workers with `threads` cores each fit; at least 1, because lost machines may come back.
 
         Raises:
-            LinkerError: no machine has so many cores, or the head of the cluster is gone.
+            LinkerError: if no machine has that many cores, or the head of the cluster is gone.
         """
         cores = self.cores()
         if cores and max(cores) < threads:
@@ -134,7 +134,7 @@ class Cluster:
         return max(sum(core // threads for core in cores), 1)
 
     def _alive(self) -> None:
-        """Wait for the head; Ray would end this process."""
+        """Wait for the head; a call without it would make Ray end this process."""
         if self._head is None:
             return
         host, _, port = self._head.rpartition(":")
@@ -152,7 +152,7 @@ class Cluster:
 
 
 def _cause(error: Any) -> BaseException:
-    """What a task itself raised; what Ray could not even unpack comes as text."""
+    """Return the error that a task raised; errors that Ray cannot unpickle are available as text only."""
     cause = error.cause
     if isinstance(cause, BaseException) and not type(cause).__module__.startswith("ray."):
         return cause
@@ -164,7 +164,7 @@ def _connect(ray: Any, address: str | None, cpus: int | None, memory: int | None
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         with warnings.catch_warnings():
-            # Of Lance, which Ray's processes, forked off this one, never use.
+            # A warning of Lance, which Ray's forked processes never use.
             warnings.filterwarnings("ignore", "lance is not fork-safe")
             if address is None:
                 ray.init(
@@ -180,28 +180,28 @@ def _connect(ray: Any, address: str | None, cpus: int | None, memory: int | None
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         if address is None:
-            raise LinkerError(f"no Ray cluster could be begun here ({first})") from error
+            raise LinkerError(f"cannot start a Ray cluster on this machine ({first})") from error
         raise LinkerError(
-            f"--address {address}: no connection to a Ray cluster ({first}); if it asks for a token, set RAY_AUTH_MODE "
-            "to token and RAY_AUTH_TOKEN to it"
+            f"--address {address}: no connection to a Ray cluster ({first}); if it requires a token, set RAY_AUTH_MODE "
+            "to token and RAY_AUTH_TOKEN to the token"
         ) from error
 
 
 def _check_reachable(ray: Any, address: str) -> None:
-    """Ray itself would try for minutes.
+    """Check that something listens at the address; Ray itself would retry for minutes.
 
     Raises:
-        OSError: nothing listens there.
+        OSError: if nothing listens there.
     """
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         if host in ("localhost", "127.0.0.1", "[::1]") and not address.startswith("ray://"):
-            host = ray.util.get_node_ip_address()  # which Ray will take as well
+            host = ray.util.get_node_ip_address()  # Ray uses the same
         socket.create_connection((host.strip("[]"), int(port)), timeout=_CONNECTING).close()
 
 
 def _package(alone: bool) -> Any:
-    """Ray, once it is told to be quiet and not to try for ever; what the environment says goes first."""
+    """Import Ray, configured to be quiet and not to retry forever; environment variables take precedence."""
     for name, value in (_ENVIRONMENT | (_ALONE if alone else {})).items():
         os.environ.setdefault(name, value)
     try:

@@ -1,4 +1,4 @@
-"""Which words stand in which posts of a corpus: kept beside the store and mapped into memory."""
+"""Inverted index of a corpus for BM25, in memory-mapped files."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 LEXICAL = "words.1"
 WITH_STOP_WORDS = "all-words.1"
 SEGMENT = 131_072
-"""Posts in one file."""
+"""Number of posts per file."""
 _NAME = re.compile(r"(\d+)-(\d+)-([0-9a-f]{16})\.safetensors")
 _DTYPES = {"U64": np.uint64, "I64": np.int64, "I32": np.int32}
-# A file that was listed may be gone when it is opened: another process put a longer one in its place.
+# A listed file may be gone when it is opened, because another process replaced it with a longer one.
 _TRIES = 20
 
 
 class Lexical:
-    """What of BM25 does not depend on the article; what new posts need is made up for on opening.
+    """The parts of BM25 that do not depend on the article; completed for new posts on opening.
 
-    Per word and post 8 bytes on disk, some 100 bytes a post. Nothing of it stays in memory. Words are told by 64 bits
-    of a hash. How rare words are and how long posts are on average is counted anew for each query, so scores are those
-    of `BM25Model` over all the posts that are there.
+    It takes 8 bytes per word and post on disk, about 100 bytes per post, and no memory. Words are identified by 64-bit
+    hashes. Document frequencies and the mean length are computed for each query, so scores are those of `BM25Model`
+    over all posts of the corpus.
 
     Args:
         folder: the corpus.
@@ -52,20 +52,22 @@ class Lexical:
         self.folder = folder / (LEXICAL if stop_words == "english" else WITH_STOP_WORDS)
 
     def complete(self, dataset: lance.LanceDataset) -> Postings:
-        """The words of all posts.
+        """Return the words of all posts.
 
         Raises:
-            DataError: a file is damaged.
+            DataError: if a file is damaged.
         """
         for _ in range(_TRIES):
             try:
                 return Postings(self._segments(dataset, dataset.count_rows()), self._stop_words)
             except FileNotFoundError:
                 continue
-        raise DataError(f"{self.folder}: its files come and go; is another process deleting them? Try again")
+        raise DataError(
+            f"{self.folder}: files disappear while they are read; end the process that deletes them"
+        )
 
     def damaged(self) -> Iterator[Path]:
-        """Files that are not what was written."""
+        """Yield the damaged files."""
         for path in sorted(self.folder.glob("*.safetensors")):
             name = _NAME.fullmatch(path.name)
             if name is None or _digest(path.read_bytes()) != name[3]:
@@ -77,7 +79,7 @@ class Lexical:
         while found := self._longest(have, rows):
             last, stop = found
             segments.append(_mapped(last))
-            if stop > rows:  # written by somebody who sees more posts
+            if stop > rows:  # written by a process that sees more posts
                 segments[-1] = segments[-1].cut(rows - have)
                 return segments
             have = stop
@@ -90,7 +92,7 @@ class Lexical:
         return segments
 
     def _longest(self, start: int, rows: int) -> tuple[Path, int] | None:
-        """The file that begins with a post and holds most of those that there are."""
+        """Return the longest file that begins with post `start`, and its end; None if there is none."""
         found = []
         for path in self.folder.glob(f"{start:012}-*.safetensors"):
             if name := _NAME.fullmatch(path.name):
@@ -103,7 +105,7 @@ class Lexical:
     def _added(
         self, dataset: lance.LanceDataset, have: int, rows: int, current: Segment | None
     ) -> Iterator[Segment]:
-        """Segments of the posts from `have` on, the first of them after those of `current`; written as well."""
+        """Yield and write the segments of the posts from `have` on; the first one extends `current`."""
         start = have - (len(current.lengths) if current else 0)
         with progress_bar() as progress:
             bar = progress.add_task("reading words", total=rows - have)
@@ -131,7 +133,7 @@ class Lexical:
                 file.write(content)
         except LinkerError as error:
             if isinstance(error.__cause__, OSError) and error.__cause__.errno in READ_ONLY:
-                return segment  # a corpus can be asked where it cannot be written to
+                return segment  # a read-only corpus can be searched
             raise
         return _mapped(self.folder / name)
 
@@ -155,7 +157,7 @@ def _read(texts: Sequence[str], stop_words: StopWords) -> Segment:
 
 
 def _mapped(path: Path) -> Segment:
-    """Its arrays, mapped: nothing is read before it is asked for."""
+    """Return the arrays of a file, memory-mapped."""
     try:
         with open(path, "rb") as file:
             start = 8 + int.from_bytes(file.read(8), "little")
@@ -169,7 +171,7 @@ def _mapped(path: Path) -> Segment:
             )
         return Segment(**arrays)
     except (ValueError, KeyError, TypeError) as error:
-        raise DataError(f"{path}: damaged ({error}); delete it, it is made again") from error
+        raise DataError(f"{path}: damaged ({error}); delete it, and it is created again") from error
 
 
 def _digest(content: bytes) -> str:

@@ -12,23 +12,23 @@ import numpy as np
 from linker.common.concurrency import cores
 
 BLOCK = 65_536
-"""Rows that one thread takes at once."""
-# So few that they are still in the cache when the next query asks for them.
+"""Number of rows that a thread processes at a time."""
+# Few enough to be in the cache for the next query.
 _ROWS = 4_096
 _THREADS = 8
 
 
 class Query:
-    """What rows are compared with, and how many scores become one.
+    """The articles of a query: the vectors to multiply rows with, and how the products become one score.
 
     Args:
         articles: float32, articles × dim; or for each article an array of its passages, passages × dim.
-        similarity: `cosine` (the vectors have unit length already) or `euclidean`, the negative distance.
-        passages: which of an article's passages counts for it: the best, or all alike.
+        similarity: `cosine` (of unit vectors) or `euclidean`, the negative distance.
+        passages: score of an article: the best or the mean score of its passages.
 
     Attributes:
-        vectors: float32, n × dim: what rows must be multiplied with.
-        distances: are the squares of the rows' lengths needed as well?
+        vectors: float32, n × dim: the vectors to multiply rows with.
+        distances: whether `scores` needs the squared lengths of the rows.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Query:
         pieces = [np.atleast_2d(np.asarray(article, dtype=np.float32)) for article in articles]
         self.distances = similarity == "euclidean"
         if not self.distances and (passages == "mean" or all(len(article) == 1 for article in pieces)):
-            # The mean of the cosines is the product with the mean vector.
+            # The mean of cosines equals the product with the mean vector.
             pieces = [np.stack([article.mean(axis=0) for article in pieces]).mean(axis=0, keepdims=True)]
         self.vectors = np.concatenate(pieces)
         self._ends = np.cumsum([len(article) for article in pieces]).tolist()
@@ -48,11 +48,11 @@ class Query:
         self._squares = np.vecdot(self.vectors, self.vectors)
 
     def scores(self, products: Sequence[np.ndarray], squares: np.ndarray | None = None) -> np.ndarray:
-        """The mean over the articles: float32, one per row.
+        """Return the mean score over the articles: float32, one per row.
 
         Args:
-            products: of the rows with each of `vectors`: n arrays with one number per row.
-            squares: of the lengths of the rows, where distances are asked for.
+            products: n arrays, products of the rows with each of `vectors`.
+            squares: squared lengths of the rows, if `distances` is set.
         """
         if squares is not None:
             products = [
@@ -64,17 +64,17 @@ class Query:
 
 
 def exact_scores(vectors: np.ndarray, query: Query, start: int = 0, stop: int | None = None) -> np.ndarray:
-    """The mean score over the articles of the rows from `start` to before `stop`: float32, one per row.
+    """Return the mean score over the articles of the rows `start:stop`: float32, one per row.
 
-    A row's score depends on nothing but the row and the query, bit by bit: every score is a dot product of its own.
-    A matrix product would not do: its sums are grouped by how many rows there are and how many threads. It would
-    not be faster either, what takes time is reading the vectors.
+    Every score is a separate dot product, so it depends on the row and the query only, in every bit. In a matrix
+    product the order of summation depends on the numbers of rows and threads; it would not be faster, because most of
+    the time is spent reading the vectors.
 
     Args:
-        vectors: float32, posts × dim, mapped from a file or in memory.
-        query: what they are compared with.
-        start: the first row.
-        stop: the row behind the last; None: all that follow.
+        vectors: float32, posts × dim, memory-mapped or in memory.
+        query: the query.
+        start: first row.
+        stop: row after the last; None: the end.
     """
     stop = len(vectors) if stop is None else min(stop, len(vectors))
     scores = np.empty(max(stop - start, 0), dtype=np.float32)
@@ -92,7 +92,7 @@ def exact_scores(vectors: np.ndarray, query: Query, start: int = 0, stop: int | 
 
 
 def in_threads(work: Callable[[int], None], blocks: Sequence[int]) -> None:
-    """Do some work for each block, several at once where there are several cores."""
+    """Call `work` for each block, on all cores."""
     threads = min(_threads(), len(blocks))
     if threads < 2:
         for block in blocks:

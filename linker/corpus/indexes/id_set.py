@@ -9,7 +9,7 @@ import numpy as np
 
 
 def keys_of(texts: Sequence[str]) -> np.ndarray:
-    """BLAKE2b, 128 bits: uint64, texts × 2. Two different texts never share a key in practice."""
+    """Return 128-bit BLAKE2b hashes: uint64, texts × 2. In practice, different texts have different keys."""
     digests = b"".join(
         blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts
     )
@@ -17,9 +17,9 @@ def keys_of(texts: Sequence[str]) -> np.ndarray:
 
 
 class KeySet:
-    """Keys in sorted runs; two runs become one when the later has grown to half the earlier.
+    """Set of keys in sorted runs; a run is merged into the previous one when it has half its length.
 
-    Adding n keys in all so costs O(n log n), and there are never more than about 30 runs to look through.
+    Adding n keys takes O(n log n), and there are at most about 30 runs to search.
     """
 
     def __init__(self) -> None:
@@ -29,21 +29,21 @@ class KeySet:
         return sum(len(run) for run in self._runs)
 
     def contains(self, keys: np.ndarray) -> np.ndarray:
-        """bool, one per key: is it in the set?"""
+        """Return whether each key is in the set: bool, one per key."""
         found = np.zeros(len(keys), dtype=bool)
         for run in self._runs:
             places = np.searchsorted(run[:, 0], keys[:, 0])
             at = np.flatnonzero((places < len(run)) & ~found)
             at = at[run[places[at], 0] == keys[at, 0]]
             found[at] = run[places[at], 1] == keys[at, 1]
-            # Equal in the first half only, which hardly ever comes: look at all rows with that half.
+            # Equal in the first half only, which is very rare: compare all rows with that half.
             for i in at[~found[at]]:
                 end = np.searchsorted(run[:, 0], keys[i, 0], side="right")
                 found[i] = bool((run[places[i] : end, 1] == keys[i, 1]).any())
         return found
 
     def add(self, keys: np.ndarray) -> None:
-        """Take in keys."""
+        """Add keys."""
         if not len(keys):
             return
         self._runs.append(_sorted(keys))

@@ -23,7 +23,7 @@ SIGNATURES, GROUPS = "signatures.u32", "groups.i64"
 class Groups:
     """For each post, the index of the first of its near-duplicates; completed for new posts on opening.
 
-    See `linked_groups`. The signatures are kept, 192 bytes a post on disk; some 70 bytes a post are needed in memory.
+    See `linked_groups`. Signatures are stored: 192 bytes per post on disk; about 70 bytes per post in memory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,13 +31,13 @@ class Groups:
         self._groups = folder / GROUPS
 
     def complete(self, dataset: lance.LanceDataset) -> np.ndarray:
-        """int64, one per post in the order of the store.
+        """Return the groups: int64, one per post in the order of the store.
 
         Raises:
             LinkerError: if the disk is full.
         """
         rows = dataset.count_rows()
-        if self._there(rows):
+        if self._is_complete(rows):
             return np.fromfile(self._groups, dtype=np.int64)
 
         def signed(have: int) -> Iterator[np.ndarray]:
@@ -49,14 +49,14 @@ class Groups:
             with atomic_write(self._groups, "wb") as file:
                 file.write(groups.tobytes())
         except (LinkerError, OSError):
-            pass  # They spare time next time, no more: a corpus can be asked where it cannot be written to.
+            pass  # a read-only corpus can be searched; the groups are computed again next time
         return groups
 
     def fits(self, signed: np.ndarray) -> bool:
-        """Are the groups that were kept, if they were, those of the signatures of all posts?"""
-        return not self._there(len(signed)) or np.array_equal(
+        """Return whether the stored groups, if any, are those of the signatures of all posts."""
+        return not self._is_complete(len(signed)) or np.array_equal(
             np.fromfile(self._groups, dtype=np.int64), linked_groups(signed)
         )
 
-    def _there(self, rows: int) -> bool:
+    def _is_complete(self, rows: int) -> bool:
         return self._groups.is_file() and self._groups.stat().st_size == rows * 8

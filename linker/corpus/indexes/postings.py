@@ -1,4 +1,4 @@
-"""The words of all posts of a corpus, word by word, and BM25 scores from them."""
+"""Postings of a corpus: the posts of each word, and BM25 scores computed from them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ K1, B = 1.5, 0.75
 
 
 class Segment(NamedTuple):
-    """The words of some posts that follow each other.
+    """Postings of consecutive posts.
 
     Attributes:
-        words: a key for each word, ascending: uint64.
-        ends: where each word's postings end: int64.
-        places: for each word the posts with it, ascending, counted from the first of the segment: int32.
-        counts: how often it stands there: int32.
-        lengths: how many words each post has: int32.
+        words: uint64, ascending: hash of each word.
+        ends: int64, one per word: end of its postings.
+        places: int32, one per posting: index of the post in the segment, ascending for each word.
+        counts: int32, one per posting: occurrences of the word in the post.
+        lengths: int32, one per post: number of words.
     """
 
     words: np.ndarray
@@ -34,28 +34,30 @@ class Segment(NamedTuple):
     lengths: np.ndarray
 
     def cut(self, posts: int) -> Segment:
-        """The same of its first posts."""
+        """Return the segment of the first `posts` posts."""
         keys, inside = np.repeat(self.words, np.diff(self.ends, prepend=0)), self.places < posts
         return segment_of(keys[inside], self.places[inside], self.counts[inside], self.lengths[:posts])
 
     def joined(self, other: Segment) -> Segment:
-        """Its posts and those of another behind them."""
+        """Return the segment of these posts followed by those of `other`."""
         both = (self, other)
-        keys = np.concatenate([np.repeat(one.words, np.diff(one.ends, prepend=0)) for one in both])
+        keys = np.concatenate(
+            [np.repeat(segment.words, np.diff(segment.ends, prepend=0)) for segment in both]
+        )
         order = np.argsort(keys, kind="stable")
         places = np.concatenate([self.places, other.places + np.int32(len(self.lengths))])
-        counts = np.concatenate([one.counts for one in both])
-        lengths = np.concatenate([one.lengths for one in both])
+        counts = np.concatenate([segment.counts for segment in both])
+        lengths = np.concatenate([segment.lengths for segment in both])
         return segment_of(keys[order], places[order], counts[order], lengths)
 
 
 class Postings:
-    """The words of all posts of a corpus, to be asked for scores.
+    """Postings of all posts of a corpus.
 
     Attributes:
-        segments: in the order of the posts.
-        posts: how many there are.
-        stop_words: were they left out?
+        segments: the segments, in the order of the posts.
+        posts: number of posts.
+        stop_words: the stop words that were removed.
     """
 
     def __init__(self, segments: Sequence[Segment], stop_words: StopWords = "english") -> None:
@@ -66,7 +68,7 @@ class Postings:
 
     @cached_property
     def frequencies(self) -> list[np.ndarray]:
-        """For the words of each segment, in how many posts of all segments each stands: int32."""
+        """Return the document frequencies of each segment's words over all segments: int32."""
         if not self.segments:
             return []
         keys = np.concatenate([segment.words for segment in self.segments])
@@ -76,7 +78,7 @@ class Postings:
         return np.split(total, np.cumsum([len(segment.words) for segment in self.segments])[:-1])
 
     def containing(self, keys: np.ndarray) -> np.ndarray:
-        """In how many posts each of some words stands: int64."""
+        """Return the document frequencies of words, by key: int64."""
         found = np.zeros(len(keys), dtype=np.int64)
         for segment in self.segments:
             starts, ends = spans(segment, keys)
@@ -84,8 +86,8 @@ class Postings:
         return found
 
     def scores(self, articles: Sequence[Article], k1: float = K1, b: float = B) -> np.ndarray:
-        """The mean over the articles of their BM25 scores: float32, one per post; see `BM25Model`."""
-        # In the order of the alphabet for every post, so that equal posts get equal sums.
+        """Return the mean BM25 score over the articles: float32, one per post; see `BM25Model`."""
+        # In alphabetical order for every post, so that equal posts get equal sums.
         words, weights = self._asked(articles)
         if not words:
             return np.zeros(self.posts, dtype=np.float32)
@@ -97,7 +99,7 @@ class Postings:
         return np.concatenate(parts)
 
     def terms(self, articles: Sequence[Article], text: str, k1: float = K1, b: float = B) -> dict[str, float]:
-        """Word that a post shares with the articles → its part of the post's BM25 score."""
+        """Return word → its part of a post's BM25 score, for the words that the post shares with the articles."""
         own = lexical_words(text, self.stop_words)
         asked = dict(zip(*self._asked(articles)))
         norm = k1 * ((1 - b) + b * len(own) / self._mean_length)
@@ -108,7 +110,7 @@ class Postings:
         }
 
     def _asked(self, articles: Sequence[Article]) -> tuple[list[str], np.ndarray]:
-        """The words of the articles, in order of the alphabet, and what each weighs with its idf."""
+        """Return the words of the articles in alphabetical order, and their weights with idf."""
         counts = [Counter(lexical_words(article.full_text, self.stop_words)) for article in articles]
         words = sorted(set().union(*counts))
         containing = self.containing(keys_of(words)[:, 0])
@@ -118,7 +120,7 @@ class Postings:
 
 
 def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray) -> np.ndarray:
-    """What each word weighs, the mean over the articles: 1 + ln n, by the root of the sum of weights × idf."""
+    """Return the weight of each word, the mean over the articles: 1 + ln n, divided by the root of Σ weight × idf."""
     total = np.zeros(len(words))
     for count in counts:
         weights = np.array([1 + np.log(count[word]) if word in count else 0.0 for word in words])
@@ -128,7 +130,7 @@ def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray
 
 
 def spans(segment: Segment, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the postings of words begin and end; nowhere, twice, for a word that is not there."""
+    """Return where the postings of words begin and end; an unknown word has an empty range."""
     places = np.searchsorted(segment.words, keys)
     found = places < len(segment.words)
     found[found] = segment.words[places[found]] == keys[found]
@@ -148,7 +150,7 @@ def _part(
     k1: float,
     b: float,
 ) -> np.ndarray:
-    """The scores of a segment's posts, summed in float64."""
+    """Return the scores of a segment's posts, summed in float64."""
     pairs = list(zip(starts.tolist(), ends.tolist()))
     places = np.concatenate([segment.places[start:end] for start, end in pairs])
     counts = np.concatenate([segment.counts[start:end] for start, end in pairs])
@@ -158,7 +160,7 @@ def _part(
 
 
 def segment_of(keys: np.ndarray, places: np.ndarray, counts: np.ndarray, lengths: np.ndarray) -> Segment:
-    """From postings with the keys of their words, in order of the words."""
+    """Return the segment of postings that are sorted by the keys of their words."""
     last = np.ones(len(keys), dtype=bool)
     last[:-1] = keys[1:] != keys[:-1]
     return Segment(keys[last], np.flatnonzero(last) + 1, places, counts, lengths)

@@ -1,4 +1,4 @@
-"""TF-IDF over the posts of a corpus: the cosines of `TfidfModel`, from the words that are kept beside the store."""
+"""TF-IDF over the posts of a corpus: the cosines of `TfidfModel`, computed from the postings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from linker.models.lexical import lexical_words
 class TfidfQuery:
     """TF-IDF fitted on all posts of a corpus and on one article, as `TfidfModel.score_independently` does.
 
-    Document frequencies count both, so nothing that depends on them is kept: every query reads all words once, 8 bytes
-    each.
+    Document frequencies count both, so they cannot be stored: every query reads all postings once, 8 bytes each.
 
     Args:
         postings: the words of the posts.
@@ -39,7 +38,7 @@ class TfidfQuery:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        """The article's vector before it is scaled to unit length: float64, one per word."""
+        """Return the article's vector before normalization: float64, one per word."""
         frequencies = np.array([self._count[word] for word in self._words], dtype=np.float64)
         weights: np.ndarray = (1 + np.log(frequencies)) * self._idf
         return weights
@@ -54,7 +53,7 @@ class TfidfQuery:
             products: np.ndarray = np.zeros(len(segment.lengths))
             if len(asked):
                 starts, ends = spans(segment, self._keys[asked])
-                # In the order of the alphabet for every post, so that equal posts get equal sums.
+                # In alphabetical order for every post, so that equal posts get equal sums.
                 pairs = list(zip(starts.tolist(), ends.tolist()))
                 places = np.concatenate([segment.places[start:end] for start, end in pairs])
                 times = np.concatenate([segment.counts[start:end] for start, end in pairs])
@@ -79,12 +78,12 @@ class TfidfQuery:
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
 
     def _idf_of(self, containing: np.ndarray) -> np.ndarray:
-        """ln((1 + texts) / (1 + texts with the word)) + 1; 0 for a word of one text, which matches nothing."""
+        """Return ln((1 + texts) / (1 + texts with the word)) + 1; 0 for a word of one text, which never matches."""
         idf = np.log((1 + self._texts) / (1 + containing)) + 1
         return np.where(containing > 1, idf, 0.0)
 
     def _norms_of(self, segment: Segment, frequencies: np.ndarray) -> np.ndarray:
-        """The lengths of the posts' vectors: float64; 1 where there is no word that counts."""
+        """Return the lengths of the posts' vectors: float64; 1 for a post without a known word."""
         containing = frequencies.astype(np.int64)
         places = np.minimum(np.searchsorted(segment.words, self._keys), max(len(segment.words) - 1, 0))
         if len(segment.words):

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-#: Error numbers of writing without permission.
+#: Error numbers of missing write permission.
 READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
 
 class RowFile:
-    """Rows of numbers, one per post in the order of the store, mapped into memory.
+    """Memory-mapped file with a row of numbers per post, in the order of the store.
 
-    Several processes may complete it at once: each holds a lock on the file meanwhile, and nobody takes away whole
-    rows that others may have mapped.
+    Several processes may complete it at once: each locks the file meanwhile, and complete rows, which others may have
+    mapped, are never removed.
 
     Args:
         path: the file.
-        dtype: of the numbers.
-        width: numbers in a row.
+        dtype: data type of the numbers.
+        width: numbers per row.
     """
 
     def __init__(self, path: Path, dtype: type[np.generic], width: int) -> None:
@@ -48,7 +48,7 @@ class RowFile:
         """Return the number of complete rows."""
         return self.path.stat().st_size // self._row if self.path.is_file() else 0
 
-    def there(self, rows: int) -> np.ndarray:
+    def existing(self, rows: int) -> np.ndarray:
         """Return the first `rows` rows, or as many as exist."""
         have = min(rows, self.rows())
         if not have:
@@ -62,10 +62,10 @@ class RowFile:
                 file.truncate(rows * self._row)
 
     def append(self, values: np.ndarray, before: int) -> None:
-        """Write rows behind the first `before`.
+        """Write rows after the first `before`; for the writer of the corpus.
 
-        For the corpus's writer. Where these are not all there, nothing is done: `complete` makes up for it. Rows that
-        are there already, because a reader was faster, stay.
+        If some of the first `before` rows are missing, nothing is written, and `complete` adds all of them later. Rows
+        that a reader has written already are kept.
         """
         with _appending(self.path) as file:
             have = self._tidy(file)
@@ -73,13 +73,11 @@ class RowFile:
                 self._write(file, values[have - before :])
 
     def complete(self, rows: int, make: Callable[[int], Iterable[np.ndarray]]) -> np.ndarray:
-        """All rows, after making those that are missing.
-
-        Where the folder cannot be written to, this is done in a temporary file.
+        """Return all rows, after adding the missing ones; if the folder is read-only, in a temporary file.
 
         Args:
-            rows: how many there must be.
-            make: gives the rows from a place on, in parts.
+            rows: number of rows that there must be.
+            make: yields the rows from an index on, in parts.
 
         Raises:
             LinkerError: if the disk is full.
@@ -96,7 +94,7 @@ class RowFile:
                         f"{self.path}: cannot be written ({error.strerror}); make room and try again"
                     ) from error
                 raise
-        return self.there(rows)
+        return self.existing(rows)
 
     def _fill(self, file: IO[bytes], rows: int, make: Callable[[int], Iterable[np.ndarray]]) -> None:
         have = self._tidy(file)
@@ -107,14 +105,14 @@ class RowFile:
     def _elsewhere(self, rows: int, make: Callable[[int], Iterable[np.ndarray]]) -> np.ndarray:
         with tempfile.TemporaryFile() as file:
             if self.path.is_file():
-                with open(self.path, "rb") as there:
-                    shutil.copyfileobj(there, file)
+                with open(self.path, "rb") as source:
+                    shutil.copyfileobj(source, file)
             self._fill(file, rows, make)
             file.flush()
             return np.memmap(file, dtype=self._dtype, mode="r", shape=(rows, self._width))
 
     def _tidy(self, file: IO[bytes]) -> int:
-        """Remove a torn end; how many whole rows there are."""
+        """Remove an incomplete last row; return the number of complete rows."""
         file.seek(0, os.SEEK_END)
         have, torn = divmod(file.tell(), self._row)
         if torn:
@@ -137,14 +135,14 @@ VECTORS = "vectors.f32"
 
 
 class Matrix:
-    """float32, posts × dim, in the order of the store. What the store has and it lacks is made up for on opening."""
+    """The embeddings: float32, posts × dim, in the order of the store; completed from the store on opening."""
 
     def __init__(self, folder: Path, dim: int) -> None:
         self.dim = dim
         self.file = RowFile(folder / VECTORS, np.float32, dim)
 
     def complete(self, dataset: lance.LanceDataset) -> np.ndarray:
-        """The whole matrix, after adding the rows that are in the store only.
+        """Return the whole matrix, after adding rows that are only in the store.
 
         Raises:
             LinkerError: if the disk is full.
@@ -157,6 +155,6 @@ class Matrix:
 
 
 def vectors_in(batch: pa.RecordBatch) -> np.ndarray:
-    """The vectors of some posts: float32, posts × dim."""
+    """Return the embeddings of a record batch: float32, posts × dim."""
     column = batch.column("vector")
     return np.asarray(column.flatten(), dtype=np.float32).reshape(len(column), column.type.list_size)

@@ -1,4 +1,4 @@
-"""What explanations need to know of a corpus: how rare words are in all its posts, whichever are shown."""
+"""Statistics of a corpus for explanations: how rare words are in all its posts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from linker.models.lexical import BM25Model, StopWords, TfidfModel, mean_terms
 from linker.ranking.contributions import Carried, SharesTerms, rarity
 
 
-class CorpusPile:
-    """The posts of a corpus as a `Pile`.
+class CorpusStatistics:
+    """Word statistics of the posts of a corpus.
 
     Args:
-        parts: of the model that scored them.
+        parts: the parts of the model.
         articles: the query.
     """
 
@@ -25,7 +25,7 @@ class CorpusPile:
         self._tfidf: dict[StopWords, list[TfidfQuery]] = {}
 
     def terms(self, part: SharesTerms, posts: Sequence[Post]) -> Carried:
-        """As `Pile.terms`."""
+        """Return what `Statistics.terms` describes."""
         if isinstance(part, TfidfModel):
             postings = self._parts.postings(part.stop_words)
             if part.stop_words not in self._tfidf:
@@ -37,7 +37,7 @@ class CorpusPile:
         return [postings.terms(self._articles, post.text, part.k1, part.b) for post in posts]
 
     def rarity(self, counts: Mapping[str, int]) -> dict[str, float]:
-        """As `Pile.rarity`."""
+        """Return what `Statistics.rarity` describes."""
         words = sorted(counts)
         postings = self._parts.postings("english")
         containing = postings.containing(keys_of(words)[:, 0]).tolist()

@@ -1,4 +1,4 @@
-"""Which posts of a corpus may be found at all."""
+"""Filters of the posts of a corpus."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Filter", "left_out", "places", "sql"]
 
 
 def sql(conditions: Filter) -> str | None:
-    """All conditions as one in SQL; None where there is none."""
+    """Return all conditions as one SQL condition; None if there are none."""
     found = []
     if conditions.since is not None:
         found.append(f"created_at >= {_timestamp(conditions.since)}")
@@ -32,10 +32,10 @@ def sql(conditions: Filter) -> str | None:
 
 
 def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None:
-    """int64, ascending: the places of the posts that pass; None: all do.
+    """Return the indices of the posts that pass: int64, ascending; None if there are no conditions.
 
     Raises:
-        DataError: `where` cannot be understood.
+        DataError: if `where` is invalid.
     """
     condition = sql(conditions)
     if condition is None:
@@ -62,10 +62,10 @@ def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None
 
 
 def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:
-    """`Filter.left_out` of the posts of a corpus.
+    """Return a sentence for each field of the filter that some posts lack; see `Filter.left_out`.
 
     Raises:
-        DataError: a condition on a field that no post has.
+        DataError: if no post has a field that a condition needs.
     """
     timeless = dataset.count_rows("created_at IS NULL") if conditions.by_time else 0
     mute = dataset.count_rows("lang IS NULL") if conditions.languages else 0

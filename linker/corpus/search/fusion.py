@@ -9,9 +9,9 @@ import numpy as np
 from linker.common.stats import zscore
 
 Fusion = Literal["none", "zscore"]
-"""Scores by vectors alone; or, standardized, with half the standardized BM25 scores added."""
+"""`none`: dense scores alone. `zscore`: standardized dense scores plus half the standardized BM25 scores."""
 WORDS = 0.5
-"""What the words weigh; the vectors weigh 1."""
+"""Weight of the BM25 scores; the dense scores have weight 1."""
 
 
 def fuse(vectors: np.ndarray, words: np.ndarray) -> np.ndarray:

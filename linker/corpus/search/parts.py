@@ -1,7 +1,4 @@
-"""The scores of a model made of parts for all posts of a corpus: each part's, put together as the model does.
-
-So the same posts have the same scores in a corpus as in a file.
-"""
+"""Scores of an ensemble for all posts of a corpus, equal to its scores for the same posts in a file."""
 
 from __future__ import annotations
 
@@ -39,15 +36,15 @@ def scores_of_parts(
     passages: Passages,
     engine: Engine,
 ) -> np.ndarray:
-    """The mean score of every post over the articles, as `Ranker.rank` gives it: float32, one per post.
+    """Return the mean score of every post over the articles, as `Ranker.rank` does: float32, one per post.
 
-    Passages are scored one by one, so memory does not grow with them.
+    Passages are scored one by one, so memory does not grow with their number.
 
     Args:
-        parts: of the model.
+        parts: the parts of the model.
         articles: the query.
-        passages: how they are read.
-        engine: compares vectors; must be entered.
+        passages: how articles are scored.
+        engine: engine that compares vectors, within its `with` block.
     """
     pieces, starts = pieces_of(articles, passages)
     query = PartsQuery(parts, pieces, engine)
@@ -62,17 +59,17 @@ def scores_of_parts(
 
 
 def pieces_of(articles: Sequence[Article], passages: Passages) -> tuple[list[Article], np.ndarray]:
-    """What is compared with posts, and where the pieces of each article begin (int64)."""
+    """Return the articles or passages to score, and where those of each article begin (int64)."""
     return (list(articles), np.arange(len(articles))) if passages == "whole" else split_articles(articles)
 
 
 class PartsQuery:
-    """The scores of all posts for some articles, one article at a time.
+    """Scores of all posts for several articles, one article at a time.
 
     Args:
-        parts: of the model.
-        articles: scored together, as by `Model.score_independently`.
-        engine: compares vectors; must be entered.
+        parts: the parts of the model.
+        articles: the articles, each a query by itself, as in `Model.score_independently`.
+        engine: engine that compares vectors, within its `with` block.
     """
 
     def __init__(self, parts: Parts, articles: Sequence[Article], engine: Engine) -> None:
@@ -80,7 +77,7 @@ class PartsQuery:
         self._queries: dict[int, np.ndarray] = {}
 
     def scores(self, number: int) -> np.ndarray:
-        """Those of one article, as the model gives them: float32, one per post."""
+        """Return the model's scores for article `number`: float32, one per post."""
         return self._of(self._parts.model, number)
 
     def _of(self, model: Model, number: int) -> np.ndarray:
@@ -108,19 +105,19 @@ class PartsQuery:
 
 
 class Parts:
-    """What the parts of a model need to score all posts of a corpus; made where it is missing, then kept.
+    """Data that the parts of a model need to score all posts of a corpus; created if missing, then stored.
 
-    The first part with vectors is the one whose vectors are in the store. Those of a further one are kept in a file of
-    their own, `vectors-1.f32` and so on, float32, posts × dim, made from the posts' texts.
+    The store has the embeddings of the first part that has any. Those of further parts are computed from the posts'
+    texts and stored in the files `vectors-1.f32` and so on, float32, posts × dim.
 
     Args:
         folder: the corpus.
         dataset: the posts.
         model: the model.
-        vectors: of its first part with vectors: float32, posts × dim.
+        vectors: float32, posts × dim: embeddings by the first part that has any.
 
     Raises:
-        ModelError: a part that a corpus cannot score; see `check_parts`.
+        ModelError: if a corpus cannot score a part; see `check_parts`.
     """
 
     def __init__(self, folder: Path, dataset: lance.LanceDataset, model: Model, vectors: np.ndarray) -> None:
@@ -133,14 +130,14 @@ class Parts:
 
     @property
     def plain(self) -> bool:
-        """Is the model nothing but its first part with vectors?"""
+        """Return whether the model is a single part with embeddings."""
         return self.model is self.first
 
     def complete(self) -> None:
-        """Make what is missing, so that no query has to.
+        """Create missing data, so that no query has to.
 
         Raises:
-            LinkerError: there is no room for it.
+            LinkerError: if the disk is full.
         """
         for part in self._further:
             self.vectors(part)
@@ -149,16 +146,16 @@ class Parts:
                 self.postings(part.stop_words)
 
     def vectors(self, part: Model) -> np.ndarray:
-        """Those of all posts by a part that has vectors: float32, posts × dim."""
+        """Return the embeddings of all posts by a part: float32, posts × dim."""
         if id(part) not in self._vectors:
             number = self._further.index(part) + 1
             none = part.post_vectors([])
             assert none is not None  # it has vectors
             file = RowFile(self._folder / f"vectors-{number}.f32", np.float32, none.shape[1])
-            self._vectors[id(part)] = file.complete(self.dataset.count_rows(), self._made(part))
+            self._vectors[id(part)] = file.complete(self.dataset.count_rows(), self._missing_vectors(part))
         return self._vectors[id(part)]
 
-    def _made(self, part: Model) -> Callable[[int], Iterator[np.ndarray]]:
+    def _missing_vectors(self, part: Model) -> Callable[[int], Iterator[np.ndarray]]:
         def vectors(have: int) -> Iterator[np.ndarray]:
             for batch in batches(self.dataset, ["text"], have):
                 made = part.post_vectors([Post("", text) for text in batch.column("text").to_pylist()])
@@ -180,38 +177,38 @@ class Parts:
         return self._times
 
     def postings(self, stop_words: StopWords) -> Postings:
-        """The words of all posts."""
+        """Return the postings of all posts."""
         if stop_words not in self._postings:
             self._postings[stop_words] = Lexical(self._folder, stop_words).complete(self.dataset)
         return self._postings[stop_words]
 
 
 def check_parts(model: Model) -> Model:
-    """The first part of a model that has vectors, after a check that a corpus can score all its parts.
+    """Return the first part of a model that has embeddings, after checking that a corpus can score all parts.
 
     Raises:
-        ModelError: no part has vectors, or a corpus cannot score one.
+        ModelError: if no part has embeddings, or a corpus cannot score a part.
     """
     first = embedding_submodel(model)
     if first is None:
-        raise ModelError("gives no vectors that a corpus could keep; give a trained model folder")
+        raise ModelError("has no embeddings to store in a corpus; give a trained model folder")
     for part in _leaves(model):
         known = (TfidfModel, BM25Model, ElapsedTimeModel, BundledWordVectorsModel)
         if not isinstance(part, known) and type(part).post_vectors is Model.post_vectors:
             raise ModelError(
-                f"its part {type(part).__name__} cannot score the posts of a corpus; rank files of posts (--posts)"
+                f"its part {type(part).__name__} cannot score the posts of a corpus; rank the files of posts (--posts)"
             )
     for part in _inner(model):
         if isinstance(part, EnsembleModel) and part.fusion == "zscore_all":
             raise ModelError(
-                "fuses by `zscore_all`, over all articles at once, and a corpus is asked for one; "
-                "choose `sum` or `zscore`"
+                "has the fusion `zscore_all`, over all articles at once, but a corpus is searched for one article; "
+                "use `sum` or `zscore`"
             )
     return first
 
 
 def _inner(model: Model) -> Iterator[Model]:
-    """Models that are put together from others, from the outside in."""
+    """Yield the model and the models that it wraps, from the outside in."""
     if isinstance(model, (ArticleSoftmaxModel, EnsembleModel)):
         yield model
         for part in model.submodels():
@@ -219,7 +216,7 @@ def _inner(model: Model) -> Iterator[Model]:
 
 
 def _leaves(model: Model) -> Iterator[Model]:
-    """The models that others are put together from, in order."""
+    """Yield the models that contain no others, in order."""
     if isinstance(model, (ArticleSoftmaxModel, EnsembleModel)):
         for part in model.submodels():
             yield from _leaves(part)

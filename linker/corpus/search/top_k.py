@@ -1,4 +1,4 @@
-"""Which posts come first, and in what order, once they have scores."""
+"""Top-k selection: the best posts by score, one per group of near-duplicates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import lance
 
 Scored: TypeAlias = Callable[[int], "tuple[np.ndarray, np.ndarray | None]"]
-"""For a number n: scores of posts among which the best n are, and their places in the store; None: it is all posts."""
+"""From a number n to scores of posts that include the n best, and their indices in the store; None: all posts."""
 
 
 def best(
@@ -23,14 +23,17 @@ def best(
     count: int,
     threshold: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The places and scores of the best, best first; equal scores in descending order of ids.
+    """Return places and scores of the best posts, best first; equal scores in descending order of ids.
 
     Args:
-        dataset: says the ids, where scores are equal.
+        dataset: the posts, for the ids of posts with equal scores.
         scores: float32, one per place.
-        places: of the scored posts in the store; None: all posts, in its order.
-        count: how many at most.
+        places: int64, indices of the scored posts in the store; None: all posts, in its order.
+        count: maximum number of posts.
         threshold: leave out lower scores.
+
+    Returns:
+        Places, int64, and scores, float32.
     """
     count = min(count, len(scores))
     if not count:
@@ -66,7 +69,18 @@ def best_of_groups(
     count: int,
     threshold: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`best` with only the best post of each group; `groups` has one number for every post of the store."""
+    """Return places and scores of the best post of each of the best groups; see `best`.
+
+    Args:
+        dataset: the posts.
+        groups: int64, one per post of the store: its group.
+        scored: returns scores that include the n best posts.
+        count: maximum number of posts.
+        threshold: leave out lower scores.
+
+    Returns:
+        Places, int64, and scores, float32.
+    """
     tried = count
     while True:
         scores, places = scored(tried)
@@ -79,7 +93,7 @@ def best_of_groups(
 
 
 def others(groups: np.ndarray, chosen: np.ndarray, places: np.ndarray | None) -> np.ndarray:
-    """How many others of each chosen post's group are among the posts at `places`; None: among all."""
+    """Return the number of other posts of each chosen post's group among `places`, or among all posts: int64."""
     if not len(chosen):
         return np.zeros(0, dtype=np.int64)
     wanted = np.zeros(len(groups), dtype=bool)

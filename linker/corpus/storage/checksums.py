@@ -26,8 +26,8 @@ class Checksums:
 
     Attributes:
         known: file, relative to the corpus → SHA-256.
-        damaged: numbers of the lines that are not as they were written.
-        whole: bytes of whole lines; a line behind them was cut off by a kill and does not count.
+        damaged: numbers of the damaged lines.
+        whole: number of bytes of complete lines; an incomplete line after them was interrupted and does not count.
     """
 
     known: dict[str, str] = field(default_factory=dict)
@@ -59,7 +59,7 @@ class ChecksumWriter:
         self._folder = folder
         self._known: set[str] | None = None
 
-    def take(self) -> None:
+    def record(self) -> None:
         """Record the checksums of new files; for the writer of the corpus."""
         path = self._folder / CHECKSUMS
         if self._known is None:
@@ -80,13 +80,13 @@ class ChecksumWriter:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:
-            self._known = None  # a line may be cut off
+            self._known = None  # the last line may be incomplete
             raise
         self._known.update(new)
 
 
 def files_of(folder: Path) -> list[str]:
-    """The files of a corpus that never change, relative to it, sorted."""
+    """Return the files of a corpus that never change, relative to it, sorted."""
     names = [FACTS] if (folder / FACTS).is_file() else []
     return names + sorted(name for name in _below(folder, POSTS) if not name.endswith(f"/{_CHANGES}"))
 
@@ -103,19 +103,19 @@ def check_newest(folder: Path) -> None:
     # The later, the smaller the number in the name.
     newest = min([*manifests(folder)[:1], *known], default=None)
     if newest not in known:
-        return  # The append that wrote it was killed before the checksum was taken.
+        return  # its append was interrupted before the checksum was recorded
     path = folder / newest
     if not path.is_file() or sha256_of(path) != known[newest]:
         raise DataError(f"{path}: {CHANGED if path.is_file() else 'is missing'}; {MEND}")
 
 
 def manifests(folder: Path) -> Sequence[str]:
-    """The files that say which posts there are, one for each append, the latest first; relative to the corpus."""
+    """Return the manifests of the Lance dataset, one per append, latest first, relative to the corpus."""
     return sorted(name for name in _below(folder, VERSIONS.rstrip("/")) if name.endswith(".manifest"))
 
 
 def _below(folder: Path, name: str) -> Iterator[str]:
-    """All files below a folder in a corpus, if there is one."""
+    """Yield all files below a folder of a corpus, if it exists."""
     try:
         entries = list(os.scandir(folder / name))
     except FileNotFoundError:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def schema(dim: int) -> pa.Schema:
-    """The columns: `extra` is JSON with every field that has no column of its own."""
+    """Return the columns; `extra` is JSON with all fields that have no column."""
     return pa.schema(
         [
             ("id", pa.string()),
@@ -34,7 +34,7 @@ def schema(dim: int) -> pa.Schema:
 
 
 def table_of(posts: Sequence[Post], vectors: np.ndarray) -> pa.Table:
-    """Posts and their vectors, posts × dim, as rows."""
+    """Return posts and their embeddings (float32, posts × dim) as a table."""
     dim = vectors.shape[1]
     flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
     columns = [
@@ -49,7 +49,7 @@ def table_of(posts: Sequence[Post], vectors: np.ndarray) -> pa.Table:
 
 
 def post_from(row: dict[str, Any]) -> Post:
-    """The post of a row without its vector."""
+    """Return the post of a row without its embedding."""
     extra = json.loads(row["extra"]) if row.get("extra") else {}
     article_ids, split = extra.pop("article_ids", []), extra.pop("split", None)
     return Post(row["id"], row["text"], tuple(article_ids), row["created_at"], split, extra)
@@ -72,10 +72,10 @@ ROWS_AT_ONCE = 16_384
 
 
 def batches(dataset: lance.LanceDataset, columns: Sequence[str], start: int = 0) -> Iterator[pa.RecordBatch]:
-    """The posts from a place on, in their order, 16,384 at once.
+    """Yield the posts from index `start` on, in order, 16,384 at a time.
 
     Raises:
-        DataError: something is damaged.
+        DataError: if the store is damaged.
     """
     with readable(dataset.uri):
         scanner = dataset.scanner(
@@ -90,10 +90,10 @@ def batches(dataset: lance.LanceDataset, columns: Sequence[str], start: int = 0)
 
 
 def rows_at(dataset: lance.LanceDataset, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
-    """The posts at some places, in that order.
+    """Return the posts at the given indices, in that order.
 
     Raises:
-        DataError: something is damaged.
+        DataError: if the store is damaged.
     """
     with readable(dataset.uri):
         return dataset.take(places, columns=list(columns))
@@ -111,7 +111,7 @@ def readable(uri: str) -> Iterator[None]:
     except (LinkerError, GeneratorExit, KeyboardInterrupt):
         raise
     except BaseException as error:
-        # Lance comes down with some damage as with a defect of its own.
+        # Lance panics on some damage.
         panic = type(error).__name__ == "PanicException"
         if not panic and not isinstance(error, (OSError, ValueError, RuntimeError)):
             raise

@@ -62,7 +62,7 @@ class Store:
     def __init__(self, folder: Path, facts: CorpusMetadata) -> None:
         self.folder = folder
         self.facts = facts
-        self._seal = ChecksumWriter(folder)
+        self._checksums = ChecksumWriter(folder)
 
     @classmethod
     def create(cls, folder: Path, facts: CorpusMetadata) -> Store:
@@ -72,17 +72,17 @@ class Store:
             LinkerError: if the folder is not empty, or cannot be written.
         """
         others = [path.name for path in folder.iterdir()] if folder.is_dir() else [""] * folder.exists()
-        # A kill may have left the lock, or half-written metadata.
+        # An interrupted creation may have left the lock, or half-written metadata.
         if any(name != LOCK and not name.startswith(f".{FACTS}.") for name in others):
-            raise LinkerError(f"{folder}: holds something else; give another folder for the corpus")
+            raise LinkerError(f"{folder}: is not empty; give another folder for the corpus")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise LinkerError(f"{folder}: cannot be made ({error.strerror})") from error
+            raise LinkerError(f"{folder}: cannot be created ({error.strerror})") from error
         store = cls(folder, facts)
         with store.writing():
             if (folder / FACTS).exists():
-                raise LinkerError(f"{folder}: another process has just begun a corpus there")
+                raise LinkerError(f"{folder}: another process has just created a corpus here")
             write_json(folder / FACTS, {"format": FORMAT, "linker_version": __version__, **asdict(facts)})
             store.seal()
         return store
@@ -146,7 +146,9 @@ class Store:
             number = error.errno or next(map(int, _OS_ERROR.findall(str(error))), 0)
             reason = os.strerror(number) if number else first_line(error)
             remedy = (
-                "make room and give the command again" if number in NO_ROOM else "then give the command again"
+                "free disk space and run the command again"
+                if number in NO_ROOM
+                else "then run the command again"
             )
             raise LinkerError(
                 f"{self.folder}: cannot be written ({reason}); what was added before is safe: {remedy}, it resumes "
@@ -188,7 +190,7 @@ class Store:
             LinkerError: if they cannot be written.
         """
         with self.write_errors():
-            self._seal.take()
+            self._checksums.record()
 
     def sweep(self) -> None:
         """Remove files of interrupted appends; for the writer, before it appends."""

@@ -35,7 +35,7 @@ class ArticlesAndPosts(PairReader):
         self.on_error, self.errors_dir = on_error, errors_dir
 
     def read(self) -> LinkedPosts:
-        """Read all articles and posts, in file order.
+        """Return all articles and posts, in file order.
 
         Raises:
             DataError: if a file is unreadable or has bad lines (in strict mode), or articles or links are missing.

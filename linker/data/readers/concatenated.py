@@ -16,6 +16,9 @@ class Concatenated(PairReader):
     Args:
         readers: one reader per data set.
         prefixes: one text per reader, put before all its ids; for data sets that use the same ids.
+
+    Raises:
+        ConfigError: if the numbers of readers and prefixes differ.
     """
 
     def __init__(self, readers: list[PairReader], prefixes: list[str] | None = None) -> None:
@@ -25,7 +28,7 @@ class Concatenated(PairReader):
         self.prefixes = prefixes or [""] * len(readers)
 
     def read(self) -> LinkedPosts:
-        """Read all articles and posts, reader by reader.
+        """Return all articles and posts, reader by reader.
 
         Raises:
             DataError: if an id is in two data sets; see also the readers.

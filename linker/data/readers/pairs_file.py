@@ -46,7 +46,7 @@ class SingleFile(PairReader):
         self.on_error, self.errors_dir = on_error, errors_dir
 
     def read(self) -> LinkedPosts:
-        """Read all articles and posts, in file order.
+        """Return all articles and posts, in file order.
 
         Raises:
             DataError: if a file is unreadable or has bad lines (in strict mode), or there is no link.

@@ -10,7 +10,7 @@ class PairReader(Registrable):
     """Reads articles and the posts that discuss them."""
 
     def read(self) -> LinkedPosts:
-        """Read all articles and posts, in file order.
+        """Return all articles and posts, in file order.
 
         Raises:
             DataError: if the data are faulty; the message names file and line.

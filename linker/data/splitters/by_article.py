@@ -21,6 +21,9 @@ class ByArticleSplitter(Splitter):
         test: share of test; 0: no test part.
         seed: random seed of the split.
         keep_stories: keep the articles of a story (column `story`) together, because they share many words.
+
+    Raises:
+        ConfigError: if the shares do not sum to 1.
     """
 
     def __init__(
@@ -39,7 +42,7 @@ class ByArticleSplitter(Splitter):
         self.seed, self.keep_stories = seed, keep_stories
 
     def split(self, data: LinkedPosts) -> Splits:
-        """Split the data.
+        """Return the parts of the data.
 
         Raises:
             DataError: if a part would have no link.

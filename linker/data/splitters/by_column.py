@@ -21,6 +21,9 @@ class ByColumnSplitter(Splitter):
         train: value or values of `split` for train.
         dev: value or values for dev; null: no dev part.
         test: value or values for test; null: no test part.
+
+    Raises:
+        ConfigError: if a value is assigned to two parts.
     """
 
     def __init__(
@@ -36,7 +39,7 @@ class ByColumnSplitter(Splitter):
             raise ConfigError(f"splitter by_column: {twice[0]!r} is assigned to two parts; assign it to one")
 
     def split(self, data: LinkedPosts) -> Splits:
-        """Split the data.
+        """Return the parts of the data.
 
         Raises:
             DataError: if no row has a value, a part would have no link, or a post and its articles are in different

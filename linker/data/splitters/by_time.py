@@ -19,6 +19,9 @@ class ByTimeSplitter(Splitter):
     Args:
         dev: date when dev begins ("2014-07-01"), or its share of the articles (0.1).
         test: date when test begins, or its share (the newest articles); null: no test part.
+
+    Raises:
+        ConfigError: if a date or share is invalid, or one is a date and the other a share.
     """
 
     def __init__(self, dev: str | float = 0.1, test: str | float | None = None) -> None:
@@ -30,7 +33,7 @@ class ByTimeSplitter(Splitter):
         self.test: datetime | float | None = None if test is None else _date_or_share("test", test)
 
     def split(self, data: LinkedPosts) -> Splits:
-        """Split the data.
+        """Return the parts of the data.
 
         Raises:
             DataError: if an article has no date, or a part would have no link.

@@ -30,7 +30,7 @@ class Splitter(Registrable):
     """Assigns articles and posts to train, dev and test; no post is in two parts."""
 
     def split(self, data: LinkedPosts) -> Splits:
-        """Split the data.
+        """Return the parts of the data.
 
         Raises:
             DataError: if a part would have no link, or the data lack what the splitter needs.
@@ -100,11 +100,6 @@ def require_links(part: LinkedPosts, name: str) -> LinkedPosts:
     if not any(post.article_ids for post in part.posts):
         raise DataError(f"the part {name} would have no link; change the splitter's settings")
     return part
-
-
-def tell(message: str) -> None:
-    """Say on standard error what the division did that one might not expect."""
-    warn(message)
 
 
 def _links(posts: Iterable[Post]) -> int:

@@ -82,7 +82,7 @@ class SocialTokenizer(Tokenizer):
         return " ".join(map(self._normal_forms.__getitem__, _TOKEN.findall(text))).split()
 
     def normal_form(self, piece: str) -> str:
-        """Return the tokens of one piece of text, separated by spaces; empty if it is dropped."""
+        """Return the tokens of a `piece` of text, separated by spaces; empty if it is dropped."""
         if _IS_LINK.fullmatch(piece):
             return "<url>"
         first = piece[0]

@@ -1,6 +1,6 @@
 """The retrieval field's metrics: every article is a query, all posts are ranked for it.
 
-Defined as trec_eval defines them, and equal to it: scores are compared as float32, tied posts stand in
+Defined as trec_eval defines them, and equal to it: scores are compared as float32, tied posts are in
 *descending* order of their ids (by code point), a post is relevant where relevance is above 0, and nDCG takes
 the label itself as gain. Every metric takes `ranked`, the relevance of all posts in the order of their ranks
 (articles × posts), and gives one value per article, NaN for an article without relevant posts.

@@ -40,10 +40,10 @@ class SiameseModel(nn.Module, EmbeddingModel):
         max_article_tokens: int,
         max_post_tokens: int,
         similarity: Similarity,
-        title_share: float = 0.0,
+        title_weight: float = 0.0,
     ) -> None:
         super().__init__()
-        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_share)
+        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight)
 
     @property
     def output_dim(self) -> int:
@@ -61,7 +61,7 @@ class SiameseModel(nn.Module, EmbeddingModel):
         raise NotImplementedError
 
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
-        """Embed texts: float, texts × output_dim; of unit length if `similarity` is `cosine`."""
+        """Return the embeddings of texts: float, texts × output_dim; of unit length if `similarity` is `cosine`."""
         raise NotImplementedError
 
     def _collate(self, texts: Sequence[EncodedText]) -> Any:

@@ -55,13 +55,13 @@ class TransformerModel(SiameseModel):
         similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative distance.
         layers: indices of the layers to keep, from 0; null: all. Two of six layers are three times as fast; distill
             the full network into them with the recipes of `configs/students`.
-        title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the whole
+        title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the whole
             article.
         precision: precision of the network during inference (for training see `trainer.precision`). `auto`: bfloat16 if
             the processor multiplies it natively, which is 2.7 times as fast, else float32.
     """
 
-    keys_without_weights = frozenset({"path", "title_share", "precision", "normalization"})
+    keys_without_weights = frozenset({"path", "title_weight", "precision", "normalization"})
 
     network: Any
     # About two thousand posts, a few seconds on a CPU between updates of the progress bar. Half as many take 5 to 8 %
@@ -77,10 +77,10 @@ class TransformerModel(SiameseModel):
         normalization: Literal["none", "bertweet", "hashtags"] = "none",
         similarity: Similarity = "cosine",
         layers: list[int] | None = None,
-        title_share: float = 0.0,
+        title_weight: float = 0.0,
         precision: Literal["auto", "float32"] = "float32",
     ) -> None:
-        super().__init__(max_article_tokens, max_post_tokens, similarity, title_share)
+        super().__init__(max_article_tokens, max_post_tokens, similarity, title_weight)
         self.layers, self.precision = layers, precision
         self.path, self.pooling, self.normalization = path, pooling, normalization
         self.tokenizer: Any = None

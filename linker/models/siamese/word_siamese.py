@@ -46,11 +46,11 @@ class WordSiamese(SiameseModel):
         max_article_tokens: articles are truncated to this many tokens; 1,000 in the paper.
         max_post_tokens: posts are truncated to this many tokens.
         similarity: `cosine` of the embeddings (the loss sees unit length), or `euclidean`, their negative distance.
-        title_share: weight of the title in an article's embedding when posts are scored; the rest is that of the whole
+        title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the whole
             article.
     """
 
-    keys_without_weights = frozenset({"vectors", "title_share"})
+    keys_without_weights = frozenset({"vectors", "title_weight"})
 
     vocabulary: Vocabulary
     embedder: Embedder
@@ -66,10 +66,10 @@ class WordSiamese(SiameseModel):
         max_article_tokens: int = 1000,
         max_post_tokens: int = 200,
         similarity: Similarity = "cosine",
-        title_share: float = 0.0,
+        title_weight: float = 0.0,
     ) -> None:
         at_least(1, min_count=min_count)
-        super().__init__(max_article_tokens, max_post_tokens, similarity, title_share)
+        super().__init__(max_article_tokens, max_post_tokens, similarity, title_weight)
         self._lazy_encoder, self._lazy_embedder = encoder, embedder
         self.tokenizer, self.vectors, self.min_count = tokenizer, vectors, min_count
         self.coverage: Coverage | None = None

@@ -20,5 +20,5 @@ class Embedder(nn.Module, Registrable):
     output_dim: int
 
     def forward(self, batch: TokenBatch) -> Tensor:
-        """Embed the distinct words of a batch: float, distinct words × output_dim."""
+        """Return the vectors of the batch: float, distinct words × output_dim."""
         raise NotImplementedError

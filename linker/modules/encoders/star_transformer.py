@@ -84,7 +84,12 @@ class StarTransformerEncoder(Encoder):
         return self.encode_with_attention(tokens, lengths)[1].mean(-1)
 
     def encode_with_attention(self, tokens: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Encode a batch; returns embeddings (texts × dim) and the relay's last attention weights (tokens × heads)."""
+        """Return embeddings (texts × dim) and the relay's last attention weights (tokens × heads); see `forward`.
+
+        Args:
+            tokens: as for `forward`.
+            lengths: as for `forward`.
+        """
         return self._encode(self.per_word(tokens), None, lengths)
 
     @override

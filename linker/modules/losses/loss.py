@@ -20,7 +20,7 @@ class Loss(nn.Module, Registrable):
     counts: Literal["pairs", "triplets", "texts"] = "pairs"
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
-        """Compute the loss, a scalar.
+        """Return the loss, a scalar.
 
         Args:
             articles: float, A × D; of unit length if the model's similarity is `cosine`.

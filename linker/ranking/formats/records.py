@@ -24,8 +24,8 @@ def record(ranked: RankedPost) -> dict[str, Any]:
     """Return a ranked post as JSON values: rank, score, id, text, other known fields, and its extra fields.
 
     An extra field whose name is taken gets `post_` before it. `copies` is the number of near-duplicates that the post
-    stands for. `probability` is there where it is known, `article_words` and `post_words` if explanations were asked
-    for, as [word, weight] pairs.
+    represents. `probability` is present if it is known, `article_words` and `post_words` (as [word, weight] pairs) if
+    explanations were requested.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}

@@ -79,7 +79,9 @@ class Checkpointer:
             )
         if self._has_model():
             more = (
-                "train it further with --resume --changed-config -o trainer.epochs=N, " if checkpoint else ""
+                "train it further with --resume --allow-config-change -o trainer.epochs=N, "
+                if checkpoint
+                else ""
             )
             raise LinkerError(
                 f"{self.out}: already exists; {more}replace it with --overwrite, or choose another folder with --out"
@@ -258,7 +260,7 @@ class Checkpointer:
             shown = "\n  ".join(changes[:SHOWN] + more)
             raise ConfigError(
                 f"{self.out}: cannot resume, the config has changed since the run started:\n  {shown}\n"
-                "Undo the change, allow it with --changed-config, or start again with --overwrite"
+                "Undo the change, allow it with --allow-config-change, or start again with --overwrite"
             )
         count = f" with {len(changes)} changes of the config" if changes else ""
         info(f"resuming {self._found.position}{count}")

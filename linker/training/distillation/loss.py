@@ -57,14 +57,14 @@ class DistillationLoss(Loss):
         self.dev_targets = torch.zeros(0)  # (dev posts, dim)
 
     def cached_teacher(self, folder: Path, workers: DistributedContext) -> CachedTeacher:
-        """Load the teacher and its cache.
+        """Return the teacher with its cache.
 
         Args:
             folder: of the cache, if the config names none.
             workers: the processes of the run, which share the encoding.
 
         Raises:
-            ModelError: if there is no such teacher.
+            ModelError: if the teacher is not found.
         """
         model = Teacher(self.teacher)
         return CachedTeacher(Path(self.cache) if self.cache else folder, model.name, model.encode, workers)

@@ -92,5 +92,5 @@ def _wait(processes: list[subprocess.Popen], store: TCPStore) -> int:
 
 def _how(code: int) -> str:
     name = signal.Signals(-code).name
-    hint = " (by hand, or by the system for want of memory)" if code == -signal.SIGKILL else ""
+    hint = " (manually, or by the system because memory ran out)" if code == -signal.SIGKILL else ""
     return f"was ended by {name}{hint}"

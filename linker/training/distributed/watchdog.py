@@ -119,7 +119,7 @@ class Watchdog:
                 self._answered = time.monotonic()
             looked = time.monotonic()
             if looked - self._answered > SILENCE_SECONDS:
-                self._tell(f"no answer from the rendezvous store for {SILENCE_SECONDS:.0f} s")
+                self._report(f"no answer from the rendezvous store for {SILENCE_SECONDS:.0f} s")
                 os._exit(1)
 
     def _leave(self) -> None:
@@ -137,11 +137,11 @@ class Watchdog:
 
     def _end(self, cause: str) -> None:
         if not self._ended.is_set() and self.claim(cause):
-            self._tell(cause)
+            self._report(cause)
             self.linger()
         os._exit(1)
 
-    def _tell(self, cause: str) -> None:
+    def _report(self, cause: str) -> None:
         doing = self._doing()
         where = (
             f"; process {self._place.rank} of {self._place.size} reports this, in {doing}" if doing else ""

@@ -1,4 +1,4 @@
-// Labelling: one post after another.
+// Labeling: one post after another.
 
 import { articlePanel } from "./article.js";
 import { counted, el, LABELS, say, segments, shownTime, words } from "./dom.js";
@@ -11,7 +11,7 @@ export class LabelView {
   /**
    * @param session  what the server says of the session
    * @param queue  where labels go
-   * @param alone  a function: is the page for labelling what the keys are for now?
+   * @param alone  a function: is the page for labeling what the keys are for now?
    */
   constructor(session, queue) {
     this.queue = queue;

@@ -16,24 +16,24 @@ export function progressPanel() {
 
   function show(status) {
     const { estimate, decision } = status;
-    const share = status.posts ? status.labelled / status.posts : 0;
+    const share = status.posts ? status.labeled / status.posts : 0;
     const bar = el("span");
     bar.style.width = `${(100 * share).toFixed(2)}%`;
-    short.textContent = `${whole(status.relevant)} relevant · ${whole(status.labelled)} of ${whole(status.posts)}`
+    short.textContent = `${whole(status.relevant)} relevant · ${whole(status.labeled)} of ${whole(status.posts)}`
       + (decision.stop ? " · you may stop" : "");
     body.replaceChildren(...[
       el("dl", { class: "figures" },
         el("div", {}, el("dt", {}, "Relevant found"), el("dd", { id: "found" }, whole(status.relevant))),
-        el("div", {}, el("dt", {}, "Labeled"), el("dd", { id: "labelled" }, whole(status.labelled), el("small", {}, ` of ${whole(status.posts)}`)))),
-      el("div", { class: "meter", role: "progressbar", "aria-label": "Labelled", "aria-valuemin": 0, "aria-valuemax": status.posts,
-        "aria-valuenow": status.labelled }, bar),
+        el("div", {}, el("dt", {}, "Labeled"), el("dd", { id: "labeled" }, whole(status.labeled), el("small", {}, ` of ${whole(status.posts)}`)))),
+      el("div", { class: "meter", role: "progressbar", "aria-label": "Labeled", "aria-valuemin": 0, "aria-valuemax": status.posts,
+        "aria-valuenow": status.labeled }, bar),
       el("p", { class: "eyebrow" }, "Found so far"),
-      curve(status.curve, status.labelled),
+      curve(status.curve, status.labeled),
       el("div", { class: "block" },
         el("p", { class: "eyebrow" }, "Relevant posts left"),
-        el("p", { class: "left", id: "left" }, status.labelled ? `≈ ${whole(estimate.middle)}` : "?",
+        el("p", { class: "left", id: "left" }, status.labeled ? `≈ ${whole(estimate.middle)}` : "?",
           el("small", {}, ` (${range(estimate)})`)),
-        interval(status.relevant, estimate, status.labelled > 0),
+        interval(status.relevant, estimate, status.labeled > 0),
         el("p", { class: "muted" }, sentence(estimate.basis))),
       el("div", { class: decision.stop ? "decision stop" : "decision", id: "decision" },
         el("strong", {}, decision.stop ? "You may stop" : "Continue"), el("p", { class: "muted" }, sentence(decision.reason))),
@@ -54,7 +54,7 @@ function others(status) {
   const lines = [];
   if (status.per_hour) lines.push(["Labels per hour", whole(status.per_hour)]);
   if (status.skipped) lines.push(["Skipped", whole(status.skipped)]);
-  if (status.copies_labelled) lines.push(["Near-duplicates labeled with them", whole(status.copies_labelled)]);
+  if (status.copies_labeled) lines.push(["Near-duplicates labeled with them", whole(status.copies_labeled)]);
   if (status.disputed) lines.push(["Annotators disagree on", counted(status.disputed, "post")]);
   if (people.length > 1) lines.push(...people.map(([name, count]) => [name, whole(count)]));
   if (!lines.length && !status.problem) return null;

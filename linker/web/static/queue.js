@@ -122,7 +122,7 @@ export class Queue {
       else this.heard.done?.(action, done.post);
     }
     this.heard.status(answer.status);
-    // What was labelled meanwhile may be among these suggestions: then the next exchange brings others.
+    // What was labeled meanwhile may be among these suggestions: then the next exchange brings others.
     if (!this.waiting) this.heard.suggestions(answer.next);
   }
 

@@ -1,4 +1,4 @@
-// Runs before the page is drawn, so that it does not flash in the other colours.
+// Runs before the page is drawn, so that it does not flash in the other colors.
 (() => {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const kept = () => {

@@ -1,4 +1,4 @@
-"""Labels written for a tool and read back are the same labels; files that cannot be are told by line."""
+"""Labels written for a tool and read back are the same labels; errors name the line."""
 
 import csv
 import json
@@ -147,7 +147,7 @@ def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
         ("argilla", '[{"id": "1", "responses": {"label": [3]}}]', "record 1: label: not a JSON object"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(name: str, content: str, told: str, tmp_path: Path) -> None:
+def test_errors_are_reported_with_its_line(name: str, content: str, told: str, tmp_path: Path) -> None:
     path = tmp_path / "labels"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=re.escape(told)) as raised:
@@ -156,7 +156,7 @@ def test_what_is_wrong_is_told_with_its_line(name: str, content: str, told: str,
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_other_encodings_and_missing_files_are_told(name: str, tmp_path: Path) -> None:
+def test_other_encodings_and_missing_files_are_reported(name: str, tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"post_id,label\n\xe4,not\n")
     with pytest.raises(DataError, match=r"line 2: not UTF-8"):
         read(tmp_path / "latin", name)
@@ -164,7 +164,7 @@ def test_other_encodings_and_missing_files_are_told(name: str, tmp_path: Path) -
         read(tmp_path / "nowhere", name)
 
 
-def test_a_label_given_anew_in_prodigy_has_the_new_time(tmp_path: Path) -> None:
+def test_a_label_given_again_in_prodigy_has_the_new_time(tmp_path: Path) -> None:
     path = tmp_path / "labels.jsonl"
     write(path, "prodigy", [LabeledPost(Post("1", "x"), "a", 0.5, "not", "anna", None, NOON)])
     task = json.loads(path.read_text())
@@ -190,7 +190,7 @@ def test_prodigys_choices(tmp_path: Path) -> None:
     ]
 
 
-def test_label_studio_sorts_by_scores_between_0_and_1_and_is_told_no_label(tmp_path: Path) -> None:
+def test_label_studio_sorts_by_scores_between_0_and_1_and_has_no_label(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
     scores = [-3.0, 40.0, 8.0]
     posts = [LabeledPost(Post(str(score), "x"), "a", score) for score in scores]

@@ -17,14 +17,14 @@ from tests.helpers.pools import REST, VectorModel, planted
 
 CONFIGS = [
     *QueryStrategy.available(),
-    {"type": "learning", "query": "uncertainty"},
-    {"type": "learning", "exploration": 0.3},
-    {"type": "learning", "classifier": "logistic_regression"},
-    {"type": "learning", "presumed": 0},
+    {"type": "active_learning", "query": "uncertainty"},
+    {"type": "active_learning", "exploration": 0.3},
+    {"type": "active_learning", "classifier": "logistic_regression"},
+    {"type": "active_learning", "pseudo_negatives": 0},
 ]
 
 
-def labelled(places: list[int], relevant: list[bool]) -> Labels:
+def labeled(places: list[int], relevant: list[bool]) -> Labels:
     return Labels(
         np.array(places, dtype=np.int64), np.array(relevant, dtype=bool), np.zeros(len(places), dtype=bool)
     )
@@ -32,14 +32,14 @@ def labelled(places: list[int], relevant: list[bool]) -> Labels:
 
 def test_all_strategies_are_there() -> None:
     assert set(QueryStrategy.available()) >= {
-        *("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
+        *("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning")
     }
     assert type(build(QueryStrategy, {})).__name__ == "ActiveLearningStrategy"
 
 
 @pytest.mark.parametrize("with_vectors", [False, True])
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
-def test_an_order_holds_all_unlabelled_posts_once_and_is_repeatable(
+def test_an_order_holds_all_unlabeled_posts_once_and_is_repeatable(
     config: object, with_vectors: bool
 ) -> None:
     task = planted(1, 80, model=VectorModel() if with_vectors else None)
@@ -47,7 +47,7 @@ def test_an_order_holds_all_unlabelled_posts_once_and_is_repeatable(
     size = len(task.pool)
     for places in ([], [5], [5, 70, 11, 12], list(range(size - 1)), list(range(size))):
         for values in (task.relevant[places], np.zeros(len(places), bool), np.ones(len(places), bool)):
-            labels = labelled(places, list(values))
+            labels = labeled(places, list(values))
             order = strategy.order(task.pool, labels, np.random.default_rng(3))
             assert order.dtype == np.int64
             assert sorted(order.tolist()) == sorted(set(range(size)) - set(places))
@@ -60,9 +60,7 @@ def test_texts_without_words(config: object) -> None:
     pool = build_pool(
         [Article("a", "!!!")], [Post(str(i), text) for i, text in enumerate("🎉🎊🎈😀😡😴")], BM25Model()
     )
-    order = build(QueryStrategy, config).order(
-        pool, labelled([2, 4], [True, False]), np.random.default_rng(1)
-    )
+    order = build(QueryStrategy, config).order(pool, labeled([2, 4], [True, False]), np.random.default_rng(1))
     assert sorted(order.tolist()) == [0, 1, 3, 5]
 
 
@@ -85,7 +83,7 @@ def test_orders_by_scores_against_their_definition() -> None:
 
 def test_rocchio_against_its_formula() -> None:
     pool = planted(3, 50).pool
-    labels = labelled([4, 9, 30], [True, False, True])
+    labels = labeled([4, 9, 30], [True, False, True])
     query = (
         pool.article_words.toarray()[0]
         + 0.75 * pool.words[[4, 30]].toarray().mean(axis=0)
@@ -96,7 +94,7 @@ def test_rocchio_against_its_formula() -> None:
     assert expected[order] == pytest.approx(np.sort(np.delete(expected, [4, 9, 30]))[::-1], abs=1e-5)
 
 
-@pytest.mark.parametrize("name", ["learning", "rocchio"])
+@pytest.mark.parametrize("name", ["active_learning", "rocchio"])
 def test_learning_finds_planted_posts_sooner_than_random_and_than_the_seed_alone(name: str) -> None:
     needed: dict[str, list[int]] = {"random": [], "lexical": [], name: []}
     for seed in range(5):
@@ -119,8 +117,8 @@ def test_labels_turn_the_order() -> None:
     kinds = np.array(["apple" in post.text for post in pool.posts])
     places = [*np.flatnonzero(kinds)[:4].tolist(), *np.flatnonzero(~kinds)[:4].tolist()]
     for wanted in (True, False):
-        labels = labelled(places, [bool(kinds[place]) == wanted for place in places])
-        strategy = build(QueryStrategy, {"type": "learning", "presumed": 0})
+        labels = labeled(places, [bool(kinds[place]) == wanted for place in places])
+        strategy = build(QueryStrategy, {"type": "active_learning", "pseudo_negatives": 0})
         order = strategy.order(pool, labels, np.random.default_rng(1))
         half = order[: np.sum(kinds[order] == wanted)]
         assert (kinds[half] == wanted).mean() > 0.9
@@ -128,15 +126,17 @@ def test_labels_turn_the_order() -> None:
 
 def test_exploration_draws_its_share_from_the_whole_order() -> None:
     task = planted(4, 400)
-    labels = labelled([0, 1], [True, False])
-    plain = build(QueryStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    labels = labeled([0, 1], [True, False])
+    plain = (
+        build(QueryStrategy, "active_learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    )
     place = {post: i for i, post in enumerate(plain)}
-    mixed = build(QueryStrategy, {"type": "learning", "exploration": 0.25}).order(
+    mixed = build(QueryStrategy, {"type": "active_learning", "exploration": 0.25}).order(
         task.pool, labels, np.random.default_rng(1)
     )
     positions = np.array([place[post] for post in mixed.tolist()])
     early = positions[:100]
-    # A quarter comes from anywhere: so about a fifth lies behind the first 133 of the plain order.
+    # A quarter is sampled, so about a fifth comes from after the first 133 of the plain order.
     assert 10 <= (early > 140).sum() <= 30
     stayed = np.array([p for p in early if p <= 140])
     assert (np.diff(stayed) > 0).mean() > 0.6
@@ -145,9 +145,9 @@ def test_exploration_draws_its_share_from_the_whole_order() -> None:
 def test_uncertainty_asks_near_the_border() -> None:
     task = planted(5, 200)
     places = [int(np.flatnonzero(task.relevant)[0]), *np.flatnonzero(~task.relevant)[:4].tolist()]
-    labels = labelled(places, [True, False, False, False, False])
-    near = build(QueryStrategy, {"type": "learning", "query": "uncertainty"})
-    best = build(QueryStrategy, "learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
+    labels = labeled(places, [True, False, False, False, False])
+    near = build(QueryStrategy, {"type": "active_learning", "query": "uncertainty"})
+    best = build(QueryStrategy, "active_learning").order(task.pool, labels, np.random.default_rng(1)).tolist()
     order = near.order(task.pool, labels, np.random.default_rng(1)).tolist()
     # Both ends of the order by relevance are certain, so the last one asked for is one of the two.
     assert order[-1] in (best[0], best[-1])
@@ -155,6 +155,6 @@ def test_uncertainty_asks_near_the_border() -> None:
 
 
 def test_wrong_settings_are_refused() -> None:
-    for config in ({"exploration": 2}, {"cost": 0}, {"presumed": -1}, {"query": "guess"}):
+    for config in ({"exploration": 2}, {"cost": 0}, {"pseudo_negatives": -1}, {"query": "guess"}):
         with pytest.raises(Exception, match=next(iter(config))):
-            build(QueryStrategy, {"type": "learning", **config})
+            build(QueryStrategy, {"type": "active_learning", **config})

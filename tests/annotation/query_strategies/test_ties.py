@@ -30,7 +30,7 @@ from tests.helpers.pools import VectorModel
 from tests.helpers.sessions import ARTICLE, POSTS
 
 WORDS = ["ferry", "reef", "crew", "rain", "goal", "song", "tea", "cat"]
-CONFIGS = [*QueryStrategy.available(), {"type": "learning", "exploration": 0.3, "presumed": 9}]
+CONFIGS = [*QueryStrategy.available(), {"type": "active_learning", "exploration": 0.3, "pseudo_negatives": 9}]
 MODELS = [BM25Model(), TfidfModel(), EnsembleModel([VectorModel(), TfidfModel()])]
 
 
@@ -46,8 +46,8 @@ def task_of(posts: Sequence[Post], model: Model | None = None) -> Task:
     return Task.of("ferry", build_pool([article], posts, model or BM25Model()), relevant)
 
 
-def labelled(task: Task, config: object, seed: int) -> list[str]:
-    """The ids of the posts in the order in which they are labelled, by a rule that samples two at random."""
+def labeled(task: Task, config: object, seed: int) -> list[str]:
+    """The ids of the posts in the order in which they are labeled, by a rule that samples two at random."""
     run = simulate(task, build(QueryStrategy, config), seed, 0.3, BreakRule())
     return [task.pool.posts[place].id for place in run.labels.posts.tolist()]
 
@@ -55,18 +55,20 @@ def labelled(task: Task, config: object, seed: int) -> list[str]:
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
 @settings(deadline=None, max_examples=5)
 @given(shuffling=st.randoms(use_true_random=False), model=st.sampled_from(MODELS), seed=st.integers(0, 99))
-def test_shuffled_files_are_labelled_in_the_same_order(
+def test_shuffled_files_are_labeled_in_the_same_order(
     config: object, shuffling: random.Random, model: Model, seed: int
 ) -> None:
     posts = crowd()
     task = task_of(posts, model)
     shuffling.shuffle(posts)
     other = task_of(posts, model)
-    assert labelled(other, config, seed) == labelled(task, config, seed)
+    assert labeled(other, config, seed) == labeled(task, config, seed)
     assert (other.total, other.posts, other.disagreeing) == (task.total, task.posts, task.disagreeing)
 
 
-@pytest.mark.parametrize("name", ["keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning"])
+@pytest.mark.parametrize(
+    "name", ["keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "active_learning"]
+)
 def test_posts_with_equal_scores_take_as_many_labels_as_chance(name: str) -> None:
     # No word of the article is in any post: an ordering knows nothing before the first find.
     posts = [Post(f"{'yes' if i < 8 else 'zno'}-{i}", f"post{i} word{i} thing{i} none{i}") for i in range(80)]
@@ -135,7 +137,7 @@ def test_a_session_hands_out_posts_by_seed_and_not_by_file(tmp_path: Path) -> No
     assert suggested(tmp_path / "c", 14, POSTS) != first
 
 
-@pytest.mark.parametrize("strategy", ["keywords", "learning"])
+@pytest.mark.parametrize("strategy", ["keywords", "active_learning"])
 def test_the_order_of_a_session_is_the_same_after_a_restart(tmp_path: Path, strategy: str) -> None:
     folder = tmp_path / "job"
     Session.create(folder, [ARTICLE], POSTS, "bm25", strategy=strategy, background=False).close()
@@ -160,14 +162,14 @@ def test_an_ordering_that_does_not_learn_keeps_ties_whichever_labels_it_knows(tm
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_session_from_before_this_rule_goes_on(tmp_path: Path, kept: bool) -> None:
+def test_a_session_from_before_this_rule_continues(tmp_path: Path, kept: bool) -> None:
     # Written when pools and ties had the order of the file: p8, p7, …, p1.
     shutil.copytree(Path(__file__).parents[2] / "golden" / "annotation" / "session", tmp_path / "job")
     if not kept:
         (tmp_path / "job" / ORDER).unlink()
     with Session.open(tmp_path / "job", background=False) as session:
         assert [post.id for post in session.pool.posts] == ["p8", "p7", "p6", "p5", "p4", "p3", "p1"]
-        assert (session.status().labelled, session.status().relevant) == (2, 1)
+        assert (session.status().labeled, session.status().relevant) == (2, 1)
         first = session.next("kim")[0].post.id
         assert first == "p8" if kept else first in {"p8", "p6", "p5", "p4", "p1"}
         shown = []

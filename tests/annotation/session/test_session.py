@@ -72,7 +72,7 @@ def test_a_suggestion_shows_what_counts(session: Session) -> None:
     assert {word for word, _ in shown.article_words} >= words
 
 
-def test_the_next_post_stays_until_it_is_labelled(session: Session) -> None:
+def test_the_next_post_stays_until_it_is_labeled(session: Session) -> None:
     first = session.next("kim")
     assert session.next("kim") == first
     assert Session.open(session.folder).next("kim") == first
@@ -88,8 +88,8 @@ def test_all_posts_come_once_and_then_none(session: Session) -> None:
         session.label("kim", seen[-1], "relevant" if "bridge" in suggestions[0].post.text else "not")
     assert sorted(seen) == sorted(post.id for post in session.pool.posts)
     status = session.status()
-    assert status.labelled == status.posts == 40
-    assert status.copies_labelled == 1
+    assert status.labeled == status.posts == 40
+    assert status.copies_labeled == 1
     assert status.relevant == 10
     assert status.curve[-1] == 10
     assert status.decision.stop
@@ -130,7 +130,7 @@ def test_overlap_is_a_share_of_the_posts(tmp_path: Path) -> None:
     assert 4 <= counts["lee"] <= 20
 
 
-def test_a_post_that_lies_before_somebody_who_left_goes_to_others(
+def test_a_post_that_is_assigned_to_somebody_who_left_goes_to_others(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = next_id(session, "kim")
@@ -138,7 +138,7 @@ def test_a_post_that_lies_before_somebody_who_left_goes_to_others(
     later = datetime.now(timezone.utc) + timedelta(minutes=31)
     monkeypatch.setattr(session_module, "now", lambda: later)
     assert next_id(session, "max") == first
-    # Whoever comes back after it was labelled gets another.
+    # Whoever comes back after it was labeled gets another.
     session.label("max", first, "relevant")
     assert next_id(session, "kim") != first
 
@@ -149,9 +149,9 @@ def test_skipped_posts_go_to_others_and_count_as_no_label(session: Session) -> N
     assert next_id(session) != first
     assert next_id(session, "lee") == first
     status = session.status()
-    assert (status.labelled, status.skipped, status.curve) == (0, 1, [])
+    assert (status.labeled, status.skipped, status.curve) == (0, 1, [])
     session.label("lee", first, "relevant")
-    assert (session.status().labelled, session.status().skipped) == (1, 0)
+    assert (session.status().labeled, session.status().skipped) == (1, 0)
 
 
 def test_undo_goes_back_step_by_step(session: Session) -> None:
@@ -162,7 +162,7 @@ def test_undo_goes_back_step_by_step(session: Session) -> None:
     waiting = next_id(session)
     assert session.undo("lee") is None
     assert [session.undo("kim") for _ in range(4)] == [ids[2], ids[1], ids[0], None]
-    assert session.status().labelled == session.status().skipped == 0
+    assert session.status().labeled == session.status().skipped == 0
     assert session.status().annotators == {}
     assert [one.post.id for one in session.next("kim", 4)] == [*ids, waiting]
 
@@ -174,7 +174,7 @@ def test_undo_of_a_changed_label_brings_the_first_back(session: Session) -> None
     assert session.undo("kim") == "p0"
     assert session.status().relevant == 1
     assert session.undo("kim") == "p0"
-    assert session.status().labelled == 0
+    assert session.status().labeled == 0
 
 
 def test_undone_posts_are_not_lost_when_the_order_did_not_have_them(
@@ -189,7 +189,7 @@ def test_undone_posts_are_not_lost_when_the_order_did_not_have_them(
     assert next_id(session, "lee") == first
 
 
-def test_an_undone_post_lies_before_one_annotator_only(session: Session) -> None:
+def test_an_undone_post_is_assigned_to_one_annotator_only(session: Session) -> None:
     first = next_id(session, "kim")
     session.label("lee", first, "relevant")  # from the list
     session.undo("lee")
@@ -197,11 +197,11 @@ def test_an_undone_post_lies_before_one_annotator_only(session: Session) -> None
     assert next_id(session, "lee") == first
 
 
-def test_a_copy_stands_for_its_post(session: Session) -> None:
+def test_a_copy_inherits_its_label(session: Session) -> None:
     session.label("kim", "p0copy", "relevant")
     assert "p0" not in [one.post.id for one in session.next("kim", 50)]
-    assert session.status().copies_labelled == 1
-    by_id = {record.post.id: record for record in session.labelled()}
+    assert session.status().copies_labeled == 1
+    by_id = {record.post.id: record for record in session.labeled()}
     assert (by_id["p0"].value, by_id["p0copy"].value) == ("relevant", "relevant")
 
 
@@ -210,7 +210,7 @@ def test_notes_are_kept(session: Session) -> None:
     session.note("kim", first, "ask Lee")
     assert Session.open(session.folder).next("kim")[0].note == "ask Lee"
     session.label("kim", first, "not", "no: another bridge")
-    records = {record.post.id: record for record in session.labelled()}
+    records = {record.post.id: record for record in session.labeled()}
     assert records[first].note == "no: another bridge"
     session.undo("kim")
     assert session.next("kim")[0].note == "no: another bridge"
@@ -225,7 +225,7 @@ def test_most_win_and_a_tie_is_listed_and_counts_as_relevant(session: Session) -
     session.resolve("boss", "p0", "relevant")
     assert session.status().relevant == 1
     assert session.status().annotators == {"kim": 1, "lee": 1, "max": 1}
-    assert {r.value for r in session.labelled(resolved=True) if r.post.id == "p0"} == {"relevant"}
+    assert {r.value for r in session.labeled(resolved=True) if r.post.id == "p0"} == {"relevant"}
     session.resolve("boss", "p0", "skip")
     assert session.status().relevant == 0
 
@@ -294,7 +294,7 @@ def test_nobody_waits_for_the_order(session: Session) -> None:
     assert len(slow.calls) <= 2
     assert slow.calls[-1] == 6
     assert next_id(session) == "p39"
-    # The next process goes on in the order that was computed.
+    # The next process continues in the order that was computed.
     assert [one.post.id for one in Session.open(session.folder).next("lee")] == ["p38"]
 
 
@@ -344,14 +344,14 @@ def test_labels_come_in_from_files_once(session: Session) -> None:
     ]
     with pytest.raises(DataError, match=r"file\.csv, line 2: a label without an annotator"):
         session.import_labels(labels, source="file.csv")
-    assert session.status().labelled == 0
+    assert session.status().labeled == 0
     assert session.import_labels(labels, "kim", "file.csv") == 2
     assert session.import_labels(labels, "kim", "file.csv") == 0
     assert session.status().annotators == {"lee": 1, "kim": 1}
     assert session.undo("kim") is None  # what came from a file is no step of hers
     with pytest.raises(DataError, match=r"file\.csv, line 9: post 'p99' is not in"):
         session.import_labels([labels[0], ImportedLabel("p99", "kim", "not", line=9)], source="file.csv")
-    exported = [r for r in session.labelled() if r.value]
+    exported = [r for r in session.labeled() if r.value]
     assert [(r.post.id, r.annotator, r.value, r.note) for r in exported] == [
         ("p0", "lee", "relevant", "sure"),
         ("p1", "kim", "not", None),
@@ -374,7 +374,7 @@ def test_wrong_names_and_posts(session: Session) -> None:
         with pytest.raises(LinkerError, match="1 to 100 characters"):
             session.next(name)
     assert session.next(" kim ") == session.next("kim")
-    assert session.status().labelled == 0
+    assert session.status().labeled == 0
 
 
 def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Session) -> None:
@@ -396,7 +396,7 @@ def test_a_session_begins_in_an_empty_folder_only(tmp_path: Path, session: Sessi
     assert not (tmp_path / "new").exists()
 
 
-def test_a_start_that_was_killed_is_told_and_can_be_made_again(session: Session, tmp_path: Path) -> None:
+def test_a_start_that_was_killed_is_reported_and_can_be_made_again(session: Session, tmp_path: Path) -> None:
     (session.folder / "session.json").unlink()
     with pytest.raises(DataError, match="its creation was interrupted; create it again"):
         Session.open(session.folder)
@@ -481,7 +481,7 @@ def test_several_articles_and_models_with_vectors(tmp_path: Path) -> None:
     second = Article("pier", "Engineers found cracks in the pier.")
     session = Session.create(tmp_path / "job", [ARTICLE, second], POSTS, "tfidf", strategy="seed_similarity")
     assert session.articles == [ARTICLE, second]
-    assert {record.article_id for record in session.labelled()} == {"bridge+1"}
+    assert {record.article_id for record in session.labeled()} == {"bridge+1"}
 
 
 def test_threads_share_a_session(session: Session) -> None:
@@ -494,8 +494,8 @@ def test_threads_share_a_session(session: Session) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    # A thread ends when all that is left lies before the others; together they label everything, once.
-    assert sum(session.status().annotators.values()) == session.status().labelled == 40
+    # A thread ends when the rest is assigned to the others; together they label everything once.
+    assert sum(session.status().annotators.values()) == session.status().labeled == 40
 
 
 def test_speed_counts_work_not_breaks(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

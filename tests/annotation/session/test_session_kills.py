@@ -102,7 +102,7 @@ def kill_and_look(folder: Path, rounds: int, seed: int) -> None:
 
 
 def take(line: str, children: list[int], acknowledged: dict[str, list[tuple[str, str]]]) -> bool:
-    """Sort what was said; True where a child is ready."""
+    """Sort the lines of output; True if a child is ready."""
     name, *said = line.split()
     if name == "all":
         children.append(int(said[0]))
@@ -154,11 +154,11 @@ def test_a_kill_in_the_middle_of_a_line(folder: Path, cut: int) -> None:
         check=False,
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
-    labelled = done.stdout.split()
+    labeled = done.stdout.split()
     journal = folder / "journal.jsonl"
     assert journal.read_bytes().endswith(b"\n") == (cut == 0)
     session = Session.open(folder)
-    assert {r.post.id for r in session.labelled() if r.annotator == "kim"} >= set(labelled)
+    assert {r.post.id for r in session.labeled() if r.annotator == "kim"} >= set(labeled)
     assert session.status().annotators == {"kim": 3}
     waiting = session.next("kim")[0].post.id
     session.label("kim", waiting, "not")
@@ -196,4 +196,4 @@ def test_processes_label_at_once_and_share_the_posts(tmp_path: Path) -> None:
         process.communicate("go\n", timeout=60)
         assert process.returncode == 0
     status = Session.open(folder).status()
-    assert status.labelled == status.posts == sum(status.annotators.values()) == 40
+    assert status.labeled == status.posts == sum(status.annotators.values()) == 40

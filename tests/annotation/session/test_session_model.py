@@ -45,8 +45,8 @@ class Model(RuleBasedStateMachine):
         mine = self.given.get(name, {})
         assert not set(shown) & set(mine)
         for post in shown:
-            labelled_by = [n for n, given in self.given.items() if given.get(post, "skip") != "skip"]
-            assert len(labelled_by) <= (1 if self.overlap else 0)
+            labeled_by = [n for n, given in self.given.items() if given.get(post, "skip") != "skip"]
+            assert len(labeled_by) <= (1 if self.overlap else 0)
             assert post not in self.resolved
         # The same again until something happens, wherever one looks.
         assert [one.post.id for one in self.open[1 - where].next(name, count)] == shown
@@ -88,8 +88,8 @@ class Model(RuleBasedStateMachine):
             del self.given[name][post]
         else:
             self.given[name][post] = value
-        unlabelled = all(given.get(post, "skip") == "skip" for given in self.given.values())
-        if value is None and unlabelled and post not in self.resolved:
+        unlabeled = all(given.get(post, "skip") == "skip" for given in self.given.values())
+        if value is None and unlabeled and post not in self.resolved:
             assert self.open[where].next(name)[0].post.id == post
         self.before.pop(name, None)
 
@@ -124,9 +124,9 @@ class Model(RuleBasedStateMachine):
         for session in self.open:
             status = session.status()
             assert status.annotators == counted
-            assert status.labelled == len(holds) == len(status.curve)
+            assert status.labeled == len(holds) == len(status.curve)
             assert status.relevant == sum(holds.values())
-            records = session.labelled()
+            records = session.labeled()
             said = {
                 (r.annotator, r.post.id): (r.value, r.note)
                 for r in records
@@ -137,7 +137,7 @@ class Model(RuleBasedStateMachine):
                 for name, given in self.given.items()
                 for post, value in given.items()
             }
-            one_each = {r.post.id: r.value for r in session.labelled(resolved=True)}
+            one_each = {r.post.id: r.value for r in session.labeled(resolved=True)}
             assert {post for post, value in one_each.items() if value in ("relevant", "not")} - {
                 "p0copy"
             } == set(holds)

@@ -21,7 +21,7 @@ TEXTS = (
     "RT @user: ferry aground on the reef http://t.co/x",  # its copy, relevant
     "nice weather on the island today",
     "lifeboat crew saved everyone tonight",  # relevant
-    "lifeboat crew saved everyone tonight!",  # its copy, labelled otherwise
+    "lifeboat crew saved everyone tonight!",  # its copy, labeled otherwise
     "my cat sleeps on my keyboard",
     "my cat sleeps on my keyboard :)",  # a copy that counts as relevant, of one that does not
     "passengers sing songs at the pier hall",  # relevant
@@ -39,7 +39,7 @@ def run_of(task: Task, places: list[int]) -> Run:
     return Run(Labels(order, task.relevant[order], np.zeros(len(order), dtype=bool)))
 
 
-def test_copies_count_as_found_with_the_post_that_stands_for_them() -> None:
+def test_copies_count_as_found_with_the_post_that_represents_them() -> None:
     task = small()
     assert [post.id for post in task.pool.posts] == ["0", "2", "3", "5", "7"]
     assert [[copy.id for copy in copies] for copies in task.pool.copies] == [["1"], [], ["4"], ["6"], []]
@@ -55,7 +55,7 @@ def test_figures_of_a_run_by_hand() -> None:
     assert curve.tolist() == [0, 1, 1, 3, 3, 4]
     assert [labels_to(curve, wanted) for wanted in (0, 1, 2, 3, 4, 5)] == [0, 1, 3, 3, 5, None]
     outcome = Outcome.of(task, "by hand", 0, run, first=3)
-    # 80 % of five are four; the fifth is a copy of a post that is labelled otherwise.
+    # 80 % of five are four; the fifth is a copy of a post that is labeled otherwise.
     assert outcome.labels_to == {0.5: 3, 0.8: 5, 0.9: None, 0.95: None, 1.0: None}
     assert outcome.labels_to_first == 3
     assert outcome.precision_of_first == pytest.approx(2 / 3)
@@ -72,9 +72,9 @@ def test_work_saved_over_sampling() -> None:
     assert work_saved(curve, 100, 20, recall=1.0) == pytest.approx(0.19)
 
 
-def test_every_post_is_labelled_once_and_seeds_decide() -> None:
+def test_every_post_is_labeled_once_and_seeds_decide() -> None:
     task = planted(1, 120)
-    for config in ("random", {"type": "learning", "presumed": 10}):
+    for config in ("random", {"type": "active_learning", "pseudo_negatives": 10}):
         strategy = build(QueryStrategy, config)
         orders = [simulate(task, strategy, seed, growth=0.3).labels.posts.tolist() for seed in (1, 1, 2)]
         assert sorted(orders[0]) == list(range(len(task.pool)))
@@ -121,7 +121,7 @@ class BreakRule(StoppingRule):
 
 def test_rules_stop_and_draw_at_random() -> None:
     task = planted(2, 100)
-    strategy = build(QueryStrategy, "learning")
+    strategy = build(QueryStrategy, "active_learning")
     whole = simulate(task, strategy, 7, 0.2)
     first_draws = set()
     for seed in range(7, 12):
@@ -169,7 +169,7 @@ def test_a_stop_fails_below_the_rules_own_target_or_the_given_one() -> None:
 def test_processes_give_the_same_as_one() -> None:
     tasks = [planted(seed, 40) for seed in (1, 2)]
     plan = Plan(
-        {name: build(QueryStrategy, name) for name in ("random", "learning")},
+        {name: build(QueryStrategy, name) for name in ("random", "active_learning")},
         {"target": build(StoppingRule, {"type": "target", "relevant": 2})},
         seeds=2,
         first=5,

@@ -20,7 +20,7 @@ def test_without_random_labels_only_the_bounds_are_certain() -> None:
     assert estimate(Labels(), 50).high == 50
 
 
-def test_nothing_is_left_when_all_are_labelled() -> None:
+def test_nothing_is_left_when_all_are_labeled() -> None:
     told = estimate(screened([1, 0], [1, 1]), 2)
     assert (told.low, told.middle, told.high) == (0, 0, 0)
 
@@ -29,7 +29,7 @@ def test_without_random_labels_the_middle_continues_the_curve() -> None:
     # 8 finds, then 4: with as many labels to come twice, 2 and 1.
     flags = np.r_[np.ones(8), np.zeros(12), np.ones(4), np.zeros(16)]
     assert estimate(screened(flags, np.zeros(40)), 80).middle == 3
-    # No bend yet: it may go on as it is.
+    # No bend yet: the curve may continue.
     assert estimate(screened(np.tile([1, 0], 20), np.zeros(40)), 80).middle == 20
 
 
@@ -41,7 +41,7 @@ def test_the_middle_is_the_share_of_random_posts_times_the_rest() -> None:
 
 
 def test_what_is_known_bounds_the_interval() -> None:
-    # 12 posts, 10 labelled: whatever the draws say, no more than 2 are left.
+    # 12 posts, 10 labeled: whatever the draws say, no more than 2 are left.
     told = estimate(screened([1] * 10, [1] * 10), 12)
     assert (told.middle, told.high) == (2, 2)
 

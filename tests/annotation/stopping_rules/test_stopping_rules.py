@@ -52,7 +52,7 @@ def no_more_than(failures: int, number: int, rate: float) -> bool:
 
 
 def test_configs_name_the_rules() -> None:
-    assert StoppingRule.available() == ["knee", "one_more", "recall", "target"]
+    assert StoppingRule.available() == ["knee", "marginal_cost", "one_more", "recall", "target"]
     rule = build(StoppingRule, {"type": "recall", "target": 0.9})
     assert isinstance(rule, RecallRule)
     assert rule.target == 0.9
@@ -66,7 +66,7 @@ def test_configs_name_the_rules() -> None:
         (RecallRule, {"confidence": 95}),
         (MarginalCostRule, {"labels": 0}),
         (MarginalCostRule, {"patience": 0}),
-        (KneeRule, {"at_least": 0}),
+        (KneeRule, {"min_labels": 0}),
     ],
 )
 def test_numbers_out_of_range_are_refused(rule: type, arguments: dict[str, float]) -> None:
@@ -107,15 +107,15 @@ def test_the_ordering_seems_exhausted_after_a_wait() -> None:
 
 
 @pytest.mark.parametrize(
-    ("unlabelled", "left", "drawn", "hits"), [(50, 7, 20, 3), (200, 4, 90, 0), (30, 30, 5, 5)]
+    ("unlabeled", "left", "drawn", "hits"), [(50, 7, 20, 3), (200, 4, 90, 0), (30, 30, 5, 5)]
 )
-def test_the_likelihood_is_the_hypergeometric_one(unlabelled: int, left: int, drawn: int, hits: int) -> None:
+def test_the_likelihood_is_the_hypergeometric_one(unlabeled: int, left: int, drawn: int, hits: int) -> None:
     flags = np.array([1] * 6 + [0] * 4 + [1] * hits + [0] * (drawn - hits))
     labels = labels_of(flags, [0] * 10 + [1] * drawn)
-    tail = RandomTail.after(labels, unlabelled + 10, 10)
+    tail = RandomTail.after(labels, unlabeled + 10, 10)
     assert tail.known == 6
     told = math.exp(tail.draws.log_likelihood(np.array([6 + left]))[0]) * math.comb(drawn, hits)
-    assert told == pytest.approx(hypergeom.pmf(hits, unlabelled, left, drawn))
+    assert told == pytest.approx(hypergeom.pmf(hits, unlabeled, left, drawn))
 
 
 def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
@@ -131,7 +131,7 @@ def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
 
 @pytest.mark.parametrize("quality", QUALITIES, ids=lambda quality: quality.name)
 @pytest.mark.parametrize(
-    "rule", [RecallRule(0.9, patience=15), MarginalCostRule(20, patience=10)], ids=["recall", "one_more"]
+    "rule", [RecallRule(0.9, patience=15), MarginalCostRule(20, patience=10)], ids=["recall", "marginal_cost"]
 )
 def test_the_simulation_below_is_the_rule_asked_after_every_label(
     rule: SequentialTestRule, quality: Quality
@@ -143,7 +143,7 @@ def test_the_simulation_below_is_the_rule_asked_after_every_label(
 
 
 def ending_early(known: int, left: int, rest: int) -> np.ndarray:
-    """A ranking that finds so many and then seems exhausted, with so many left among the rest."""
+    """A ranking that finds some posts and then seems exhausted, with others left among the rest."""
     tail = np.random.default_rng(1).permutation(np.arange(rest) < left)
     return np.r_[np.ones(known, dtype=bool), np.zeros(200, dtype=bool), tail]
 
@@ -245,7 +245,7 @@ def test_the_knee_of_a_curve_with_one_bend() -> None:
     # 156 − 53 = 103 are needed; with a fixed ratio of 6 it is enough.
     assert not KneeRule().decide(labels_of(flags), 10_000).stop
     assert KneeRule(ratio=6).decide(labels_of(flags), 10_000).stop
-    assert not KneeRule(at_least=201, ratio=6).decide(labels_of(flags), 10_000).stop
+    assert not KneeRule(min_labels=201, ratio=6).decide(labels_of(flags), 10_000).stop
 
 
 def test_a_knee_needs_less_the_more_is_found() -> None:

@@ -86,7 +86,7 @@ def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
     assert run("undo", "new")[:2] == (0, f"{second['id']}\n")
 
     told = json.loads(run("status", "new", "--json")[1])
-    assert (told["posts"], told["labelled"], told["relevant"], told["curve"]) == (40, 1, 1, [1])
+    assert (told["posts"], told["labeled"], told["relevant"], told["curve"]) == (40, 1, 1, [1])
     assert told["annotators"] == {"kim": 1}
     assert told["estimate"]["high"] == 39
     assert not told["decision"]["stop"]
@@ -132,7 +132,7 @@ def test_status_to_read(run: Run) -> None:
     assert lines[0] == "job: 40 posts to label, and 1 near-duplicates of them"
     assert lines[1].startswith("labeled    19 (48%), 5 relevant, 1 skipped; with near-duplicates 20")
     assert lines[2].startswith("left       about ")
-    assert lines[3].startswith("rule       go on: ")
+    assert lines[3].startswith("rule       continue: ")
     assert "lee" in lines[4]
     assert "relevant posts found" in lines
     assert lines[-1].strip() == "19 labels"
@@ -306,7 +306,7 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     terminal.press("yq")
     assert "2 relevant, 1 skipped" in terminal.until("2 labels")
     assert terminal.process.wait(20) == 0
-    labels = {r.post.id: (r.value, r.note) for r in Session.open(tmp_path / "job").labelled() if r.value}
+    labels = {r.post.id: (r.value, r.note) for r in Session.open(tmp_path / "job").labeled() if r.value}
     assert labels == {
         "p0": ("relevant", None),
         "p0copy": ("relevant", None),
@@ -315,12 +315,12 @@ def test_a_whole_session_by_single_keys(terminal: Terminal, tmp_path: Path) -> N
     }
 
 
-def test_keys_typed_ahead_are_all_taken_and_the_end_is_told(terminal: Terminal, tmp_path: Path) -> None:
+def test_keys_typed_ahead_are_all_taken_and_the_end_is_reported(terminal: Terminal, tmp_path: Path) -> None:
     terminal.until("q quit")
     terminal.press("y" * 40)
     assert "You may stop" in terminal.until("nothing is left for you to label")
     assert terminal.process.wait(20) == 0
-    assert Session.open(tmp_path / "job").status().labelled == 40
+    assert Session.open(tmp_path / "job").status().labeled == 40
 
 
 def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path) -> None:
@@ -334,7 +334,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(terminal: Terminal, tmp_path: Path
     terminal.process.send_signal(signal.SIGINT)
     assert terminal.process.wait(20) == 130
     assert termios.tcgetattr(terminal.ours)[3] & termios.ECHO
-    assert Session.open(tmp_path / "job").status().labelled == 1
+    assert Session.open(tmp_path / "job").status().labeled == 1
 
 
 def test_a_ctrl_c_whose_exception_was_lost_still_ends_the_waiting_for_a_key(

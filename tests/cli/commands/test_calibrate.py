@@ -124,7 +124,7 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
         (("--calibration", "posts.jsonl"), "posts.jsonl: not a calibration file"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_message(run: Run, arguments: tuple[str, ...], words: str) -> None:
+def test_errors_are_reported_in_one_message(run: Run, arguments: tuple[str, ...], words: str) -> None:
     Path("labels.tsv").write_text("id\tlabel\n")
     Path("others.csv").write_text("id,label\nx,relevant\ny,not\n")
     Path("same.csv").write_text(f"id,label\n{TOY.posts[0].id},yes\n{TOY.posts[1].id},yes\n")
@@ -208,7 +208,7 @@ def test_the_diagram_comes_from_the_calibration(run: Run) -> None:
         (("--model", "bm25", "--plot", "c.txt"), "c.txt"),
     ],
 )
-def test_what_cannot_be_calibrated_is_told(run: Run, arguments: tuple[str, ...], words: str) -> None:
+def test_what_cannot_be_calibrated_is_reported(run: Run, arguments: tuple[str, ...], words: str) -> None:
     code, out, err = run("calibrate", "--out", "c.json", *DEV, *arguments)
     assert (code, out) == (2, "")
     assert words in err

@@ -1,4 +1,4 @@
-"""`linker config`: complete configs, and every mistake told with its path."""
+"""`linker config`: complete configs, and every mistake reported with its path."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_200_mutated_configs(run: Any, tmp_path: Path) -> None:
             assert run("check", file) == (2, "", message)
 
 
-def test_several_mutations_are_all_told() -> None:
+def test_several_mutations_are_all_reported() -> None:
     for seed in range(100):
         config = copy.deepcopy(BASE)
         paths = []

@@ -61,7 +61,7 @@ def test_what_is_installed_is_right(run: Any) -> None:
     assert rows["CPU check"].strip().startswith("ok, ")
 
 
-def test_json_tells_the_same(run: Any) -> None:
+def test_json_has_the_same(run: Any) -> None:
     code, out, _ = run("--json")
     found = json.loads(out)
     (cpu,) = found["devices"]
@@ -91,7 +91,7 @@ def test_wrong_kernels_are_seen(run: Any, monkeypatch: pytest.MonkeyPatch, facto
     assert not found["devices"][0]["ok"]
 
 
-def test_kernels_that_fail_are_told(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_that_fail_are_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     kernels = Wrong(1.0)
     monkeypatch.setattr(kernels, "norm", None)
     monkeypatch.setattr(dispatch, "available", lambda name: (kernels, ""))
@@ -101,7 +101,7 @@ def test_kernels_that_fail_are_told(run: Any, monkeypatch: pytest.MonkeyPatch) -
     assert "NOT OK, TypeError: 'NoneType' object is not callable" in out
 
 
-def test_without_the_library_the_reason_is_told(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_reason_is_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch, "available", lambda name: (None, "the native library is not built; do so"))
     code, out, _ = run()
     assert code == 0

@@ -193,7 +193,7 @@ def test_several_models_need_several_files(folder: Path) -> None:
         (["bm25", "--split", "test"], ["--split test", "12 dev, 12 train"]),
     ],
 )
-def test_what_is_wrong_is_said_before_any_work(folder: Path, arguments: list[str], words: list[str]) -> None:
+def test_errors_are_reported_before_any_work(folder: Path, arguments: list[str], words: list[str]) -> None:
     before = sorted(folder.iterdir())
     result = linker(folder, *arguments)
     refused(result, *words)
@@ -206,7 +206,7 @@ def test_a_wrong_config_says_everything_at_once(folder: Path) -> None:
     refused(linker(folder, "wrong.jsonnet"), "wrong.jsonnet", "bm52", "bm25", "weight")
 
 
-def test_a_training_config_is_no_model_yet(folder: Path) -> None:
+def test_a_training_config_is_not_a_model_yet(folder: Path) -> None:
     (folder / "mine.jsonnet").write_text("{data: {}, model: {type: 'siamese'}}")
     refused(linker(folder, "mine.jsonnet"), "mine.jsonnet: a training config", "linker train")
 

@@ -115,7 +115,7 @@ def test_the_numbers_are_those_of_the_figure(run: Run, tmp_path: Path) -> None:
     [
         (
             ("alphas", "--model", "model", "--out", "f.jpg"),
-            "f.jpg: the ending says what is written; figures are .svg",
+            "f.jpg: unknown extension; figures are .svg",
         ),
         (("alphas", "--model", "nowhere", "--out", "f.svg"), "nowhere: model folder not found"),
         (("alphas", "--model", "bm25", "--out", "f.svg"), "bm25: counts shared words"),
@@ -125,11 +125,11 @@ def test_the_numbers_are_those_of_the_figure(run: Run, tmp_path: Path) -> None:
         (("retrieved", "ranking.csv", "--out", "f.svg", "--data", "f.svg"), "same file as the figure"),
         (("retrieved", "ranking.csv", "--out", "f.svg", "--data", "ranking.csv"), "would overwrite an input"),
         (("reliability", "--model", "bm25", *LINKED, "--split", "dev", "--out", "f.svg"), "--split dev"),
-        (("tsne", "--model", "bm25", *LINKED, "--out", "f.svg"), "bm25: scores without vectors"),
-        (("recall", "study", "--task", "fire", "--out", "f.svg"), "has no task 'fire'; there are: flood"),
+        (("tsne", "--model", "bm25", *LINKED, "--out", "f.svg"), "bm25: has no embeddings"),
+        (("recall", "study", "--task", "fire", "--out", "f.svg"), "unknown task 'fire'; its tasks: flood"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_message(run: Run, tmp_path: Path, arguments: tuple, said: str) -> None:
+def test_errors_are_reported_in_one_message(run: Run, tmp_path: Path, arguments: tuple, said: str) -> None:
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert err.startswith("error: ")

@@ -278,7 +278,7 @@ def test_a_model_of_parts_explains_by_them_together(run: Run, tmp_path: Path) ->
     out = run(*BASIC, "--model", "fused.jsonnet", "--explain", "--format", "jsonl")[1]
     record = json.loads(out.splitlines()[0])
     assert sum(weight for _, weight in record["post_words"]) == pytest.approx(1)
-    # The one that comes along knows words that lie near the article's without being among them.
+    # The bundled model knows words that are similar to the article's but not among them.
     assert "*" in run(*BASIC, "--explain", "--top", "1")[1]
 
 

@@ -25,9 +25,9 @@ def linker(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def labeled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample's posts of two stories, each post for one story, with a column of labels."""
-    folder = tmp_path_factory.mktemp("labelled")
+    folder = tmp_path_factory.mktemp("labeled")
     stories = {}
     with (DATA / "articles.jsonl").open(encoding="utf-8") as file:
         articles = [json.loads(line) for line in file]
@@ -50,21 +50,28 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
+def test_labels_by_column_and_topic(labeled: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     result = linker(
-        *("--articles", str(labelled / "articles.jsonl"), "--posts", str(labelled / "posts.csv")),
+        *("--articles", str(labeled / "articles.jsonl"), "--posts", str(labeled / "posts.csv")),
         *("--column", "id=", "--relevant", "label", "--task", "about", "--seeds", "2", "--growth", "0.3"),
-        *("--strategy", "random", "--strategy", "learning,presumed=20", "--stop", "target,relevant=3"),
+        *(
+            "--strategy",
+            "random",
+            "--strategy",
+            "active_learning,pseudo_negatives=20",
+            "--stop",
+            "target,relevant=3",
+        ),
         *("--model", "bm25", "--first", "5", "--workers", "1", "--out", str(out)),
     )
     assert result.returncode == 0, result.stderr
-    for text in ("2 tasks", "random", "learning,presumed=20", "WSS@95", "target,relevant=3"):
+    for text in ("2 tasks", "random", "active_learning,pseudo_negatives=20", "WSS@95", "target,relevant=3"):
         assert text in result.stdout
     with (out / "runs.csv").open(encoding="utf-8", newline="") as file:
         runs = list(csv.DictReader(file))
     assert len(runs) == 2 * 2 * 2
-    assert {run["strategy"] for run in runs} == {"random", "learning,presumed=20"}
+    assert {run["strategy"] for run in runs} == {"random", "active_learning,pseudo_negatives=20"}
     facts = json.loads((out / "summary.json").read_text(encoding="utf-8"))
     sizes = {task["name"]: task["distinct"] for task in facts["tasks"]}
     for run in runs:
@@ -81,7 +88,7 @@ def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["--relevant", "labels"], "nothing in column 'labels'"),
+        (["--relevant", "labels"], "no value in column 'labels'"),
         (["--relevant", "about"], "unknown label 'skerrow-ferry'; use 1 or 0"),
         (["--task", "about"], "--task: requires --relevant"),
         (["--relevant", "label", "--task", "label"], "no article has this as its id or story"),
@@ -89,8 +96,8 @@ def test_labels_by_column_and_topic(labelled: Path, tmp_path: Path) -> None:
         (["--relevant", "label", "--stop", "recall,target"], "expected NAME,KEY=VALUE"),
     ],
 )
-def test_mistakes_are_told_in_one_message(
-    labelled: Path,
+def test_errors_are_reported_in_one_message(
+    labeled: Path,
     arguments: list[str],
     told: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -98,9 +105,9 @@ def test_mistakes_are_told_in_one_message(
 ) -> None:
     files = [
         "--articles",
-        str(labelled / "articles.jsonl"),
+        str(labeled / "articles.jsonl"),
         "--posts",
-        str(labelled / "posts.csv"),
+        str(labeled / "posts.csv"),
         "--column",
         "id=",
         "--model",

@@ -76,7 +76,7 @@ def test_the_same_seed_gives_the_same_folder_byte_for_byte(workplace):
     assert model.encoder.output_dim == 8
 
 
-def test_an_existing_folder_is_not_overwritten_unless_told(workplace):
+def test_an_existing_folder_is_not_overwritten_unless_asked(workplace):
     (workplace / "out").mkdir()
     (workplace / "out" / "thesis.txt").write_text("years of work")
     result = linker(workplace, "train", "config.jsonnet", "--out", "out")
@@ -95,7 +95,7 @@ def test_an_existing_folder_is_not_overwritten_unless_told(workplace):
         (["-o", "model={type: 'bm25'}"], "no weights to train"),
     ],
 )
-def test_mistakes_are_told_without_a_traceback_and_leave_nothing(workplace, arguments, message):
+def test_errors_are_reported_without_a_traceback_and_leave_nothing(workplace, arguments, message):
     if arguments[1].startswith("model={"):
         arguments = ["-o", "{model: {type: 'bm25'}}"]
     result = linker(workplace, "train", "config.jsonnet", "--out", "out", *arguments)
@@ -106,7 +106,7 @@ def test_mistakes_are_told_without_a_traceback_and_leave_nothing(workplace, argu
 
 
 @pytest.mark.parametrize(("out", "blocker"), [("file/model", "file"), ("model", "model-log")])
-def test_a_place_that_cannot_be_written_is_told_before_any_work(workplace, out, blocker):
+def test_a_place_that_cannot_be_written_is_reported_before_any_work(workplace, out, blocker):
     (workplace / blocker).write_text("a file")
     result = linker(workplace, "train", "config.jsonnet", "--out", out)
     assert result.returncode == 2

@@ -9,7 +9,7 @@ import pytest
 
 from linker.config import EXPERIMENT
 from linker.config.introspection.live import Inspector
-from linker.config.registry import catalogue
+from linker.config.registry import catalog
 from linker.config.types import ClassSpec, Instance, argument_docs, first_line
 
 
@@ -19,11 +19,11 @@ def reachable(reference: str) -> set[str]:
     queue = [reference]
     while queue:
         one = queue.pop()
-        spec = catalogue.spec(one)
+        spec = catalog.spec(one)
         if one in found or spec is None:
             continue
         found.add(one)
-        queue += catalogue.choices(spec)[0].values()
+        queue += catalog.choices(spec)[0].values()
         for parameter in spec.parameters:
             queue += instances(parameter.type)
     return found
@@ -42,7 +42,7 @@ def instances(kind: object) -> list[str]:
 
 
 def assert_agree(reference: str) -> None:
-    static = catalogue.spec(reference)
+    static = catalog.spec(reference)
     module, _, path = reference.partition(":")
     live = Inspector().class_spec(getattr(importlib.import_module(module), path))
     assert isinstance(static, ClassSpec)
@@ -59,10 +59,10 @@ def test_every_class_that_a_training_config_can_name() -> None:
 
 
 def test_every_component_of_linker() -> None:
-    for family in catalogue.families():
+    for family in catalog.families():
         if family.startswith("linker."):
             assert_agree(family)
-            for reference in catalogue.components(family).values():
+            for reference in catalog.components(family).values():
                 if reference.startswith("linker."):
                     assert_agree(reference)
 
@@ -78,7 +78,7 @@ def test_every_kind_of_annotation(zoo: str) -> None:
 
 def test_what_the_schema_of_a_component_says(zoo: str) -> None:
     module = zoo.partition(":")[0]
-    dog, cat = catalogue.spec(f"{module}:Dog"), catalogue.spec(f"{module}:Cat")
+    dog, cat = catalog.spec(f"{module}:Dog"), catalog.spec(f"{module}:Cat")
     assert dog is not None
     assert cat is not None
     assert dog.keys == ["legs", "friend"]

@@ -64,13 +64,13 @@ def test_a_rise_in_the_last_epoch_of_all_changes_nothing(tmp_path):
     assert rates(tmp_path, [0.9, 0.8, 0.81]) == [0.5, 0.5, 0.5]
 
 
-def test_the_schedule_goes_on_at_the_lowered_rate(tmp_path):
+def test_the_schedule_continues_at_the_lowered_rate(tmp_path):
     plain = rates(tmp_path / "plain", [0.9, 0.8, 0.7, 0.6, 0.5], schedule="linear")
     lowered = rates(tmp_path / "lowered", [0.9, 1.0, 0.7, 0.6, 0.5], schedule="linear", factor=0.25)
     assert lowered == pytest.approx(plain[:2] + [0.25 * rate for rate in plain[2:]])
 
 
-RULE = ["-o", 'trainer.loss_rule={"factor": 0.5, "least_fall": 0.02}', "-o", "trainer.patience=null"]
+RULE = ["-o", 'trainer.loss_rule={"factor": 0.5, "min_delta": 0.02}', "-o", "trainer.patience=null"]
 RULE += ["-o", "trainer.epochs=12", "-o", "trainer.optimizer.lr=0.1", "-o", "trainer.schedule=constant"]
 
 
@@ -93,7 +93,7 @@ def test_a_run_killed_after_the_rate_fell_ends_as_if_nothing_had_happened(tmp_pa
 
 
 def test_two_processes_lower_the_rate_and_stop_where_one_does(tmp_path):
-    rule = {"loss_rule": {"least_fall": 0.02}, "epochs": 9, "optimizer": {"type": "adam", "lr": 0.1}}
+    rule = {"loss_rule": {"min_delta": 0.02}, "epochs": 9, "optimizer": {"type": "adam", "lr": 0.1}}
     setting = Setting("mean", torch.float64, trainer=rule)
     alone = train_alone(setting, tmp_path)
     epochs = sum(name.startswith("metric") and name.endswith("mAP") for name in alone)

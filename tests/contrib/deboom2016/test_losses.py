@@ -30,7 +30,7 @@ def test_contrastive_based_loss_by_hand():
 def closed_form(articles, posts, chosen, kappa):
     """Equations 10 and 11, pair by pair: the value, and the gradient for each article's vector.
 
-    In equation 11 as printed the median pair's own sign stands where that of the pair at hand must.
+    Equation 11 is printed with the sign of the median pair instead of that of the current pair.
     """
     couples = [(i, j, 1) for i, j in chosen.positives.nonzero().tolist()]
     couples += [(i, j, -1) for i, j in chosen.negatives.nonzero().tolist()]

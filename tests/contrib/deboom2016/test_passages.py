@@ -1,4 +1,4 @@
-"""Neighbouring passages of running text."""
+"""Neighboring passages of running text."""
 
 import json
 
@@ -61,7 +61,7 @@ def test_a_split_by_article_keeps_an_articles_pairs_together(articles):
     assert sum(map(len, stories)) == len(set.union(*stories)) == 12
 
 
-def test_what_cannot_be_is_said_in_words(articles, tmp_path):
+def test_what_cannot_be_is_reported_in_words(articles, tmp_path):
     with pytest.raises(ConfigError, match="min_words"):
         Passages("x", min_words=20, max_words=10)
     with pytest.raises(DataError, match="long enough"):

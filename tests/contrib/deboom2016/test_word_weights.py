@@ -48,7 +48,7 @@ def ranked(text):
 
 
 def test_vectors_are_those_of_the_equations_worked_through_word_by_word():
-    encoder = WordWeightsEncoder(places=20, input_dim=6)
+    encoder = WordWeightsEncoder(max_words=20, input_dim=6)
     weights = np.random.default_rng(0).normal(size=20)
     encoder.weights.data = torch.from_numpy(weights).float()
     for text, got in zip(random_texts(), encode(encoder, random_texts())):
@@ -81,7 +81,7 @@ def test_other_lengths_run_from_the_first_weight_to_the_last():
 
 
 def test_equal_weights_give_the_mean_and_their_gradient_is_that_of_finite_differences():
-    encoder = WordWeightsEncoder(places=8, initial=1.0, input_dim=6).double()
+    encoder = WordWeightsEncoder(max_words=8, initial=1.0, input_dim=6).double()
     texts = [text.double() for text in random_texts(12, 20)]
     mean = encode(WordPoolingEncoder("mean", input_dim=6), texts)
     torch.testing.assert_close(encode(encoder, texts), mean)
@@ -168,7 +168,7 @@ def model_config(tmp_path, **changes):
         "tokenizer": "whitespace",
         "vectors": {"source": str(file)},
         "embedder": {"type": "word_vectors_idf", "dim": 3},
-        "encoder": {"type": "word_weights", "places": 2},
+        "encoder": {"type": "word_weights", "max_words": 2},
     }
     return config | changes
 

@@ -152,7 +152,7 @@ def test_damage_in_a_zip_file_stops_at_the_member_it_is_in(tmp_path: Path) -> No
         find_sources([tmp_path / "a.zip"])
 
 
-def test_an_encrypted_member_is_told(tmp_path: Path) -> None:
+def test_an_encrypted_member_is_reported(tmp_path: Path) -> None:
     packed = bytearray(zip_bytes({"a.json": CONTENT}))
     packed[6] |= 1
     packed[packed.index(b"PK\x01\x02") + 8] |= 1
@@ -167,7 +167,7 @@ def test_lines_that_are_too_long_are_passed_over(monkeypatch: pytest.MonkeyPatch
     assert list(read_lines(stream)) == [b"short\n", None, b"1234567\n", None]
 
 
-def test_what_goes_wrong_while_a_line_is_worked_on_is_no_damage(tmp_path: Path) -> None:
+def test_what_goes_wrong_while_a_line_is_worked_on_is_not_damage(tmp_path: Path) -> None:
     write(tmp_path / "a.json", [v1(1)])
     (source,) = find_sources([tmp_path])
 
@@ -196,7 +196,7 @@ def test_an_empty_file_has_no_lines(tmp_path: Path) -> None:
     assert read(tmp_path) == []
 
 
-def test_units_hold_neighbours(tmp_path: Path) -> None:
+def test_units_hold_neighbors(tmp_path: Path) -> None:
     for n in range(5):
         (tmp_path / f"{n}.json").write_bytes(b"x" * 10)
     sources = find_sources([tmp_path])

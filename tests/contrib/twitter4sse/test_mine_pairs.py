@@ -164,7 +164,7 @@ class TestRules:
             (pair,) = mine(tmp_path, "quotes", objects)
             assert pair["text"].endswith("and no further")
 
-    def test_an_unusable_parent_is_told(self, tmp_path: Path) -> None:
+    def test_an_unusable_parent_is_reported(self, tmp_path: Path) -> None:
         objects = [
             v1(2, quotes=v1(1, "tiny")),
             v1(4, quotes=v1(3, lang="fr")),

@@ -44,7 +44,7 @@ def test_it_is_the_loss_of_sentence_transformers():
     torch.testing.assert_close(ours, expected.double(), atol=1e-9, rtol=1e-9)
 
 
-def test_another_post_of_the_same_article_is_no_negative():
+def test_another_post_of_the_same_article_is_not_a_negative():
     articles, posts = unit(2, 5), unit(3, 6)
     relevance = torch.tensor([[True, True, False], [False, False, True]])
     scores = 20 * articles @ posts.T

@@ -25,7 +25,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def originals() -> list[dict]:
-    """Every tweet of the set that is no retweet: retweets stand for their originals."""
+    """Every tweet of the set that is not a retweet: retweets count as their originals."""
     with gzip.open(OBJECTS, "rt", encoding="utf-8") as file:
         objects = [json.loads(line) for line in file]
     return [one.get("retweeted_status") or one for one in objects]

@@ -71,7 +71,7 @@ def test_the_four_sets(folder: Path) -> None:
             assert all(one.text.endswith(f"number {one.id}") for one in query.candidates)
 
 
-def test_the_order_of_candidates_tells_nothing(folder: Path) -> None:
+def test_the_order_of_candidates_reveals_nothing(folder: Path) -> None:
     places = [
         place for query in build(folder)["dq"] for place, one in enumerate(query.candidates) if one.relevant
     ]

@@ -58,7 +58,7 @@ def test_any_number_of_processes_and_units_gives_the_same_bytes(folder: Path) ->
     assert mine(folder, "large.jsonl.gz", unit_bytes=1 << 30) == alone
 
 
-def test_a_killed_run_goes_on_where_it_was(folder: Path) -> None:
+def test_a_killed_run_resumes_where_it_was(folder: Path) -> None:
     expected = mine(folder, "whole.jsonl.gz")
     out, work = folder / "killed.jsonl.gz", folder / "killed.jsonl.gz.parts"
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}

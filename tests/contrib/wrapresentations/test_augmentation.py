@@ -103,7 +103,7 @@ def test_texts_of_a_topic_to_hold_out_stay_and_everything_is_the_same_again(netw
     assert (counts.texts, counts.kept, counts.filled) == (9, 3, 6)
 
 
-def test_topics_that_are_not_there_are_told(network, tmp_path):
+def test_topics_that_are_not_there_are_reported(network, tmp_path):
     with pytest.raises(DataError, match="no text has the topic x; topics: a, b, c"):
         augment(POSTS, network, tmp_path / "out", keep_topics=["x"])
     with pytest.raises(DataError, match="keep fewer topics"):

@@ -1,4 +1,4 @@
-"""BatchSampler of pairs of labelled texts, and training on them."""
+"""BatchSampler of pairs of labeled texts, and training on them."""
 
 import random
 from collections import Counter
@@ -22,7 +22,7 @@ from tests.conftest import toy_posts
 CLASSES = ("hope", "fear", "news")
 
 
-def labelled(sizes=(7, 5, 4), seed=0) -> LinkedPosts:
+def labeled(sizes=(7, 5, 4), seed=0) -> LinkedPosts:
     """Texts whose words tell their class, articles in another order than posts."""
     rng = random.Random(seed)
     ids = {name: tuple(f"{name}{i}" for i in range(size)) for name, size in zip(CLASSES, sizes)}
@@ -48,7 +48,7 @@ def pairs_of(data, batches, seed):
 
 
 def test_an_epoch_has_every_pair_of_a_class_once_and_as_many_others():
-    data, batches = labelled(), ClassPairSampler(pairs=8)
+    data, batches = labeled(), ClassPairSampler(pairs=8)
     found = list(batches.epoch(data, 1))
     assert len(found) == batches.count(data) == 2 * (42 + 20 + 12) // 8 + 1
     assert {len(batch.articles) for batch in found[:-1]} == {8}
@@ -64,8 +64,8 @@ def test_an_epoch_has_every_pair_of_a_class_once_and_as_many_others():
     assert pairs_of(data, ClassPairSampler(pairs=8, seed=1), 1) != pairs
 
 
-def test_shorter_epochs_are_drawn_anew():
-    data, batches = labelled(), ClassPairSampler(pairs=8, most=20)
+def test_shorter_epochs_are_sampled_again():
+    data, batches = labeled(), ClassPairSampler(pairs=8, max_pairs=20)
     first, second = pairs_of(data, batches, 1), pairs_of(data, batches, 2)
     assert len(first) == len(second) == 20
     assert first != second
@@ -75,7 +75,7 @@ def test_shorter_epochs_are_drawn_anew():
 
 def test_a_batch_teaches_its_pairs_and_nothing_else():
     """Also where a text is in several pairs of a batch."""
-    data = labelled()
+    data = labeled()
     seed_everything(1)
     embedder = {"type": "word_vectors", "dim": 8, "trainable": True, "dropout": 0.0}
     model = build(Model, {"type": "siamese", "encoder": "mean", "embedder": embedder, "min_count": 1})
@@ -95,7 +95,7 @@ def test_a_batch_teaches_its_pairs_and_nothing_else():
 
 
 def test_training_brings_texts_of_a_class_together(tmp_path):
-    data, dev = labelled((12, 10, 9)), labelled((8, 8, 8), seed=5)
+    data, dev = labeled((12, 10, 9)), labeled((8, 8, 8), seed=5)
     seed_everything(1)
     embedder = {"type": "word_vectors", "dim": 16, "trainable": True}
     model = build(Model, {"type": "siamese", "encoder": "mean", "embedder": embedder, "min_count": 1})
@@ -114,5 +114,5 @@ def test_training_brings_texts_of_a_class_together(tmp_path):
 
 
 def test_data_without_classes_are_refused():
-    with pytest.raises(DataError, match="reader labelled_texts"):
+    with pytest.raises(DataError, match="reader labeled_texts"):
         list(build(BatchSampler, {"type": "class_pairs"}).epoch(toy_posts(), 1))

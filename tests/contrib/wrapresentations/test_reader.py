@@ -1,4 +1,4 @@
-"""Labelled texts: what is read, how it is divided, and which pairs are made of it."""
+"""Labeled texts: what is read, how it is divided, and which pairs are made of it."""
 
 import math
 from collections import Counter
@@ -10,7 +10,7 @@ import pytest
 from linker.common.errors import DataError
 from linker.contrib.wrapresentations.batches import balanced_pairs, count_pairs
 from linker.contrib.wrapresentations.by_topic import ByTopicSplitter
-from linker.contrib.wrapresentations.reader import LabelColumns, LabelledColumns, LabelledTexts
+from linker.contrib.wrapresentations.reader import LabelColumns, LabeledColumns, LabeledTexts
 from linker.data.types import LinkedPosts
 
 ROWS = [
@@ -27,13 +27,13 @@ def write(folder, rows=ROWS, texts=None):
     """A file of labels and one of texts; the latter has a text too many."""
     labels, file = folder / "labels.csv", folder / "texts.jsonl"
     labels.write_text("tweet_id,topic,class\n" + "".join(",".join(row) + "\n" for row in rows))
-    texts = texts if texts is not None else {row[0]: f"text {row[0]}" for row in rows} | {"99": "unlabelled"}
+    texts = texts if texts is not None else {row[0]: f"text {row[0]}" for row in rows} | {"99": "unlabeled"}
     file.write_text("".join(f'{{"id": "{own}", "text": "{text}"}}\n' for own, text in texts.items()))
     return {"labels": str(labels), "texts": str(file), "errors_dir": str(folder)}
 
 
 def test_texts_of_one_class_belong_together(tmp_path):
-    data = LabelledTexts(**write(tmp_path)).read()
+    data = LabeledTexts(**write(tmp_path)).read()
     assert [post.id for post in data.posts] == [article.id for article in data.articles] == list("123456")
     assert data.posts[2].text == data.articles[2].text == "text 3"
     assert data.posts[3].extra == {"topic": "strike", "class": "Notification"}
@@ -43,11 +43,11 @@ def test_texts_of_one_class_belong_together(tmp_path):
     assert data.posts[0].article_ids is data.posts[2].article_ids
 
 
-def test_texts_may_stand_in_the_file_of_the_labels_under_any_names(tmp_path):
+def test_texts_may_be_in_the_file_of_the_labels_under_any_names(tmp_path):
     file = tmp_path / "stance.tsv"
     file.write_text("task\tlabel\ttext\nabortion\tfavor\tone\nabortion\tagainst\ttwo\n")
-    columns = LabelledColumns(LabelColumns(id=None, topic="task", label="label"))
-    data = LabelledTexts(str(file), classes=None, columns=columns).read()
+    columns = LabeledColumns(LabelColumns(id=None, topic="task", label="label"))
+    data = LabeledTexts(str(file), classes=None, columns=columns).read()
     assert [(p.id, p.text, p.extra["class"]) for p in data.posts] == [
         ("2", "one", "favor"),
         ("3", "two", "against"),
@@ -64,15 +64,15 @@ def test_texts_may_stand_in_the_file_of_the_labels_under_any_names(tmp_path):
         ({"rows": []}, ["labels.csv: does not contain a single labeled text"]),
     ],
 )
-def test_what_is_wrong_is_told_with_file_and_line(tmp_path, change, told):
+def test_errors_are_reported_with_file_and_line(tmp_path, change, told):
     with pytest.raises(DataError) as error:
-        LabelledTexts(**write(tmp_path, **change)).read()
+        LabeledTexts(**write(tmp_path, **change)).read()
     for part in told:
         assert part in str(error.value)
 
 
 def test_missing_texts_may_be_set_aside_and_are_counted(tmp_path, capsys):
-    data = LabelledTexts(**write(tmp_path, texts={"1": "a", "2": "b"}), on_error="skip").read()
+    data = LabeledTexts(**write(tmp_path, texts={"1": "a", "2": "b"}), on_error="skip").read()
     assert [post.id for post in data.posts] == ["1", "2"]
     assert "4 of 7 lines set aside (4 missing text)" in capsys.readouterr().err
     assert len((tmp_path / "labels.csv.errors.jsonl").read_text().splitlines()) == 4
@@ -81,13 +81,13 @@ def test_missing_texts_may_be_set_aside_and_are_counted(tmp_path, capsys):
 def test_a_missing_column_of_labels_is_named(tmp_path):
     settings = write(tmp_path)
     with pytest.raises(DataError, match=r'column "klass" is missing.*did you mean "class"'):
-        LabelledTexts(**settings, columns=LabelledColumns(LabelColumns(label="klass"))).read()
+        LabeledTexts(**settings, columns=LabeledColumns(LabelColumns(label="klass"))).read()
 
 
 def many(folder, sizes, topics=("a", "b", "c")):
     names = [name for name, size in sizes.items() for _ in range(size)]
     rows = [(str(i), topics[i % len(topics)], name) for i, name in enumerate(names)]
-    return LabelledTexts(**write(folder, rows)).read()
+    return LabeledTexts(**write(folder, rows)).read()
 
 
 def divided(data: LinkedPosts, seed: int = 0) -> tuple[LinkedPosts, LinkedPosts, LinkedPosts]:
@@ -148,12 +148,12 @@ def test_balanced_pairs_are_those_of_a_list_of_all():
 
 def test_fewer_pairs_are_a_balanced_sample():
     classes = list("aabacbbaca")
-    pairs = balanced_pairs(classes, 3, most=11)
+    pairs = balanced_pairs(classes, 3, max_pairs=11)
     drawn = set(zip(pairs.first.tolist(), pairs.second.tolist()))
     assert len(drawn) == 10
     assert [classes[i] == classes[j] for i, j in zip(pairs.first, pairs.second)] == pairs.same.tolist()
     assert pairs.same.sum() == 5
-    assert len(balanced_pairs(classes, 3, most=1000).first) == 56
+    assert len(balanced_pairs(classes, 3, max_pairs=1000).first) == 56
 
 
 def four_sizes(total, squares):

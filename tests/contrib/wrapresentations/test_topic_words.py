@@ -48,10 +48,10 @@ def test_topic_words_are_frequent_here_and_rare_elsewhere():
     assert words["trains"].index("late") == 3
     assert 5.5 / 2.5 > 2 > 3.5 / 2.5
     assert math.log(11) > math.log(2.2)
-    assert topic_words(POSTS, most=1) == {"trains": ["asks"], "sugar": ["cola"]}
+    assert topic_words(POSTS, limit=1) == {"trains": ["asks"], "sugar": ["cola"]}
 
 
-def test_nothing_tells_the_topic_any_more():
+def test_nothing_reveals_the_topic():
     changer = TopicReplacer(POSTS, seed=2)
     for own in POSTS[:5]:
         new = changer.replace(own)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from benchmarks.papers.wrapresentations_metrics import pair_figures
 from linker.cli.main import app
 from linker.common.errors import LinkerError
-from linker.contrib.wrapresentations.reader import LabelledTexts
+from linker.contrib.wrapresentations.reader import LabeledTexts
 from linker.models.archive import load_model
 from tests.helpers.tiny_transformers import tiny
 
@@ -30,7 +30,7 @@ def linker(*arguments):
 
 
 def test_the_sample_has_seven_tweets_of_each_class_on_each_topic():
-    data = LabelledTexts(LABELS, TEXTS).read()
+    data = LabeledTexts(LABELS, TEXTS).read()
     kinds = [(post.extra["topic"], post.extra["class"]) for post in data.posts]
     assert len(kinds) == 84
     assert {kinds.count(kind) for kind in kinds} == {7}
@@ -58,7 +58,7 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
     assert sum("step" in record for record in log) in (2 * 16, 2 * 17)
     model = load_model(out)
     held_out = [
-        post for post in LabelledTexts(LABELS, TEXTS).read().posts if post.extra["topic"] == "eastbridge"
+        post for post in LabeledTexts(LABELS, TEXTS).read().posts if post.extra["topic"] == "eastbridge"
     ]
     vectors = model.post_vectors(held_out)
     assert vectors is not None
@@ -80,7 +80,7 @@ def test_augmented_tweets_train_the_recipe_by_one_command_each(network, tmp_path
         ),
     ],
 )
-def test_what_cannot_be_augmented_is_told(network, tmp_path, arguments, told):
+def test_what_cannot_be_augmented_is_reported(network, tmp_path, arguments, told):
     code, output = linker(
         "mine", "augmented", LABELS, "--model", network, "--out", str(tmp_path / "out"), *arguments
     )
@@ -89,7 +89,7 @@ def test_what_cannot_be_augmented_is_told(network, tmp_path, arguments, told):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_model_that_cannot_guess_words_is_told(tmp_path):
+def test_a_model_that_cannot_guess_words_is_reported(tmp_path):
     code, output = linker(
         "mine", "augmented", LABELS, "--texts", TEXTS, "--model", str(tiny("bert", tmp_path / "plain")),
         "--out", str(tmp_path / "out"),

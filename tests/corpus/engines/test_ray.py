@@ -178,7 +178,7 @@ def test_nobody_else_reaches_a_cluster_on_this_machine(cluster):
 
 @with_ray
 @pytest.mark.slow
-def test_what_goes_wrong_in_workers_is_told_and_what_was_appended_stays(
+def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
     tmp_path, model_folder, cluster, monkeypatch
 ):
     monkeypatch.setattr(ray_cluster, "RETRIES", 1)
@@ -188,7 +188,7 @@ def test_what_goes_wrong_in_workers_is_told_and_what_was_appended_stays(
     store = Store.create(tmp_path / "there", Store.open(tmp_path / "here").facts)
     deadly = Deadly(model, "p00100", tmp_path / "killed", always=True)
     with pytest.raises(
-        LinkerError, match=r"the Ray cluster could not do the work .*a build goes on where it was"
+        LinkerError, match=r"the Ray cluster could not do the work .*an interrupted build resumes"
     ):
         building.add_posts(store, deadly, [path], PostColumns(), "strict", ".", cluster)
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts[:90]]
@@ -202,7 +202,7 @@ def test_what_goes_wrong_in_workers_is_told_and_what_was_appended_stays(
     (tmp_path / "here" / VECTORS).rename(tmp_path / "elsewhere")
     corpus = Corpus.open(tmp_path / "there", engine=cluster)
     (tmp_path / "there" / VECTORS).unlink()
-    with pytest.raises(LinkerError, match="must lie where all machines of the cluster see it"):
+    with pytest.raises(LinkerError, match="put the corpus where all machines of the cluster see it"):
         corpus.rank(ARTICLE)
 
 

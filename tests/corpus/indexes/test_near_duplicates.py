@@ -1,4 +1,4 @@
-"""Near-duplicates in a corpus: told as among texts in memory, shown once, counted."""
+"""Near-duplicates in a corpus: detected as among texts in memory, shown once, counted."""
 
 from __future__ import annotations
 

@@ -37,6 +37,6 @@ def test_a_writer_adds_what_a_reader_has_not(tmp_path):
     file.append(wanted[6:], 6)  # rows are missing in between
     assert file.rows() == 4
     file.append(wanted[2:8], 2)
-    np.testing.assert_array_equal(file.there(10), wanted[:8])
+    np.testing.assert_array_equal(file.existing(10), wanted[:8])
     file.cut(3)
-    np.testing.assert_array_equal(file.there(10), wanted[:3])
+    np.testing.assert_array_equal(file.existing(10), wanted[:3])

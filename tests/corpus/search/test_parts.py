@@ -1,4 +1,4 @@
-"""A model made of others in a corpus and in a labelling session: the part with vectors does what needs vectors."""
+"""A model made of others in a corpus and in a labeling session: the part with vectors does what needs vectors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_corpus_scores_as_the_whole_model(folder, tmp_path):
     assert [ranked.score for ranked in got] == sorted((ranked.score for ranked in got), reverse=True)
 
 
-def test_the_model_that_comes_along_is_found_again(tmp_path, monkeypatch):
+def test_the_bundled_model_is_found_again(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(20))
     build_corpus(tmp_path / "corpus", [posts], DISTILLED, PostColumns())
@@ -58,7 +58,7 @@ def test_a_model_whose_parts_have_no_vectors_is_refused(tmp_path):
     lexical = {"type": "hybrid", "parts": ["tfidf", "bm25"]}
     save_model(build(Model, lexical), tmp_path / "lexical", {"model": resolve(Model, lexical)}, {}, "")
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(5))
-    with pytest.raises(ModelError, match="gives no vectors that a corpus could keep"):
+    with pytest.raises(ModelError, match="has no embeddings to store in a corpus"):
         build_corpus(tmp_path / "corpus", [posts], str(tmp_path / "lexical"), PostColumns())
 
 

@@ -230,8 +230,8 @@ def test_thresholds_by_labels_are_on_the_same_scale(tmp_path):
 @pytest.mark.parametrize(
     ("parts", "fusion", "message"),
     [
-        (["tfidf", "bm25"], "sum", "gives no vectors that a corpus could keep"),
-        ([CONFIG, "tfidf"], "zscore_all", "fuses by `zscore_all`"),
+        (["tfidf", "bm25"], "sum", "has no embeddings to store in a corpus"),
+        ([CONFIG, "tfidf"], "zscore_all", "has the fusion `zscore_all`"),
     ],
 )
 def test_models_that_a_corpus_cannot_score(tmp_path, parts, fusion, message):

@@ -134,7 +134,7 @@ def test_what_is_made_from_the_posts_is_made_again(corpus, harm):
 
 @pytest.mark.parametrize("harm", ["half", "missing"])
 @pytest.mark.parametrize("kind", ["newest version", "posts"])
-def test_damage_is_told_without_verifying(corpus, tmp_path, kind, harm):
+def test_damage_is_reported_without_verifying(corpus, tmp_path, kind, harm):
     for path in kinds(corpus)[kind]:
         whole = path.read_bytes()
         path.unlink()
@@ -180,7 +180,7 @@ def test_a_build_killed_while_it_began(tmp_path, model_folder, left):
     (tmp_path / "corpus" / POSTS / "_versions").mkdir(parents=True)
     (tmp_path / "corpus" / left).touch()
     posts = [write_posts(tmp_path / "posts.jsonl", some_posts(10))]
-    with pytest.raises(LinkerError, match="holds something else"):
+    with pytest.raises(LinkerError, match="is not empty"):
         build_corpus(tmp_path / "corpus", posts, str(model_folder), PostColumns())
     for path in (POSTS + "/_versions", POSTS):
         (tmp_path / "corpus" / path).rmdir()
@@ -227,7 +227,7 @@ def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
 
             patched.setattr(RowFile, "_write", write)
         with pytest.raises(
-            LinkerError, match=r"No space left on device\); what was added before is safe: make room"
+            LinkerError, match=r"No space left on device\); what was added before is safe: free disk space"
         ):
             add_to_corpus(corpus, more, None, PostColumns())
     there = Store.open(corpus).count()

@@ -1,4 +1,4 @@
-"""Files whose columns are called otherwise are read, and what was taken is said."""
+"""Files with other column names are read, and the columns used are reported."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_date_in_a_guessed_column_is_left_out_and_counted(
     ]
 
 
-def test_a_longer_text_than_ours_is_told_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_longer_text_than_ours_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path / "p.jsonl", {"id": 1, "text": "the dam b…", "full_text": "the dam broke"})
     assert read_posts(path)[0].text == "the dam b…"
     assert 'longer: "full_text"; use it with --column text=full_text' in capsys.readouterr().err

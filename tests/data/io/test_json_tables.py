@@ -49,7 +49,7 @@ def test_posts_with_lists_in_them_are_no_pages(tmp_path: Path) -> None:
     assert [row["id"] for row in read(tmp_path / "p.jsonl", "\n".join(map(json.dumps, rows)))] == ["1", "2"]
 
 
-def test_bad_items_are_told_by_their_number(tmp_path: Path) -> None:
+def test_bad_items_are_reported_by_their_number(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     path.write_bytes(
         b'[{"id": 1, "text": "a"}, 3, {"id": 1, "id": 2, "text": "b"},\n{"id": 4, "text": "\xe9"}, {"text": NaN}]'

@@ -195,7 +195,7 @@ def test_web_addresses(site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [post.id for post in found] == [*map(str, range(20_000)), "one.parquet"]
 
 
-def test_what_cannot_be_read_is_told_in_one_message_without_secrets(site: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_in_one_message_without_secrets(site: str, tmp_path: Path) -> None:
     (tmp_path / "forbidden.csv").touch()
     (tmp_path / "bad.csv").write_text("id,text\n1,\n")
     for name, message in (

@@ -107,7 +107,7 @@ def test_another_encoding_comes_with_what_to_do(tmp_path: Path) -> None:
         read_posts(str(path))
 
 
-def test_a_place_where_no_side_file_can_be_is_told(tmp_path: Path) -> None:
+def test_a_place_where_no_side_file_can_be_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "p.jsonl", {"id": 1, "text": "x"}, b"oops")
     with pytest.raises(LinkerError, match=r"p\.jsonl\.errors\.jsonl: cannot be written"):
         read_posts(path, on_error="skip", errors_dir=path)
@@ -175,7 +175,7 @@ def test_parquet_values(tmp_path: Path) -> None:
     assert told == [(3, "empty id")]
 
 
-# What may stand in a line: mostly almost right.
+# Contents of a line, mostly almost valid.
 values = st.one_of(
     st.text(max_size=8),
     st.none(),

@@ -160,7 +160,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
         read_posts(str(path))
 
 
-def test_directory_is_told(tmp_path: Path) -> None:
+def test_directory_is_reported(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="the folder has no data file"):
         read_posts(str(tmp_path))
 

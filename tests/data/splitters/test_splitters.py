@@ -193,7 +193,7 @@ def test_given_without_any_split_or_with_an_empty_part() -> None:
     assert len(ByColumnSplitter(dev=None).split(train_only).train.posts) == 1
 
 
-def test_data_without_any_split_are_divided_by_article_and_that_is_said(
+def test_data_without_any_split_are_divided_by_article_and_that_is_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     class Unsplit(PairReader):
@@ -207,7 +207,7 @@ def test_data_without_any_split_are_divided_by_article_and_that_is_said(
     assert "80% train, 10% dev, 10% test" in told
 
 
-def test_data_source_goes_by_the_files_unless_told_otherwise() -> None:
+def test_data_source_goes_by_the_files_by_default() -> None:
     class Fixed(PairReader):
         def read(self) -> LinkedPosts:
             articles = [Article("a", "x", split="train"), Article("b", "x", split="dev")]

@@ -115,13 +115,13 @@ def test_fetched_vectors_are_found_by_their_name(server: Server, tmp_path: Path)
     assert len(server.asked) == 1
 
 
-def test_a_cut_download_goes_on_where_it_stopped(server: Server, tmp_path: Path) -> None:
+def test_a_cut_download_resumes_where_it_stopped(server: Server, tmp_path: Path) -> None:
     server.cuts = [70_000, 150_000]
     assert fetch(server, tmp_path).read_bytes() == TEXT
     assert server.asked == [None, "bytes=70000-", "bytes=150000-"]
 
 
-def test_a_later_command_goes_on_where_an_earlier_one_gave_up(server: Server, tmp_path: Path) -> None:
+def test_a_later_command_resumes_where_an_earlier_one_gave_up(server: Server, tmp_path: Path) -> None:
     server.cuts = [70_000]
     server.statuses = []
     with pytest.MonkeyPatch.context() as patch:
@@ -165,13 +165,13 @@ def test_passing_trouble_is_tried_again(server: Server, tmp_path: Path) -> None:
     assert fetch(server, tmp_path).read_bytes() == TEXT
 
 
-def test_lasting_trouble_is_told(server: Server, tmp_path: Path) -> None:
+def test_lasting_trouble_is_reported(server: Server, tmp_path: Path) -> None:
     server.statuses = [503] * 10
     with pytest.raises(DataError, match=r"glove\.6B\.zip: cannot be downloaded \(the server answered 503"):
         fetch(server, tmp_path)
 
 
-def test_not_found_is_told_at_once(server: Server, tmp_path: Path) -> None:
+def test_not_found_is_reported_at_once(server: Server, tmp_path: Path) -> None:
     server.statuses = [404]
     with pytest.raises(DataError, match=r"glove\.6B\.zip: the server answered 404 Not Found; .*--url"):
         fetch(server, tmp_path)
@@ -182,7 +182,7 @@ def test_not_found_is_told_at_once(server: Server, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("type_", "message"), [("text/html", "a web page"), ("application/zip", "not a zip archive")]
 )
-def test_a_web_page_is_no_archive(server: Server, tmp_path: Path, type_: str, message: str) -> None:
+def test_a_web_page_is_not_an_archive(server: Server, tmp_path: Path, type_: str, message: str) -> None:
     server.content, server.type = b"<html>please log in</html>", type_
     with pytest.raises(DataError, match=message):
         fetch(server, tmp_path)
@@ -206,7 +206,7 @@ def test_another_archive_than_at_the_last_fetch_is_noticed(server: Server, tmp_p
     assert not (tmp_path / MEMBER).exists()
 
 
-def test_a_body_cut_without_a_length_is_no_complete_archive(server: Server, tmp_path: Path) -> None:
+def test_a_body_cut_without_a_length_is_not_a_complete_archive(server: Server, tmp_path: Path) -> None:
     server.chunked, server.cuts = True, [100_000]
     with pytest.raises(DataError, match="incomplete zip archive"):
         fetch(server, tmp_path)
@@ -228,7 +228,7 @@ def test_the_archive_of_other_vectors_is_refused(server: Server, tmp_path: Path)
         fetch(server, tmp_path)
 
 
-def test_no_network_and_no_such_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_network_and_unknown_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(download, "FIRST_PAUSE", 0.0)
     with pytest.raises(DataError, match="check the network"):
         fetch_vectors("6B.50d", str(tmp_path), url="http://127.0.0.1:9/glove.6B.zip")
@@ -238,7 +238,7 @@ def test_no_network_and_no_such_address(tmp_path: Path, monkeypatch: pytest.Monk
         fetch_vectors("6B.51d", str(tmp_path))
 
 
-def test_no_room_is_told_before_and_during(
+def test_no_room_is_reported_before_and_during(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     full = OSError(errno.ENOSPC, "No space left on device")

@@ -100,13 +100,13 @@ def test_lower_cased_tokens_get_the_vectors_of_lower_case_backup(source: str) ->
     found = dict(zip(lowered, looked_up(source, lowered).tolist()))
     for token, vector in backup.items():
         if token in GLOVE and token != token.lower():
-            continue  # has a capitalised row of its own, which lower-cased tokens do not ask for
+            continue  # has a capitalized row of its own, which lower-cased tokens do not ask for
         if token.lower() == "the":
             assert found["the"] == the
         elif any(vector) or token.lower() == "absent":
             assert found[token.lower()] == vector
         else:
-            # Only a capitalised word is in the file: torchtext gives zeros, we its vector.
+            # Only a capitalized word is in the file: torchtext gives zeros, we its vector.
             spelling = {"obama": "Obama", "ünï": "Ünï"}[token.lower()]
             assert found[token.lower()] == GLOVE[spelling]
 

@@ -38,9 +38,9 @@ def test_words_of_one_topic_come_together(tmp_path: Path, method: train.Method) 
     cosine = matrix @ matrix.T
     np.fill_diagonal(cosine, -1)
     parity = np.array([int(word) % 2 for word in words])
-    neighbours = np.argsort(-cosine)[:, :20]
+    neighbors = np.argsort(-cosine)[:, :20]
     assert sorted(map(int, words)) == list(range(200))
-    assert (parity[neighbours] == parity[:, None]).mean() > 0.9
+    assert (parity[neighbors] == parity[:, None]).mean() > 0.9
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reading vector files: the rows that are needed, from every format, and what is said of broken ones."""
+"""Reading vector files: the rows that are needed, from every format, and the errors of broken ones."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def zipped(folder: Path, **members: bytes) -> str:
     ids=["glove", "crlf", "no-end", "tabs", "bom", "word2vec", "gz", "bz2", "bin", "bin-no-end", "bin-gz"],
 )
 def test_every_format_gives_the_same_words_and_numbers(tmp_path: Path, data: bytes) -> None:
-    # The name says nothing: the format is told from the content.
+    # The format is recognized by the content, not by the name.
     words, matrix = VectorFile(write(tmp_path, data)).read()
     assert words == WORDS
     assert matrix.dtype == np.float32

@@ -157,7 +157,7 @@ def test_pairs_are_read_with_empty_labels_for_what_people_could_not_agree_on(tmp
         ),
     ],
 )
-def test_a_file_of_pairs_that_is_wrong_is_told_with_its_line(tmp_path, line, columns, message):
+def test_a_file_of_pairs_that_is_wrong_is_reported_with_its_line(tmp_path, line, columns, message):
     file = tmp_path / "pairs.tsv"
     file.write_text(f"score\tlabel\ttext1\ttext2\n{line}\n")
     with pytest.raises(DataError, match=message):
@@ -222,7 +222,7 @@ def test_the_command_prints_every_model_and_writes_the_figures(files, monkeypatc
         (["--reranking", "absent.jsonl"], "absent.jsonl"),
     ],
 )
-def test_what_the_command_cannot_do_is_told(files, monkeypatch, capsys, arguments, words):
+def test_what_the_command_cannot_do_is_reported(files, monkeypatch, capsys, arguments, words):
     from linker.cli.main import main
 
     monkeypatch.chdir(files)

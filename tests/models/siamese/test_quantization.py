@@ -61,7 +61,7 @@ def test_a_network_in_eight_bits_gives_nearly_the_same_vectors(kind: str, tmp_pa
     assert (near * exact).sum(1).min() > 0.999
 
 
-def test_damage_is_told(tmp_path: Path) -> None:
+def test_damage_is_reported(tmp_path: Path) -> None:
     folder = shrunk(tiny("bert", tmp_path / "network"))
     weights = load_int8(folder / FILE)
     gone = next(iter(weights))

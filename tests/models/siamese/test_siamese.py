@@ -92,7 +92,7 @@ def test_texts_are_cut_at_their_limits():
     assert len(model.post_tokens(Post("p", long)).ids) == 200
 
 
-def test_words_are_told_apart_also_when_unknown():
+def test_words_are_distinguished_also_when_unknown():
     model = prepared("mean")
     vectors = model.encode(
         [model.post_tokens(Post("p", text)) for text in ("qwertyuiop", "zxcvbnm", "qwertyuiop")]
@@ -110,7 +110,7 @@ def test_an_article_may_lie_between_its_title_and_its_whole(share):
         Article("text", "w5 w6"),
     ]
     wholes = model.article_vectors(articles)
-    model.title_share = share
+    model.title_weight = share
     seen = model.article_vectors(articles)
     middle = (1 - share) * wholes[0] + share * wholes[1]
     np.testing.assert_allclose(seen[0], middle / np.linalg.norm(middle), atol=1e-6)

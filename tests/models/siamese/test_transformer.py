@@ -132,7 +132,7 @@ def test_a_saved_model_needs_nothing_of_where_it_came_from(kind, pretrained, tmp
     assert not [name for name in names if name.endswith((".bin", ".pt", ".pkl", ".pth")) or name[0] == "."]
 
 
-def test_a_damaged_model_folder_is_told_in_one_message(pretrained, tmp_path):
+def test_a_damaged_model_folder_is_reported_in_one_message(pretrained, tmp_path):
     config = {"type": "transformer", "path": str(pretrained["bert"])}
     save_model(transformer(pretrained["bert"]), tmp_path / "model", {"model": config}, {}, "card")
     weights = tmp_path / "model" / "transformer" / "model.safetensors"

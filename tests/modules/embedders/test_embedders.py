@@ -74,7 +74,7 @@ def test_a_text_alone_is_as_in_any_batch(unknown: str) -> None:
     torch.testing.assert_close(together, alone, rtol=0, atol=1e-6)
 
 
-def test_pretrained_rows_are_frozen_unless_told() -> None:
+def test_pretrained_rows_are_frozen_unless_asked() -> None:
     pretrained = torch.randn(len(VOCABULARY), 6)
     frozen = embedder(trainable=False, pretrained=pretrained)
     assert not frozen.words.weight.requires_grad
@@ -126,7 +126,7 @@ def test_dropout_only_in_training() -> None:
     assert (module(batch) == 0).float().mean() == 0
 
 
-def test_impossible_settings_are_told() -> None:
+def test_impossible_settings_are_reported() -> None:
     with pytest.raises(ConfigError, match=r"neither pretrained nor trained; .*`vectors`.*`trainable: true`"):
         embedder(trainable=False)
     with pytest.raises(ConfigError, match=r"`dim` is 6, but the word vectors have length 4; set `dim` to 4"):

@@ -18,7 +18,7 @@ ENCODERS = {
     "gru": lambda: GruEncoder(hidden_dim=20, input_dim=20),
     "bigru": lambda: BiGruEncoder(hidden_dim=20, input_dim=20),
     "mean": lambda: MeanEncoder(input_dim=20),
-    "word_weights": lambda: WordWeightsEncoder(places=12, input_dim=20),
+    "word_weights": lambda: WordWeightsEncoder(max_words=12, input_dim=20),
     "word_pooling": lambda: WordPoolingEncoder(pool="min_max", top=0.3, idf_weighted=True, input_dim=20),
 }
 
@@ -98,7 +98,7 @@ def test_bigru_needs_an_even_size():
         BiGruEncoder(hidden_dim=5, input_dim=3)
 
 
-def test_the_mean_tells_which_tokens_made_it():
+def test_the_mean_shows_which_tokens_made_it():
     text = torch.tensor([[3.0, 0.0], [1.0, 0.0], [-1.0, 0.0], [0.0, 0.0]])
     weights = MeanEncoder(input_dim=2).token_weights(torch.cat([text, text[:1]]), torch.tensor([4, 1]))
     torch.testing.assert_close(weights, torch.tensor([0.75, 0.25, 0.0, 0.0, 1.0]))

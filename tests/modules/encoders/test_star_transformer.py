@@ -38,8 +38,8 @@ def obvious(encoder: StarTransformerEncoder, text: torch.Tensor) -> torch.Tensor
         assert isinstance(cycle, Cycle)
         new = []
         for i in range(n):
-            neighbours = [h[j] for j in range(i - cycle.window, i + cycle.window + 1) if 0 <= j < n]
-            context = torch.stack([*neighbours, e[i], s])
+            neighbors = [h[j] for j in range(i - cycle.window, i + cycle.window + 1) if 0 <= j < n]
+            context = torch.stack([*neighbors, e[i], s])
             new.append(torch.nn.functional.leaky_relu(cycle.norm(multi_head(cycle.ring, h[i], context))))
         h = torch.stack(new)
         s = multi_head(cycle.star, s, torch.cat([s[None], h]))

@@ -638,7 +638,7 @@ def test_bits_do_not_depend_on_the_number_of_threads(path):
     finally:
         torch.set_num_threads(before)
     if path == "plain":
-        # Torch's own layer norm splits its backward pass by threads, and what lies before it in the graph follows.
+        # Torch's own layer norm splits its backward pass by threads, which affects what precedes it in the graph.
         answers = [{name: a[name] for name in ("weights", "mixture", "maximum")} for a in answers]
     for name, value in answers[0].items():
         assert torch.equal(value, answers[1][name]), name

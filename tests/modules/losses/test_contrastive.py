@@ -23,7 +23,7 @@ def test_one_post_an_article_is_two_cross_entropies():
     torch.testing.assert_close(loss(articles, posts, torch.eye(9, dtype=torch.bool)), expected)
 
 
-def test_other_positives_stand_in_no_denominator():
+def test_other_positives_are_in_no_denominator():
     articles, posts = unit(2, 3), unit(3, 4)
     relevance = torch.tensor([[True, True, False], [False, False, True]])
     s = (articles @ posts.T / 0.1).exp()

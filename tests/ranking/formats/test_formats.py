@@ -84,7 +84,7 @@ def test_guarding_is_undone_exactly_and_leaves_no_formula(text: str) -> None:
     assert not guarded(text).lstrip(" \t").startswith(("=", "＝"))
 
 
-def test_an_apostrophe_in_other_files_stands_for_itself(tmp_path: Path) -> None:
+def test_an_apostrophe_in_other_files_is_literal(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("id,text\n1,'=x\n")
     assert read_posts(str(path))[0].text == "'=x"
@@ -113,7 +113,7 @@ def test_a_workbook_holds_typed_cells_and_no_formula(tmp_path: Path) -> None:
     assert 'state="frozen"' in sheet
 
 
-def test_a_long_cell_is_cut_and_that_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_cell_is_cut_and_that_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     posts = read_posts(str(write(tmp_path, "xlsx", [RankedPost(1, 1.0, Post("p", "x" * 40_000))])))
     assert posts[0].text == "x" * 32_766 + "…"
     assert "1 cells were cut" in capsys.readouterr().err

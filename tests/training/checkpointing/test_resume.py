@@ -1,4 +1,4 @@
-"""A run that is killed, stopped or hindered, and goes on: as its user meets it."""
+"""Resuming a run that was killed, stopped or could not write, from the user's point of view."""
 
 import errno
 import json
@@ -128,7 +128,7 @@ def killed_at(workplace, out, step=5):
     assert run(workplace, *train(out), prepare=DieAtStep(step))[0] == -signal.SIGKILL
 
 
-def test_an_unfinished_run_is_not_begun_anew_by_mistake(workplace, out):
+def test_an_unfinished_run_is_not_started_again_by_mistake(workplace, out):
     killed_at(workplace, out, step=8)
     code, told = run(workplace, *train(out))
     assert code == 2
@@ -215,9 +215,9 @@ def test_a_changed_config_is_refused_with_the_difference_and_taken_when_asked_fo
     assert code == 2
     assert "trainer.optimizer.lr: 0.01 → 0.02" in told
     assert "trainer.epochs: 4 → 5" in told
-    assert "--changed-config" in told
+    assert "--allow-config-change" in told
     assert "trainer.batches" not in told
-    code, told = run(workplace, *train(out, "--resume", "--changed-config", *change))
+    code, told = run(workplace, *train(out, "--resume", "--allow-config-change", *change))
     assert code == 0, told
     assert "Warning" not in told
     log = outcome(workplace, out)["log"]
@@ -230,7 +230,7 @@ def test_a_changed_config_is_refused_with_the_difference_and_taken_when_asked_fo
 @pytest.mark.slow
 def test_a_checkpoint_of_another_model_or_of_other_data_is_refused(workplace, out):
     killed_at(workplace, out)
-    again = ["--resume", "--changed-config"]
+    again = ["--resume", "--allow-config-change"]
     code, told = run(workplace, *train(out, *again, "-o", "model.encoder.head_dim=6"))
     assert code == 2
     assert "does not fit" in told
@@ -248,7 +248,7 @@ def test_a_checkpoint_of_another_model_or_of_other_data_is_refused(workplace, ou
 
 
 def test_contradictory_options_are_refused(workplace, out):
-    for options in (["--resume", "--overwrite"], ["--changed-config"]):
+    for options in (["--resume", "--overwrite"], ["--allow-config-change"]):
         code, told = run(workplace, *train(out, *options))
         assert code == 2
         assert "--resume" in told
@@ -273,7 +273,7 @@ class FullDisk:
         checkpoint.save = full  # type: ignore[assignment]
 
 
-def test_a_full_disk_is_told_and_the_checkpoint_before_is_kept(workplace, out):
+def test_a_full_disk_is_reported_and_the_checkpoint_before_is_kept(workplace, out):
     code, told = run(workplace, *train(out), prepare=FullDisk(4, 5))
     assert code == 0
     assert told.count("warning") == 2
@@ -289,7 +289,7 @@ class FullDiskThenDeath(FullDisk):
 
 
 @pytest.mark.slow
-def test_a_run_that_dies_on_a_full_disk_goes_on_from_the_last_that_was_written(workplace, out):
+def test_a_run_that_dies_on_a_full_disk_resumes_from_the_last_that_was_written(workplace, out):
     assert run(workplace, *train(out), prepare=FullDiskThenDeath(6, 99))[0] == -signal.SIGKILL
     code, told = run(workplace, *train(out, "--resume"))
     assert code == 0

@@ -95,7 +95,7 @@ def run(*arguments: str) -> str:
 
 
 def distil(*arguments: str) -> str:
-    """Run `linker train`; `--epochs` and `--lr` stand for the config keys."""
+    """Run `linker train`; `--epochs` and `--lr` set the config keys."""
     keys = {"--epochs": "trainer.epochs", "--lr": "trainer.optimizer.lr", "--cache": "loss.cache"}
     options = list(arguments)
     for at, word in enumerate(options[:-1]):
@@ -157,7 +157,7 @@ def build_post(text: str):
     return Post(text, text)
 
 
-def test_training_begins_with_the_weights_of_the_start_and_goes_on_from_them(place: Path) -> None:
+def test_training_begins_with_the_weights_of_the_start_and_resumes_from_them(place: Path) -> None:
     distil("--out", "student", "--epochs", "2")
     weights = "part-0/model.safetensors"
     # Vectors that are named but gone are not missed.
@@ -175,7 +175,7 @@ def test_training_begins_with_the_weights_of_the_start_and_goes_on_from_them(pla
     assert "started from the weights of student" in (place / "more" / "README.md").read_text()
 
 
-def test_a_student_goes_on_where_another_ended(place: Path) -> None:
+def test_a_student_resumes_where_another_ended(place: Path) -> None:
     distil("--out", "first", "--epochs", "60", "--lr", "0.1")
     distil("--out", "again", "--epochs", "1", "--lr", "1e-6", "-o", "start=first")
     distil("--out", "anew", "--epochs", "1", "--lr", "1e-6")
@@ -213,7 +213,7 @@ def test_a_teacher_of_too_few_numbers_and_too_few_texts_are_reported(place: Path
     assert not (place / "a").exists()
 
 
-def test_a_folder_is_replaced_only_when_told_to(place: Path) -> None:
+def test_a_folder_is_replaced_only_when_asked(place: Path) -> None:
     distil("--out", "student", "--epochs", "1")
     with pytest.raises(LinkerError, match="already exists"):
         distil("--out", "student", "--epochs", "1")

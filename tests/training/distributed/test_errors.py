@@ -61,7 +61,7 @@ def failing_run(folder, how, *more):
 
 
 def last_lines(told):
-    """What was told besides the progress."""
+    """The output besides the progress bars."""
     return [
         line
         for line in told.splitlines()
@@ -115,7 +115,7 @@ def test_a_single_process_names_the_batch_too(workplace, how, cause):
 
 
 @pytest.mark.slow
-def test_a_run_of_two_processes_that_was_killed_goes_on_bit_for_bit(workplace):
+def test_a_run_of_two_processes_that_was_killed_resumes_bit_for_bit(workplace):
     two = ["--devices", "2"]
     for out in ("whole", "killed"):
         command = [sys.executable, "-m", "linker.cli.main", *train(out), *two]

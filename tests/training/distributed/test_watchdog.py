@@ -22,7 +22,7 @@ def halted(processes, seconds):
 
 
 def _work(folder: str) -> None:
-    """Exchange numbers, as a run does after each step, until told to end."""
+    """Exchange numbers, as a run does after each step, until asked to end."""
     from linker.common.console import stderr
     from linker.training.distributed import watchdog
     from linker.training.distributed.process_group import process_group
@@ -67,7 +67,7 @@ def told(folder):
     return [(folder / f"stderr{rank}").read_text() for rank in (0, 1)]
 
 
-def test_a_run_that_is_halted_as_a_whole_goes_on(group, tmp_path):
+def test_a_run_that_is_halted_as_a_whole_continues(group, tmp_path):
     halted(group, SILENCE_SECONDS + 1.5)
     before = int((tmp_path / "round0").read_text() or 0)
     # Long enough for an alarm, if there were one.

@@ -1,4 +1,4 @@
-"""Texts can be read in both themes: contrasts by WCAG 2.2, computed from the page's own colours."""
+"""Texts can be read in both themes: contrasts by WCAG 2.2, computed from the page's own colors."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ TEXTS = [
 SHAPES = [(line, ground) for line in ("edge", "focus") for ground in ("page", "surface", "raised")]
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+def luminance(color: str) -> float:
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
