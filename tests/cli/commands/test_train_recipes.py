@@ -86,13 +86,13 @@ def shell(clone: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     return run
 
 
-@pytest.fixture(scope="module")
 def siamese(folder: Path) -> WordSiamese:
     model = load_model(folder)
     assert isinstance(model, WordSiamese)
     return model
 
 
+@pytest.fixture(scope="module")
 def trained(shell: Any) -> subprocess.CompletedProcess[str]:
     return shell("linker train configs/ast.jsonnet")
 
