@@ -1,4 +1,4 @@
-"""Model configs for inference: components that need torch are replaced by NumPy equivalents where these exist."""
+"""Model configs for inference: components that need torch are replaced by equivalents without it if these exist."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from linker.config import check, resolve
 from linker.models.model import Model
 
 _KEPT = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_weight")
+_KEPT_BY_ONNX = ("max_article_tokens", "max_post_tokens", "normalization", "similarity", "title_weight")
 
 
 def scoring_config(config: Any) -> Any:
     """Return the config of a model that loads the same folder and gives the same scores, but cannot be trained.
 
-    `siamese` with `word_vectors` and `mean` becomes `averaged_word_vectors`. An invalid config, or one without such a
+    `siamese` with `word_vectors` and `mean` becomes `averaged_word_vectors`; `transformer` with `precision: 'int8'`
+    becomes `onnx_transformer`. An invalid config, or one without such a
     component, is returned unchanged.
 
     Args:
@@ -31,6 +33,8 @@ def _replace(config: Any) -> Any:
         return config
     if config.get("type") == "siamese":
         return _averaged_word_vectors(config) or config
+    if config.get("type") == "transformer" and config.get("precision") == "int8":
+        return {"type": "onnx_transformer", **{key: config[key] for key in _KEPT_BY_ONNX if key in config}}
     return {key: _replace(value) for key, value in config.items()}
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from linker.data.token_axis import length_buckets
 from linker.data.vocabulary import EncodedText
-from linker.models.siamese.siamese import length_buckets
 from linker.modules.kernels.dropout import Masks, drawing
 from linker.training.rng_state import get_rng_state, set_rng_state
 

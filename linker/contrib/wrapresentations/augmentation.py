@@ -18,9 +18,9 @@ from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.common.files import write_lines
 from linker.contrib.wrapresentations.topic_words import TopicReplacer, pieces
+from linker.data.token_axis import length_buckets
 from linker.data.types import Post
 from linker.models.siamese.hugging_face import load_network, token_limit
-from linker.models.siamese.siamese import length_buckets
 
 # Number of predicted words from which one is sampled by probability.
 _CANDIDATES = 10

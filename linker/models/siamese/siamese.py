@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -114,25 +114,3 @@ def save_weights(module: nn.Module, path: Path) -> None:
     state = {name: tensor.detach().cpu().contiguous() for name, tensor in module.state_dict().items()}
     with atomic_write(path, "wb") as file:
         file.write(save(state))
-
-
-def length_buckets(lengths: Sequence[int], budget: int = TOKENS_TOGETHER) -> Iterator[list[int]]:
-    """Split texts into batches of similar length, so that short posts are not padded to the length of articles.
-
-    Args:
-        lengths: number of tokens of each text.
-        budget: maximum of longest × count in a batch, unless a single text exceeds it.
-
-    Yields:
-        Indices of the texts of a batch, by length; its longest text has at most twice the tokens of its shortest, plus
-        8.
-    """
-    batch: list[int] = []
-    for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
-        longest = lengths[i]
-        if batch and (longest * (len(batch) + 1) > budget or longest > 2 * lengths[batch[0]] + 8):
-            yield batch
-            batch = []
-        batch.append(i)
-    if batch:
-        yield batch

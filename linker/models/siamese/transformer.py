@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -14,7 +13,8 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from linker.common.errors import ConfigError, ModelError
-from linker.data.tokenizers.patterns import URL, WORD, hashtag_words
+from linker.data.token_axis import length_buckets
+from linker.data.tokenizers.normalization import Normalization, normalized
 from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import Similarity
@@ -26,14 +26,10 @@ from linker.models.siamese.hugging_face import (
     saved_pooling,
     token_limit,
 )
-from linker.models.siamese.siamese import TOKENS_TOGETHER, SiameseModel, length_buckets
+from linker.models.siamese.siamese import TOKENS_TOGETHER, SiameseModel
 from linker.modules.precision import lower_type
 
 FOLDER = "transformer"
-_URL = re.compile(URL)
-_MENTION = re.compile(r"(?<![\w@＠.])[@＠]\w+")
-# Matches links first, so that a # inside a link does not start a hashtag.
-_HASHTAG = re.compile(rf"({URL})|(?<!\w)[#＃]({WORD})")
 
 
 @Model.register("transformer")
@@ -58,7 +54,8 @@ class TransformerModel(SiameseModel):
         title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the whole
             article.
         precision: precision of the network during inference (for training see `trainer.precision`). `auto`: bfloat16 if
-            the processor multiplies it natively, which is 2.7 times as fast, else float32.
+            the processor multiplies it natively, which is 2.7 times as fast, else float32. `int8`: commands that
+            score run the graph that `linker export` wrote, without torch; everything else computes in float32.
     """
 
     keys_without_weights = frozenset({"path", "title_weight", "precision", "normalization"})
@@ -74,11 +71,11 @@ class TransformerModel(SiameseModel):
         pooling: Literal["mean", "cls", "max"] | None = None,
         max_article_tokens: int = 128,
         max_post_tokens: int = 128,
-        normalization: Literal["none", "bertweet", "hashtags"] = "none",
+        normalization: Normalization = "none",
         similarity: Similarity = "cosine",
         layers: list[int] | None = None,
         title_weight: float = 0.0,
-        precision: Literal["auto", "float32"] = "float32",
+        precision: Literal["auto", "float32", "int8"] = "float32",
     ) -> None:
         super().__init__(max_article_tokens, max_post_tokens, similarity, title_weight)
         self.layers, self.precision = layers, precision
@@ -146,10 +143,7 @@ class TransformerModel(SiameseModel):
 
     def _tokens(self, text: str, max_tokens: int) -> EncodedText:
         self._ready()
-        if self.normalization == "bertweet":
-            text = bertweet_normalized(text)
-        elif self.normalization == "hashtags":
-            text = hashtags_split(text)
+        text = normalized(text, self.normalization)
         ids = self.tokenizer(text, truncation=True, max_length=max_tokens)["input_ids"]
         # Tokenizers without special tokens return no ids for an empty text.
         return EncodedText(np.array(ids or [self._padding], dtype=np.int32), ())
@@ -179,7 +173,8 @@ class TransformerModel(SiameseModel):
         real = torch.arange(ids.shape[1]) < lengths[:, None]  # (texts, longest)
         ids[real] = torch.from_numpy(np.concatenate(texts).astype(np.int64))
         real = real.to(self.device)
-        lower = None if self.training else lower_type(self.precision, self.device)
+        in_float32 = self.training or self.precision == "int8"
+        lower = None if in_float32 else lower_type(self.precision, self.device)
         with torch.autocast(self.device.type, lower) if lower else nullcontext():
             states = self.network(input_ids=ids.to(self.device), attention_mask=real.long()).last_hidden_state
         # states: (texts, longest, dim)
@@ -209,13 +204,3 @@ class TransformerModel(SiameseModel):
             raise ModelError(f"{folder / FOLDER}: folder not found; copy the model folder again")
         self._load(str(folder / FOLDER))
         self.eval()
-
-
-def bertweet_normalized(text: str) -> str:
-    """Replace mentions by `@USER` and links by `HTTPURL`; emojis and everything else stay."""
-    return _MENTION.sub("@USER", _URL.sub("HTTPURL", text))
-
-
-def hashtags_split(text: str) -> str:
-    """Replace hashtags by the words in them; everything else stays."""
-    return _HASHTAG.sub(lambda match: match[1] or " ".join(hashtag_words(match[2])), text)

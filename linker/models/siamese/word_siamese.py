@@ -16,6 +16,7 @@ from linker.common.checks import at_least
 from linker.common.errors import ConfigError, ModelError
 from linker.config import Lazy
 from linker.data.batch import collate
+from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.types import Article, LinkedPosts, Post
 from linker.data.vocabulary import EncodedText, Vocabulary, idf_of
@@ -24,7 +25,7 @@ from linker.data.word_vectors.word_vectors import WordVectors
 from linker.models.averaged_word_vectors import VOCABULARY, WEIGHTS, read_weights
 from linker.models.embedding_model import Similarity
 from linker.models.model import Model
-from linker.models.siamese.siamese import TOKENS_TOGETHER, SiameseModel, length_buckets, save_weights
+from linker.models.siamese.siamese import TOKENS_TOGETHER, SiameseModel, save_weights
 from linker.modules.embedders.embedder import Embedder
 from linker.modules.encoders.encoder import Encoder
 from linker.modules.kernels.dropout import drawing, masks_in_force
@@ -180,7 +181,7 @@ class WordSiamese(SiameseModel):
         tokens = [self.tokenizer.tokenize(text)[:max_tokens] for text in texts]
         encoded = [self.vocabulary.encode(text) for text in tokens]
         weighted: list[list[tuple[str, float]]] = [[] for _ in texts]
-        for bucket in length_buckets([len(text.ids) for text in encoded]):
+        for bucket in length_buckets([len(text.ids) for text in encoded], TOKENS_TOGETHER):
             batch = collate([encoded[i] for i in bucket], len(self.vocabulary)).to(self.device)
             vectors = self.embedder(batch)[batch.rows]  # (tokens, dim)
             weights = self.encoder.token_weights(vectors, batch.lengths)  # (tokens,)

@@ -13,7 +13,7 @@ from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
 from linker.models.model import Model
-from linker.models.siamese.siamese import length_buckets
+from linker.data.token_axis import length_buckets
 from linker.models.siamese.word_siamese import WordSiamese
 from linker.training.experiment import seed_everything
 from tests.conftest import toy_posts
@@ -134,7 +134,7 @@ def test_token_weights_tell_what_the_relay_looks_at():
 
 def test_buckets_keep_posts_from_paying_for_articles():
     lengths = [random.Random(i).choice([3, 12, 25, 60, 900, 1000]) for i in range(500)]
-    buckets = list(length_buckets(lengths))
+    buckets = list(length_buckets(lengths, 8_192))
     assert sorted(i for bucket in buckets for i in bucket) == list(range(500))
     for bucket in buckets:
         own = [lengths[i] for i in bucket]

@@ -1,0 +1,1 @@
+"""Transformers as ONNX graphs in int8, which score without torch."""
