@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import re
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ from linker.data.types import LinkedPosts
 from linker.data.word_vectors.file import VectorFile
 from linker.models.archive import load_model, read_config, save_model
 from linker.models.model import Model
+from linker.models.onnx.export import export_model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.word_siamese import WEIGHTS
@@ -42,7 +45,8 @@ BEST_CARD = """# The default model
 Four of the six layers of the sentence transformer all-MiniLM-L6-v2 (Apache-2.0), distilled from all of it and then
 fine-tuned on links; TF-IDF of the ranked posts, and the word vectors of `distilled`; a softmax over the articles
 that are scored together. Made by `scripts/make_pretrained.py` from a run of `configs/minilm/base.jsonnet`; the
-network's weights are in int8.
+network's weights are in int8, and it scores in int8 by ONNX Runtime, at a loss of at most 0.3 points of MAP
+(decision 168).
 
 Training data: 100,094 English tweets, headlines, captions and fact-checks of 2011 to 2021, and links of 12,878
 tweets to 6,426 items: headlines on US and British news of 2013 and 2014 (The Plazz), and fact-checks of PolitiFact
@@ -70,6 +74,9 @@ def make_best(trained: Path, out: Path) -> None:
     network = out / NETWORK
     save_int8(load_file(network), network.with_name(FILE))
     network.unlink()
+    with tempfile.TemporaryDirectory(dir=out.parent) as folder:
+        export_model(out, Path(folder) / "exported")
+        shutil.copytree(Path(folder) / "exported", out, dirs_exist_ok=True)
 
 
 def make_distilled(vectors: str, out: Path, dim: int) -> None:
@@ -98,6 +105,7 @@ def make_distilled(vectors: str, out: Path, dim: int) -> None:
         "temperature": 0.05,
         "null_score": 0.3,
         "neighbor_weight": 0.3,
+        "time": "elapsed_time",
         "model": {"type": "ensemble", "fusion": "sum", "parts": [part, "tfidf"], "weights": [1, 2]},
     }
     model = build(Model, config)

@@ -22,6 +22,7 @@ from linker.cli.commands import (
     corpus,
     doctor,
     evaluate,
+    export,
     new,
     plot,
     rank,
@@ -65,6 +66,7 @@ app.add_typer(annotate.app, name="annotate", rich_help_panel=_LABEL)
 app.command("serve", rich_help_panel=_LABEL)(serve.serve)
 app.command("simulate", rich_help_panel=_LABEL)(simulate.simulate)
 app.command("train", rich_help_panel=_TRAIN)(train.train)
+app.command("export", rich_help_panel=_TRAIN)(export.export)
 app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
 app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)
 app.command("benchmark", rich_help_panel=_MEASURE)(benchmark.benchmark)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from torch import Tensor, nn
 
 from linker.common.errors import ModelError
 from linker.common.files import write_json
-from linker.data.types import Article, Post
+from linker.data.types import Article
 from linker.models.archive import CONFIG, load_model, read_config
 from linker.models.model import all_submodels
 from linker.models.onnx.graph import BertGraph, Ranges
@@ -24,18 +26,18 @@ from linker.models.siamese.transformer import FOLDER, TransformerModel
 
 #: Values beyond these percentiles of a dimension are clipped.
 _PERCENTILES = (0.05, 99.95)
-_TEXTS = 1_000
+_TEXTS = 2_000
 _UNQUANTIZED = "model.safetensors"
 
 
-def export_model(folder: Path, out: Path, articles: Sequence[Article], posts: Sequence[Post]) -> None:
+def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
     """Write a model folder whose transformers score in int8 by ONNX Runtime, without torch.
 
     Args:
         folder: a model folder with one or more `transformer` models of the BERT architecture.
         out: the folder to write; must not exist.
-        articles: texts that are typical of what will be ranked; activations are quantized to their range.
-        posts: likewise.
+        texts: posts and articles that are typical of what will be ranked, of which up to 2,000 are read: activations
+            are quantized to their range; by default some of the sample in `data/`.
 
     Raises:
         ModelError: if the model has no such part, or the package onnx is missing.
@@ -46,13 +48,15 @@ def export_model(folder: Path, out: Path, articles: Sequence[Article], posts: Se
         raise ModelError(f"{folder}: has no transformer to export; other encoders need no torch or are small")
     for part in transformers:
         _check(folder, part)
-    shutil.copytree(folder, out)
-    places = sorted(out.rglob(FOLDER))
-    for part, place in zip(transformers, places, strict=True):
-        _export(part, place, articles, posts)
-    config = read_config(out)
-    _set_precision(config["model"])
-    write_json(out / CONFIG, config)
+    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as name:
+        new = Path(name) / out.name  # renamed when it is complete
+        shutil.copytree(folder, new)
+        for part, place in zip(transformers, sorted(new.rglob(FOLDER)), strict=True):
+            _export(part, place, texts or _sample())
+        config = read_config(new)
+        _set_precision(config["model"])
+        write_json(new / CONFIG, config)
+        new.rename(out)
 
 
 def _check(folder: Path, part: TransformerModel) -> None:
@@ -69,19 +73,24 @@ def _check(folder: Path, part: TransformerModel) -> None:
         )
 
 
-def _export(part: TransformerModel, folder: Path, articles: Sequence[Article], posts: Sequence[Post]) -> None:
+def _export(part: TransformerModel, folder: Path, texts: Sequence[str]) -> None:
     weights = {name: weight.detach().float() for name, weight in part.network.state_dict().items()}
     if not (folder / FILE).is_file():
         save_int8(weights, folder / FILE)
         (folder / _UNQUANTIZED).unlink(missing_ok=True)
     arrays = {name: weight.numpy() for name, weight in weights.items()}
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-    graph = BertGraph(config, arrays, ranges_of(part, articles, posts), str(part.pooling), folder / FILE)
+    graph = BertGraph(config, arrays, ranges_of(part, texts), str(part.pooling), folder / FILE)
     graph.write(folder / GRAPH)
 
 
-def ranges_of(part: TransformerModel, articles: Sequence[Article], posts: Sequence[Post]) -> Ranges:
-    """Measure the ranges of the inputs of a network's linear layers on up to 1,000 texts of each kind."""
+def _sample() -> list[str]:
+    """Return texts of the sample, one per line."""
+    return (resources.files("linker.models.onnx") / "texts.txt").read_text(encoding="utf-8").splitlines()
+
+
+def ranges_of(part: TransformerModel, texts: Sequence[str]) -> Ranges:
+    """Measure the ranges of the inputs of a network's linear layers."""
     seen: dict[str, list[np.ndarray]] = {}
     hooks = []
     for name, module in part.network.named_modules():
@@ -98,9 +107,8 @@ def ranges_of(part: TransformerModel, articles: Sequence[Article], posts: Sequen
         part.eval()
         with torch.no_grad():
             # One text at a time, so that no padding is measured.
-            texts = [part.article_tokens(article) for article in articles[:_TEXTS]]
-            for text in texts + [part.post_tokens(post) for post in posts[:_TEXTS]]:
-                part([text])
+            for text in texts[:_TEXTS]:
+                part([part.article_tokens(Article("", text))])
     finally:
         for hook in hooks:
             hook.remove()

@@ -1,0 +1,135 @@
+"""Models in int8: the same rankings as the float32 network, whatever else is encoded, and without torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linker.common.errors import ModelError
+from linker.config import build, resolve
+from linker.data import read_posts
+from linker.data.types import Article, LinkedPosts, Post
+from linker.models.archive import load_model, save_model
+from linker.models.model import Model, embedding_submodel
+from linker.models.pretrained import BEST, FOLDERS
+from tests.helpers.tiny_transformers import tiny
+
+pytest.importorskip("onnx", reason="the extra onnx writes graphs")
+from linker.models.onnx.export import export_model
+from linker.models.onnx.transformer import OnnxTransformerModel
+
+DATA = Path(__file__).parents[3] / "data"
+TEXTS = [post.text for post in read_posts(str(DATA / "posts.jsonl"))][:80]
+
+
+def trained(folder: Path, kind: str = "bert", **settings: object) -> Path:
+    config = {"type": "transformer", "path": str(tiny(kind, folder / "network")), **settings}
+    model: Model = build(Model, config)
+    model.prepare(LinkedPosts([], []))
+    save_model(model, folder / "model", {"model": resolve(Model, config)}, {}, "")
+    return folder / "model"
+
+
+def posts(texts: list[str]) -> list[Post]:
+    return [Post(str(number), text) for number, text in enumerate(texts)]
+
+
+@pytest.mark.parametrize("settings", [{}, {"pooling": "cls", "normalization": "hashtags"}], ids=str)
+def test_embeddings_are_close_to_those_of_the_network(tmp_path: Path, settings: dict) -> None:
+    folder = trained(tmp_path, **settings)
+    export_model(folder, tmp_path / "int8", TEXTS)
+    quantized = load_model(tmp_path / "int8", for_scoring=True)
+    assert isinstance(quantized, OnnxTransformerModel)
+    expected, found = load_model(folder).post_vectors(posts(TEXTS)), quantized.post_vectors(posts(TEXTS))
+    assert expected is not None
+    assert found.dtype == np.float32
+    cosines = (expected * found).sum(axis=1)
+    assert cosines.min() > 0.95
+    assert cosines.mean() > 0.99
+
+
+def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path) -> None:
+    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
+    model = load_model(tmp_path / "int8", for_scoring=True)
+    together = model.post_vectors(posts(TEXTS))
+    assert together is not None
+    for number in (0, 7, 40):
+        alone = model.post_vectors([Post("alone", TEXTS[number])])
+        np.testing.assert_allclose(alone, together[number : number + 1], atol=1e-6)
+
+
+def test_the_bundled_model_ranks_as_its_float32_network_does() -> None:
+    article = Article("a", "The wolf named Kevin is a female and has come 640 kilometres.")
+    quantized, whole = load_model(FOLDERS[BEST], for_scoring=True), load_model(FOLDERS[BEST])
+    candidates = posts(TEXTS)
+    scores = [model.score_independently([article], candidates)[0] for model in (quantized, whole)]
+    assert np.corrcoef(*scores)[0, 1] > 0.99
+    assert isinstance(embedding_submodel(quantized), OnnxTransformerModel)
+
+
+def test_ranking_with_the_bundled_model_imports_neither_torch_nor_transformers() -> None:
+    code = (
+        "import sys, linker; linker.load('best').rank('wolves on the farm', ['a wolf', 'a cake']); "
+        "print(sorted({'torch', 'transformers', 'sklearn'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+def test_the_exported_folder_can_still_be_trained_and_exported_again(tmp_path: Path) -> None:
+    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
+    assert json.loads((tmp_path / "int8/config.json").read_text())["model"]["precision"] == "int8"
+    model = load_model(tmp_path / "int8")  # with torch, as `linker train` loads it
+    assert not isinstance(model, OnnxTransformerModel)
+    export_model(tmp_path / "int8", tmp_path / "again", TEXTS)
+    first, again = (load_model(tmp_path / name, for_scoring=True) for name in ("int8", "again"))
+    vectors = [part.post_vectors(posts(TEXTS)) for part in (first, again)]
+    assert vectors[0] is not None
+    assert vectors[1] is not None
+    assert (vectors[0] * vectors[1]).sum(axis=1).min() > 0.98
+
+
+def test_other_architectures_and_models_without_a_network_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="only BERT networks"):
+        export_model(trained(tmp_path, "roberta"), tmp_path / "int8", TEXTS)
+    with pytest.raises(ModelError, match="has no transformer"):
+        export_model(FOLDERS["distilled"], tmp_path / "int8", TEXTS)
+    assert not list(tmp_path.glob("*int8*"))
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json", "model.int8.safetensors"])
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut"])
+def test_a_damaged_folder_is_reported(tmp_path: Path, name: str, damage: str) -> None:
+    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
+    file = tmp_path / "int8/transformer" / name
+    content = file.read_bytes()
+    file.unlink()
+    if damage != "missing":
+        file.write_bytes(content[: 0 if damage == "empty" else len(content) // 2])
+    with pytest.raises(ModelError, match="copy the model folder again"):
+        load_model(tmp_path / "int8", for_scoring=True)
+
+
+def linker(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "linker", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ)
+
+
+def test_the_command_writes_a_folder_that_ranks(tmp_path: Path) -> None:
+    trained(tmp_path)
+    run = linker("export", "model", "--onnx", folder=tmp_path)
+    assert (run.returncode, run.stdout) == (0, "model-onnx\n"), run.stderr
+    run = linker(
+        "rank", "--article", "the cat sat", "--posts", DATA / "posts.jsonl", "--model", "model-onnx",
+        "--format", "csv", folder=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    run = linker("export", "model", "--onnx", folder=tmp_path)
+    assert run.returncode == 2
+    assert run.stderr == "error: model-onnx: exists; give another --out, or delete it first\n"
