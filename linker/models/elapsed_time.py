@@ -56,6 +56,9 @@ class ElapsedTimeModel(Model):
         estimated_weight: `weight` of a profile that was estimated from the posts themselves, > 0.
         profile: pairs of days since the beginning of the article's day (UTC) and the log ratio, by days; in between it
             is interpolated on a logarithmic axis. None: `DEFAULT_PROFILE`.
+
+    Raises:
+        ConfigError: if `profile` is not such a list.
     """
 
     keys_without_weights = frozenset({"weight", "estimated_weight", "profile"})
