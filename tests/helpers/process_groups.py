@@ -45,10 +45,10 @@ def train_alone(setting: Setting, folder: Path) -> dict[str, Tensor]:
 
 def train_together(setting: Setting, folder: Path, size: int) -> list[dict[str, Tensor]]:
     """What each of `size` processes computes."""
-    processes = start_group(_recorded, (setting, str(folder)), size).processes
-    for process in processes:
+    group = start_group(_recorded, (setting, str(folder)), size)
+    for process in group.processes:
         process.join(100)
-    assert [process.exitcode for process in processes] == [0] * size
+    assert [process.exitcode for process in group.processes] == [0] * size
     return [load_file(folder / f"rank{rank}-of-{size}") for rank in range(size)]
 
 
