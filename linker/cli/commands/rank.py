@@ -9,7 +9,7 @@ import typer
 from linker.cli import ranking as shared
 from linker.cli import status
 from linker.cli.articles import Articles, Force, load_and_report
-from linker.cli.commands.corpus_search import search_corpus
+from linker.cli.commands.corpus import search_corpus
 from linker.cli.default_posts import find_posts
 from linker.cli.options import (
     ModelName,
