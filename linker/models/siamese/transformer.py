@@ -173,8 +173,8 @@ class TransformerModel(SiameseModel):
         real = torch.arange(ids.shape[1]) < lengths[:, None]  # (texts, longest)
         ids[real] = torch.from_numpy(np.concatenate(texts).astype(np.int64))
         real = real.to(self.device)
-        in_float32 = self.training or self.precision == "int8"
-        lower = None if in_float32 else lower_type(self.precision, self.device)
+        auto = self.precision == "auto" and not self.training
+        lower = lower_type("auto", self.device) if auto else None
         with torch.autocast(self.device.type, lower) if lower else nullcontext():
             states = self.network(input_ids=ids.to(self.device), attention_mask=real.long()).last_hidden_state
         # states: (texts, longest, dim)

@@ -61,6 +61,7 @@ def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path) -> None
     assert together is not None
     for number in (0, 7, 40):
         alone = model.post_vectors([Post("alone", TEXTS[number])])
+        assert alone is not None
         np.testing.assert_allclose(alone, together[number : number + 1], atol=1e-6)
 
 
