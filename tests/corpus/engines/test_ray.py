@@ -193,11 +193,15 @@ def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
         building.add_posts(store, deadly, [path], PostColumns(), "strict", ".", cluster)
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts[:90]]
 
-    # A bad line ends the command as it does in one process: all that came before it is there.
-    Path(path).write_text(Path(path).read_text() + "{\n")
+    # A bad line ends the command as it does in one process; lines are checked in blocks before any post of one is added.
+    good = Path(path).read_text()
+    Path(path).write_text(good + "{\n")
     with pytest.raises(DataError, match="line 151: broken JSON"):
         building.add_posts(store, model, [path], PostColumns(), "strict", ".", cluster)
-    assert store.count() == 150
+    assert store.count() == 90
+    Path(path).write_text(good)
+    building.add_posts(store, model, [path], PostColumns(), "strict", ".", cluster)
+    assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts]
 
     (tmp_path / "here" / VECTORS).rename(tmp_path / "elsewhere")
     corpus = Corpus.open(tmp_path / "there", engine=cluster)
