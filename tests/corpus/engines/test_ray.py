@@ -193,7 +193,7 @@ def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
         building.add_posts(store, deadly, [path], PostColumns(), "strict", ".", cluster)
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts[:90]]
 
-    # A bad line ends the command as it does in one process; lines are checked in blocks before any post of one is added.
+    # A bad line ends the command as it does in one process: lines are checked in blocks, then added.
     good = Path(path).read_text()
     Path(path).write_text(good + "{\n")
     with pytest.raises(DataError, match="line 151: broken JSON"):

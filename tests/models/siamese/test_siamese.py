@@ -10,10 +10,10 @@ import torch
 
 from linker.common.errors import ConfigError, ModelError
 from linker.config import build
+from linker.data.token_axis import length_buckets
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
 from linker.models.model import Model
-from linker.data.token_axis import length_buckets
 from linker.models.siamese.word_siamese import WordSiamese
 from linker.training.experiment import seed_everything
 from tests.conftest import toy_posts

@@ -12,10 +12,10 @@ import torch
 
 from linker.common.errors import ConfigError, ModelError
 from linker.config import build
+from linker.data.tokenizers.normalization import bertweet_normalized, hashtags_split
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
 from linker.models.model import Model
-from linker.data.tokenizers.normalization import bertweet_normalized, hashtags_split
 from tests.helpers.tiny_transformers import tiny
 
 KINDS = ("bert", "roberta")
