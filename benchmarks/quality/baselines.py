@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
 
 from benchmarks.quality.models import (
     AT_1,
+    KINSHIP,
     METRICS,
+    NONE,
     OF_VECTORS,
     TEMPERATURE,
     Given,
@@ -22,15 +24,19 @@ from benchmarks.quality.models import (
 )
 from benchmarks.quality.tables import Cells
 from linker.config import build
+from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison, Difference
 from linker.evaluation.significance import percentile_interval
 from linker.models.archive import load_model
+from linker.models.article_softmax import ArticleSoftmaxModel
+from linker.models.elapsed_time import ElapsedTimeModel, without_dates
 from linker.models.ensemble import EnsembleModel
-from linker.models.model import Model, all_submodels
+from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
-from linker.models.siamese.siamese import SiameseModel
 
 DEFAULT = "`best` (the default)"
+DATES_IGNORED = "`best`, dates ignored"
+DATES = "with dates"
 # Temperature, and the score of "none of them", for sums of z-scores: the best MAP on plazz (dev) of a grid.
 OF_Z_SCORES = (1.5, 10.0)
 SOFTMAX = "softmax over articles"
@@ -72,8 +78,32 @@ def rivals(scores: Scores) -> Iterator[Rival]:
     yield Rival(f"MiniLM, {SOFTMAX}", mini, competing(mini, OF_VECTORS))
     yield Rival(f"TF-IDF + MiniLM, z-scores, {SOFTMAX}", z_alone, competing(z, *OF_Z_SCORES))
     yield Rival(f"TF-IDF + MiniLM, cosines, {SOFTMAX}", cosines_alone, competing(cosines, TEMPERATURE))
+    if not scores.source.every_article_is_a_candidate:  # these have no dates
+        # The same model of time, in the log-odds of the same softmax.
+        for name, own_alone, own, settings in (
+            ("MiniLM", mini, mini, (OF_VECTORS, NONE)),
+            ("TF-IDF + MiniLM, cosines", cosines_alone, cosines, (TEMPERATURE, NONE)),
+        ):
+            yield Rival(
+                f"{name}, {SOFTMAX}, {DATES}",
+                _with_dates(scores, own_alone, *settings, alone=True),
+                _with_dates(scores, own, *settings),
+            )
+    undated = replace(scores.linked, articles=without_dates(scores.linked.articles))
     for label, name in (("`distilled`", DISTILLED), (DEFAULT, BEST)):
-        yield Rival(label, *_both(scores, f"bundled-{name}", cache(lambda name=name: _bundled(scores, name))))
+        kept = f"bundled-{name}"
+        ready = cache(lambda name=name: load_model(FOLDERS[name], for_scoring=True))
+        if name == BEST:
+            yield Rival(DATES_IGNORED, *_both(scores, f"{kept}-undated", ready, undated))
+        yield Rival(label, *_both(scores, kept, ready))
+
+
+def _with_dates(
+    scores: Scores, own: np.ndarray, temperature: float, none: float, alone: bool = False
+) -> np.ndarray:
+    """Scores of a rival, articles × posts, with elapsed time."""
+    model = ArticleSoftmaxModel(Given(own), temperature, none, KINSHIP, time=ElapsedTimeModel())
+    return (model.score_independently if alone else model.score)(scores.linked.articles, scores.linked.posts)
 
 
 def _z_scores(*parts: np.ndarray) -> np.ndarray:
@@ -81,19 +111,11 @@ def _z_scores(*parts: np.ndarray) -> np.ndarray:
     return EnsembleModel([Given(part) for part in parts]).score([], [])
 
 
-def _bundled(scores: Scores, name: str) -> Model:
-    """Load a bundled model whose network encodes the texts of a source only once."""
-    model = load_model(FOLDERS[name])
-    for part in all_submodels(model):
-        if isinstance(part, SiameseModel):
-            known = part.score(scores.linked.articles, scores.linked.posts)
-            part.score = Given(known).score  # type: ignore[method-assign]
-    return model
-
-
-def _both(scores: Scores, name: str, model: Callable[[], Model]) -> tuple[np.ndarray, np.ndarray]:
+def _both(
+    scores: Scores, name: str, model: Callable[[], Model], linked: LinkedPosts | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Scores alone, and together."""
-    return scores.kept(f"{name}-alone", model, alone=True), scores.kept(name, model)
+    return scores.kept(f"{name}-alone", model, True, linked), scores.kept(name, model, False, linked)
 
 
 @dataclass(frozen=True)

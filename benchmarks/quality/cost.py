@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,17 +12,19 @@ from pathlib import Path
 import matplotlib
 import torch
 
+from benchmarks.minilm import minilm_folder
 from benchmarks.quality.baselines import DEFAULT, SOFTMAX, alone, together
 from benchmarks.quality.layers import in_bfloat16
 from benchmarks.quality.models import sentence_transformer, siamese
 from benchmarks.quality.runs import ENCODERS, SEEDS, TAUGHT, Workplace
 from benchmarks.quality.sets import SOURCES, dev_set
 from benchmarks.quality.tables import Cells, Kept
-from linker.data.types import Post
-from linker.models.archive import load_model
-from linker.models.model import all_submodels, embedding_submodel
+from linker.config import build, resolve
+from linker.data.types import LinkedPosts, Post
+from linker.models.archive import load_model, save_model
+from linker.models.model import Model, embedding_submodel
+from linker.models.onnx.export import export_model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
-from linker.models.siamese.siamese import SiameseModel
 
 ROUNDS = 3
 POSTS = 400
@@ -30,6 +33,7 @@ RANKED = {
     "MiniLM": f"MiniLM, {SOFTMAX}",
     "MiniLM in bfloat16": f"MiniLM, {SOFTMAX}",
     "`best`": DEFAULT,
+    "MiniLM in int8": f"MiniLM, {SOFTMAX}",
     "`distilled`": "`distilled`",
     "best": "best",
     "best with two layers": "best with two layers",
@@ -91,11 +95,16 @@ def _encoders(place: Workplace) -> dict[str, Encode]:
     def with_shipped(encode: Encode) -> Encode:
         return lambda posts: (encode(posts), shipped.post_vectors(posts))
 
-    best = next(part for part in all_submodels(load_model(FOLDERS[BEST])) if isinstance(part, SiameseModel))
+    int8 = embedding_submodel(load_model(FOLDERS[BEST], for_scoring=True))
+    with_torch = embedding_submodel(load_model(FOLDERS[BEST]))
+    assert int8 is not None
+    assert with_torch is not None
     encoders: dict[str, Encode] = {
         "`distilled`": shipped.post_vectors,
-        "`best`": with_shipped(best.post_vectors),
+        "`best`": with_shipped(int8.post_vectors),
+        "`best` in float32": with_shipped(with_torch.post_vectors),
         "MiniLM in bfloat16": in_bfloat16(mini),
+        "MiniLM in int8": minilm_int8(place.work / "minilm-int8").post_vectors,
         "MiniLM": mini,
     }
     for name, folder in (
@@ -112,6 +121,18 @@ def _encoders(place: Workplace) -> dict[str, Encode]:
         if place.has(folder):
             encoders[name] = siamese(place, folder).post_vectors
     return encoders
+
+
+def minilm_int8(folder: Path) -> Model:
+    """Return MiniLM in int8 as `linker export` writes it, exported to `folder` once."""
+    if not folder.exists():
+        config = {"type": "transformer", "path": str(minilm_folder())}
+        model: Model = build(Model, config)
+        model.prepare(LinkedPosts([], []))
+        with tempfile.TemporaryDirectory() as name:
+            save_model(model, Path(name) / "minilm", {"model": resolve(Model, config)}, {}, "")
+            export_model(Path(name) / "minilm", folder)
+    return load_model(folder, for_scoring=True)
 
 
 def _clocked(place: Workplace) -> dict[str, Cells]:

@@ -124,15 +124,16 @@ class Scores:
         kept = "-".join([name, *(f"{setting}={value}" for setting, value in settings.items())])
         return self.kept(kept, lambda: siamese(self.place, name, **settings))
 
-    def kept(self, name: str, model: Callable[[], Model], alone: bool = False) -> np.ndarray:
+    def kept(
+        self, name: str, model: Callable[[], Model], alone: bool = False, linked: LinkedPosts | None = None
+    ) -> np.ndarray:
         """Scores of all pairs, computed once: of all articles together, or of each alone as `linker rank` does."""
+        linked = linked or self.linked
         file = self.place.work / "scores" / self.source.name / f"{name}.npy"
         if not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
             ready = model()
-            scores = (ready.score_independently if alone else ready.score)(
-                self.linked.articles, self.linked.posts
-            )
+            scores = (ready.score_independently if alone else ready.score)(linked.articles, linked.posts)
             new = file.with_name(f"{name}.new.npy")
             np.save(new, scores)
             os.replace(new, file)
