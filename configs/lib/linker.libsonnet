@@ -197,6 +197,13 @@
     //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
     //   depend on the other posts.
     hybrid(parts, weights=null, fusion='zscore'):: { type: 'hybrid', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion },
+    // A `transformer` for scoring only: int8 matrix products in ONNX Runtime instead of torch.
+    //   max_article_tokens: see `transformer`.
+    //   max_post_tokens: see `transformer`.
+    //   normalization: see `transformer`.
+    //   similarity: see `transformer`.
+    //   title_weight: see `transformer`.
+    onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
     //   path: folder of the downloaded model. Nothing is downloaded, so that scores are reproducible.
     //   batch_size: number of texts encoded at once.
@@ -236,7 +243,9 @@
     //   title_weight: weight of the title in an article's embedding when posts are scored; the rest is that of the
     //   whole article.
     //   precision: precision of the network during inference (for training see `trainer.precision`). `auto`:
-    //   bfloat16 if the processor multiplies it natively, which is 2.7 times as fast, else float32.
+    //   bfloat16 if the processor multiplies it natively, which is 2.7 times as fast, else float32. `int8`:
+    //   commands that score run the graph that `linker export` wrote, without torch; everything else computes in
+    //   float32.
     transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_weight=0.0, precision='float32'):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_weight: title_weight, precision: precision },
     // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
     //   tokenizer: splits texts into tokens.
