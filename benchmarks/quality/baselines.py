@@ -93,7 +93,7 @@ def rivals(scores: Scores) -> Iterator[Rival]:
     for label, name in (("`distilled`", DISTILLED), (DEFAULT, BEST)):
         kept = f"bundled-{name}"
         ready = cache(lambda name=name: load_model(FOLDERS[name], for_scoring=True))
-        if name == BEST:
+        if name == BEST and not scores.source.every_article_is_a_candidate:
             yield Rival(DATES_IGNORED, *_both(scores, f"{kept}-undated", ready, undated))
         yield Rival(label, *_both(scores, kept, ready))
 
