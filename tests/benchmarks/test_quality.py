@@ -11,6 +11,7 @@ import pytest
 from benchmarks.quality import baselines, danovitch2020
 from benchmarks.quality.models import competing, in_percent, right_at_1
 from benchmarks.quality.runs import Workplace
+from benchmarks.quality.sets import SOURCES
 from benchmarks.quality.tables import Kept
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
@@ -45,11 +46,15 @@ class Toy:
 
     def __init__(self, linked: LinkedPosts) -> None:
         self.linked = linked
+        self.source = SOURCES[0]
 
-    def kept(self, name: str, model: Any, alone: bool = False) -> np.ndarray:
+    def kept(
+        self, name: str, model: Any, alone: bool = False, linked: LinkedPosts | None = None
+    ) -> np.ndarray:
         ready = build(Model, "bm25") if name == "MiniLM" else model()
         score = ready.score_independently if alone else ready.score
-        return np.asarray(score(self.linked.articles, self.linked.posts))
+        linked = linked or self.linked
+        return np.asarray(score(linked.articles, linked.posts))
 
 
 def test_every_rival_is_in_both_tables_and_only_the_other_articles_make_the_difference(
@@ -123,7 +128,9 @@ def test_figures_of_encoders_are_means_over_seeds_and_differences_are_paired(
     class Runs(Toy):
         place = Workplace(tmp_path)
 
-        def kept(self, name: str, model: Any, alone: bool = False) -> np.ndarray:
+        def kept(
+            self, name: str, model: Any, alone: bool = False, linked: LinkedPosts | None = None
+        ) -> np.ndarray:
             seed = int(name[-1])
             return relevance + noise[name] * np.random.default_rng(seed).random(relevance.shape)
 
