@@ -10,7 +10,6 @@ import numpy as np
 
 from benchmarks.quality.models import (
     AT_1,
-    KINSHIP,
     METRICS,
     NONE,
     OF_VECTORS,
@@ -21,6 +20,7 @@ from benchmarks.quality.models import (
     in_percent,
     right_at_1,
     sentence_transformer,
+    with_dates,
 )
 from benchmarks.quality.tables import Cells
 from linker.config import build
@@ -28,8 +28,7 @@ from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison, Difference
 from linker.evaluation.significance import percentile_interval
 from linker.models.archive import load_model
-from linker.models.article_softmax import ArticleSoftmaxModel
-from linker.models.elapsed_time import ElapsedTimeModel, without_dates
+from linker.models.elapsed_time import without_dates
 from linker.models.ensemble import EnsembleModel
 from linker.models.model import Model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
@@ -86,8 +85,8 @@ def rivals(scores: Scores) -> Iterator[Rival]:
         ):
             yield Rival(
                 f"{name}, {SOFTMAX}, {DATES}",
-                _with_dates(scores, own_alone, *settings, alone=True),
-                _with_dates(scores, own, *settings),
+                with_dates(scores.linked, own_alone, *settings, alone=True),
+                with_dates(scores.linked, own, *settings),
             )
     undated = replace(scores.linked, articles=without_dates(scores.linked.articles))
     for label, name in (("`distilled`", DISTILLED), (DEFAULT, BEST)):
@@ -96,14 +95,6 @@ def rivals(scores: Scores) -> Iterator[Rival]:
         if name == BEST and not scores.source.every_article_is_a_candidate:
             yield Rival(DATES_IGNORED, *_both(scores, f"{kept}-undated", ready, undated))
         yield Rival(label, *_both(scores, kept, ready))
-
-
-def _with_dates(
-    scores: Scores, own: np.ndarray, temperature: float, none: float, alone: bool = False
-) -> np.ndarray:
-    """Scores of a rival, articles × posts, with elapsed time."""
-    model = ArticleSoftmaxModel(Given(own), temperature, none, KINSHIP, time=ElapsedTimeModel())
-    return (model.score_independently if alone else model.score)(scores.linked.articles, scores.linked.posts)
 
 
 def _z_scores(*parts: np.ndarray) -> np.ndarray:

@@ -113,12 +113,7 @@ class Scores:
         ):
             other = [self._inner(f"best-{seed}", **settings) for seed in seeds]
             yield Row(label, [competing(scores + words + shipped) for scores in other])
-        yield Row("best with dates", [self._with_dates(scores) for scores in whole])
-
-    def _with_dates(self, scores: np.ndarray) -> np.ndarray:
-        """Scores of all articles together with elapsed time, from the sum of the parts' scores."""
-        model = ArticleSoftmaxModel(Given(scores), TEMPERATURE, NONE, KINSHIP, time=ElapsedTimeModel())
-        return model.score(self.linked.articles, self.linked.posts)
+        yield Row("best with dates", [with_dates(self.linked, scores) for scores in whole])
 
     def _inner(self, name: str, **settings: object) -> np.ndarray:
         kept = "-".join([name, *(f"{setting}={value}" for setting, value in settings.items())])
@@ -160,6 +155,18 @@ def competing(
 ) -> np.ndarray:
     """Return the log-odds of a softmax over the articles: float32, articles × posts."""
     return ArticleSoftmaxModel(Given(scores), temperature, none, kinship).score([None] * len(scores), [])  # type: ignore[list-item]
+
+
+def with_dates(
+    linked: LinkedPosts,
+    scores: np.ndarray,
+    temperature: float = TEMPERATURE,
+    none: float = NONE,
+    alone: bool = False,
+) -> np.ndarray:
+    """Return the log-odds of a softmax over the articles with elapsed time: float32, articles × posts."""
+    model = ArticleSoftmaxModel(Given(scores), temperature, none, KINSHIP, time=ElapsedTimeModel())
+    return (model.score_independently if alone else model.score)(linked.articles, linked.posts)
 
 
 def right_at_1(scores: np.ndarray, linked: LinkedPosts) -> np.ndarray:

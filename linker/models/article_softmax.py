@@ -73,7 +73,7 @@ class ArticleSoftmaxModel(Model):
 
     @override
     def submodels(self) -> Sequence[Model]:
-        return [self.model]
+        return [self.model] if self.time is None else [self.model, self.time]
 
     @override
     def prepare(self, data: LinkedPosts) -> None:
@@ -109,18 +109,17 @@ class ArticleSoftmaxModel(Model):
         # Evenly spaced posts are enough for an estimate.
         some = slice(None, None, max(1, bins.size // _PAIRS_OF_AN_ESTIMATE))
         bins_of_some, scores_of_some = bins[:, some], scores[:, some]
-        found = time.normalized(bins_of_some)
-        for _ in range(_ROUNDS - 1):
-            probabilities = _probabilities(self._log_odds(scores_of_some + found))
+        profile = time.normalized(bins_of_some)
+        for _ in range(_ROUNDS):
+            odds = self._log_odds(scores_of_some + time.score_estimated(bins_of_some, profile))
+            probabilities = _probabilities(odds)
             probabilities[probabilities < _LEAST_PROBABILITY] = 0
-            found = time.reestimated(bins_of_some, probabilities, bins_of_some)
-        probabilities = _probabilities(self._log_odds(scores_of_some + found))
-        probabilities[probabilities < _LEAST_PROBABILITY] = 0
-        return time.reestimated(bins_of_some, probabilities, bins)
+            profile = time.estimated(bins_of_some, probabilities)
+        return time.score_estimated(bins, profile)
 
     def _log_odds(self, scores: np.ndarray) -> np.ndarray:
         """Log-odds of the softmax over scores that were divided by the temperature: articles × posts."""
-        scores = scores.copy()
+        scores = scores.copy()  # changed below
         log_p = scores - self._log_denominator(scores)
         # Only a post's best article can have p near 1, where 1 − p is lost in rounding: it is computed separately.
         best = (scores.argmax(axis=0), np.arange(scores.shape[1]))

@@ -17,7 +17,6 @@ from linker.common.errors import ModelError
 from linker.common.files import atomic_write
 from linker.data.token_axis import TokenAxis, token_axis, token_batches
 from linker.data.tokenizers.tokenizer import Tokenizer
-from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText, Vocabulary
 from linker.models.embedding_model import EmbeddingModel, Similarity, unit_length
 from linker.models.model import Model
@@ -70,12 +69,8 @@ class AveragedWordVectorsModel(EmbeddingModel):
         self._weights: dict[str, np.ndarray] = {}
 
     @override
-    def article_tokens(self, article: Article) -> EncodedText:
-        return self.vocabulary.encode(self.tokenizer.tokenize(article.full_text)[: self.max_article_tokens])
-
-    @override
-    def post_tokens(self, post: Post) -> EncodedText:
-        return self.vocabulary.encode(self.tokenizer.tokenize(post.text)[: self.max_post_tokens])
+    def _tokens(self, text: str, limit: int) -> EncodedText:
+        return self.vocabulary.encode(self.tokenizer.tokenize(text)[:limit])
 
     @override
     def encode(

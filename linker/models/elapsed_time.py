@@ -108,26 +108,27 @@ class ElapsedTimeModel(Model):
         return _bins(_started(articles), _seconds([post.created_at for post in posts]))
 
     def normalized(self, bins: np.ndarray) -> np.ndarray:
-        """Return scores whose ratios have the mean 1 over all pairs with times: float32, of the shape of `bins`."""
-        return self._looked_up(bins, self._log_ratios - self._log_mean(bins), self.estimated_weight)
+        """Return the profile, log ratios at the knots, on the scale where the pairs in `bins` have the mean ratio 1."""
+        return self._log_ratios - self._log_mean(bins)
 
-    def reestimated(self, bins: np.ndarray, probabilities: np.ndarray, of: np.ndarray) -> np.ndarray:
-        """Return scores by a profile estimated from pairs that are relevant with some probability.
+    def estimated(self, bins: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+        """Estimate the profile from pairs that are relevant with some probability.
 
         This is the M-step of an expectation-maximization of two classes of pairs.
 
         Args:
             bins: from `bins`, articles × some posts.
             probabilities: 0 to 1, of the shape of `bins`.
-            of: from `bins`, the pairs to score.
 
         Returns:
-            float32, of the shape of `of`; 0 where a time is missing.
+            float64, the log ratios at the knots.
         """
         estimated = self._maximized(bins, probabilities)
-        return self._looked_up(
-            of, self._log_ratios if estimated is None else estimated, self.estimated_weight
-        )
+        return self._log_ratios if estimated is None else estimated
+
+    def score_estimated(self, bins: np.ndarray, log_ratios: np.ndarray) -> np.ndarray:
+        """Return scores of the pairs in `bins` by the profile `log_ratios`: float32; 0 where a time is missing."""
+        return self._looked_up(bins, log_ratios, self.estimated_weight)
 
     def _maximized(self, bins: np.ndarray, probabilities: np.ndarray) -> np.ndarray | None:
         """Log ratios at the knots, with pseudo-counts of the profile; None if no pair has both times."""
@@ -191,10 +192,7 @@ def uses_dates(model: Model, articles: Sequence[Article], dated_posts: bool) -> 
         articles: the query.
         dated_posts: whether any post has a time.
     """
-    timed = any(
-        isinstance(part, ElapsedTimeModel) or getattr(part, "time", None) is not None
-        for part in all_submodels(model)
-    )
+    timed = any(isinstance(part, ElapsedTimeModel) for part in all_submodels(model))
     return timed and dated_posts and any(article.published is not None for article in articles)
 
 

@@ -49,10 +49,14 @@ class EmbeddingModel(Model):
 
     def article_tokens(self, article: Article) -> EncodedText:
         """Return the token ids of the article's title and text, truncated to `max_article_tokens`."""
-        raise NotImplementedError
+        return self._tokens(article.full_text, self.max_article_tokens)
 
     def post_tokens(self, post: Post) -> EncodedText:
         """Return the token ids of the post, truncated to `max_post_tokens`."""
+        return self._tokens(post.text, self.max_post_tokens)
+
+    def _tokens(self, text: str, limit: int) -> EncodedText:
+        """Return the token ids of a text, truncated to `limit`."""
         raise NotImplementedError
 
     def encode(

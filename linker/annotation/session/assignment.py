@@ -28,8 +28,8 @@ class Assigner:
 
     def pending(self, annotator: str) -> Mapping[int, Assignment]:
         """Return the posts assigned to an annotator that still need their label, in display order."""
-        handed = self._state.annotator(annotator).assigned
-        return {place: one for place, one in handed.items() if self._wanted(place)}
+        assigned = self._state.annotator(annotator).assigned
+        return {place: one for place, one in assigned.items() if self._wanted(place)}
 
     def assign(
         self, annotator: str, count: int, order: Queue, at_random: bool, time: datetime, line: int

@@ -192,7 +192,7 @@ class Session:
                     self._assign(annotator, count - len(self._assigner.pending(annotator)))
                 waiting = self._assigner.pending(annotator)
             first = list(waiting.items())[:count]
-            return [self._suggestion(annotator, place, handed) for place, handed in first]
+            return [self._suggestion(annotator, place, assignment) for place, assignment in first]
 
     def label(self, annotator: str, post_id: str, value: LabelValue, note: str | None = None) -> None:
         """Label a post and its near-duplicates, replacing an earlier label by the same annotator.
@@ -347,10 +347,10 @@ class Session:
         order = self._ranker.latest
         assert order is not None
         time, line = now(), self._journal.lines
-        handed = self._assigner.assign(annotator, count, order, self._decision().draw_at_random, time, line)
+        assigned = self._assigner.assign(annotator, count, order, self._decision().draw_at_random, time, line)
         events = [
             Event("hand", annotator, post.id, time=time, at_random=one.at_random, position=one.position)
-            for post, one in ((self.pool.posts[place], one) for place, one in handed.items())
+            for post, one in ((self.pool.posts[place], one) for place, one in assigned.items())
         ]
         if events:
             self._journal.add(events, durable=False)
@@ -374,7 +374,7 @@ class Session:
             self._estimated = revision, estimate(self._state.labels(), len(self.pool))
         return self._estimated[1]
 
-    def _suggestion(self, annotator: str, place: int, handed: Assignment) -> Suggestion:
+    def _suggestion(self, annotator: str, place: int, assignment: Assignment) -> Suggestion:
         if self._explanations is None:
             self._explanations = read_explanations(self.folder)
         explanation = explanation_of(self._explanations[place]) if self._explanations else None
@@ -382,8 +382,8 @@ class Session:
             self.pool.posts[place],
             len(self.pool.copies[place]),
             shortest_float(self.pool.scores[place]),
-            handed.position,
-            handed.at_random,
+            assignment.position,
+            assignment.at_random,
             explanation.post_spans if explanation else [],
             explanation.article_words if explanation else [],
             self._state.notes.get((place, annotator), ""),

@@ -208,6 +208,6 @@ class SessionState:
             place
             for name, one in self.annotators.items()
             if name != but
-            for place, handed in one.assigned.items()
-            if max(one.last, handed.time) + LEASE > time
+            for place, assignment in one.assigned.items()
+            if max(one.last, assignment.time) + LEASE > time
         }

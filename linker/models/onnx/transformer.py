@@ -15,7 +15,6 @@ from linker.common.console import progress_bar
 from linker.common.errors import ModelError
 from linker.data.token_axis import length_buckets, token_batches
 from linker.data.tokenizers.normalization import Normalization, normalized
-from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import EmbeddingModel, Similarity, unit_length
 from linker.models.model import Model
@@ -87,13 +86,6 @@ class OnnxTransformerModel(EmbeddingModel):
             raise ModelError(f"{folder}: cannot be loaded ({reason}); copy the model folder again") from error
 
     @override
-    def article_tokens(self, article: Article) -> EncodedText:
-        return self._tokens(article.full_text, self.max_article_tokens)
-
-    @override
-    def post_tokens(self, post: Post) -> EncodedText:
-        return self._tokens(post.text, self.max_post_tokens)
-
     def _tokens(self, text: str, limit: int) -> EncodedText:
         ids = self._tokenizers[limit].encode(normalized(text, self.normalization)).ids
         return EncodedText(np.array(ids or [0], dtype=np.int32), ())

@@ -15,7 +15,7 @@ from typing_extensions import override
 from linker.common.errors import ConfigError, ModelError
 from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.normalization import Normalization, normalized
-from linker.data.types import Article, LinkedPosts, Post
+from linker.data.types import LinkedPosts
 from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import Similarity
 from linker.models.model import Model
@@ -134,17 +134,10 @@ class TransformerModel(SiameseModel):
         return f"{len(self.tokenizer):,} word pieces of {self.path}"
 
     @override
-    def article_tokens(self, article: Article) -> EncodedText:
-        return self._tokens(article.full_text, self.max_article_tokens)
-
-    @override
-    def post_tokens(self, post: Post) -> EncodedText:
-        return self._tokens(post.text, self.max_post_tokens)
-
-    def _tokens(self, text: str, max_tokens: int) -> EncodedText:
+    def _tokens(self, text: str, limit: int) -> EncodedText:
         self._ready()
         text = normalized(text, self.normalization)
-        ids = self.tokenizer(text, truncation=True, max_length=max_tokens)["input_ids"]
+        ids = self.tokenizer(text, truncation=True, max_length=limit)["input_ids"]
         # Tokenizers without special tokens return no ids for an empty text.
         return EncodedText(np.array(ids or [self._padding], dtype=np.int32), ())
 

@@ -18,7 +18,7 @@ from linker.config import Lazy
 from linker.data.batch import collate
 from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.tokenizer import Tokenizer
-from linker.data.types import Article, LinkedPosts, Post
+from linker.data.types import LinkedPosts
 from linker.data.vocabulary import EncodedText, Vocabulary, idf_of
 from linker.data.word_vectors.file import Coverage, align, coverage
 from linker.data.word_vectors.word_vectors import WordVectors
@@ -134,12 +134,8 @@ class WordSiamese(SiameseModel):
         return f"{size}; {self.coverage}" if self.coverage else size
 
     @override
-    def article_tokens(self, article: Article) -> EncodedText:
-        return self.vocabulary.encode(self.tokenizer.tokenize(article.full_text)[: self.max_article_tokens])
-
-    @override
-    def post_tokens(self, post: Post) -> EncodedText:
-        return self.vocabulary.encode(self.tokenizer.tokenize(post.text)[: self.max_post_tokens])
+    def _tokens(self, text: str, limit: int) -> EncodedText:
+        return self.vocabulary.encode(self.tokenizer.tokenize(text)[:limit])
 
     @override
     def forward(self, texts: Sequence[EncodedText]) -> Tensor:
