@@ -30,7 +30,7 @@ defaults.training {
         'tfidf',
         'bundled_word_vectors',
       ],
-      weights: [1, 1, 0.2],
+      weights: [1, 1, 0.1],
     },
   },
   miner: 'all_pairs',

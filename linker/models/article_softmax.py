@@ -17,6 +17,10 @@ from linker.models.model import Model
 #: Rounds of expectation-maximization, after which profiles hardly change.
 _ROUNDS = 10
 _LEAST_PROBABILITY = 0.02
+#: Log-odds of the text of a single article above which they count half, so that the date can outweigh a good match of
+#: another week (decision 167).
+_KNEE = 6.0
+_SLOPE_ABOVE = 0.5
 _PAIRS_OF_AN_ESTIMATE = 2_000_000
 
 
@@ -39,7 +43,8 @@ class ArticleSoftmaxModel(Model):
 
     With `time`, the log ratio of the time between article and post is added to the log-odds before the softmax. If
     several articles are scored together, its profile is estimated from these articles and posts by
-    expectation-maximization, without labels; an article scored alone uses the profile as it is (decision 167).
+    expectation-maximization, without labels; an article scored alone uses the profile as it is, and the log-odds of its
+    text are compressed above 6 (decision 167).
 
     Args:
         model: the model whose scores enter the softmax.
@@ -83,6 +88,8 @@ class ArticleSoftmaxModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return ln p / (1 − p): float32, articles × posts, any real number."""
+        if len(articles) == 1:
+            return self.score_independently(articles, posts)
         scores = self._divided(self.model.score(articles, posts))
         if not scores.size:
             return scores.astype(np.float32)
@@ -103,8 +110,6 @@ class ArticleSoftmaxModel(Model):
         The E-step is the softmax with the profile so far, the M-step a new profile from the pairs that are relevant
         with a probability of at least 2 %.
         """
-        if len(articles) == 1:
-            return time.score(articles, posts)
         bins = time.bins(articles, posts)
         # Evenly spaced posts are enough for an estimate.
         some = slice(None, None, max(1, bins.size // _PAIRS_OF_AN_ESTIMATE))
@@ -137,7 +142,10 @@ class ArticleSoftmaxModel(Model):
 
     def against_none(self, scores: np.ndarray) -> np.ndarray:
         """Return `score_independently` without time for scores of the inner model: float32, of the same shape."""
-        return (self._divided(scores) - self.null_score / self.temperature).astype(np.float32)
+        odds = self._divided(scores) - self.null_score / self.temperature
+        if self.time is not None:
+            odds -= (1 - _SLOPE_ABOVE) * np.logaddexp(0, odds - _KNEE)
+        return odds.astype(np.float32)
 
     def _log_denominator(self, scores: np.ndarray) -> np.ndarray:
         """Log of the softmax's denominator: 1 × posts."""

@@ -87,6 +87,18 @@ def test_the_order_of_posts_of_one_hour_is_that_of_their_texts(hours: int) -> No
     assert np.corrcoef(scores, text[0])[0, 1] > 0.99
 
 
+def test_text_counts_half_above_six_so_that_the_date_can_outweigh_it() -> None:
+    log_odds = np.array([[-3.0, 0.0, 5.0, 10.0, 20.0]])
+    model = ArticleSoftmaxModel(Fixed(log_odds * 0.1 + 0.3), 0.1, 0.3, time=ElapsedTimeModel())
+    undated = model.score([article()], [post(None, str(n)) for n in range(5)])[0]
+    by_hand = log_odds[0] - 0.5 * np.log1p(np.exp(log_odds[0] - 6))
+    np.testing.assert_allclose(undated, by_hand, atol=1e-4)
+    assert undated[4] == pytest.approx(13, abs=1e-3)
+    # A post of the next day (log-odds 10) is ahead of one with better text (20) of another season.
+    fair, good = model.score([article()], [post(None), post(None), post(None), post(1), post(300)])[0][3:]
+    assert fair > good
+
+
 def world(
     rng: np.random.Generator, lag: float, spread: float
 ) -> tuple[list[Article], list[Post], np.ndarray]:
