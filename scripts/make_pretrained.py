@@ -106,7 +106,14 @@ def make_distilled(vectors: str, out: Path, dim: int) -> None:
         "null_score": 0.3,
         "neighbor_weight": 0.3,
         "time": "elapsed_time",
-        "model": {"type": "ensemble", "fusion": "sum", "parts": [part, "tfidf"], "weights": [1, 2]},
+        "model": {
+            "type": "ensemble",
+            "fusion": "sum",
+            "parts": [part, {"type": "tfidf", "stop_words": "by_language"}],
+            "weights": [1, 2],
+            "languages": ["en"],
+            "other_weights": [0.1, 2],
+        },
     }
     model = build(Model, config)
     model.prepare(LinkedPosts([], []))

@@ -5,9 +5,7 @@ local best = import 'base.jsonnet';
 best {
   model+: { model+: { parts: [
     best.model.model.parts[0] { layers: null, max_article_tokens: 96, max_post_tokens: 96 },
-    'tfidf',
-    'bundled_word_vectors',
-  ] } },
+  ] + best.model.model.parts[1:] } },
   trainer+: {
     optimizer+: { lr: 3e-5 },
     epochs: 2,

@@ -7,7 +7,5 @@ local best = import 'base.jsonnet';
 best {
   model+: { model+: { parts: [
     best.model.model.parts[0] { layers: [0, 5] },
-    'tfidf',
-    'bundled_word_vectors',
-  ] } },
+  ] + best.model.model.parts[1:] } },
 }

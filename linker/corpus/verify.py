@@ -49,7 +49,7 @@ def faults(store: Store) -> Iterator[Fault]:
     for name in sorted(set(checksums.known) - set(present)):
         damaged = True
         yield Fault(name, f"is missing; {MEND}")
-    for path in [*Lexical(store.folder).damaged(), *Lexical(store.folder, "none").damaged()]:
+    for path in [path for words in Lexical.stored(store.folder) for path in words.damaged()]:
         yield Fault(path.relative_to(store.folder).as_posix(), f"{CHANGED}; {_AGAIN}")
     if not damaged:
         try:

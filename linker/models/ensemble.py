@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from linker.common.errors import ConfigError
 from linker.common.stats import zscore
+from linker.data.languages import language_of
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
 
@@ -33,24 +34,37 @@ class EnsembleModel(Model):
             without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean rank. `sum`:
             the scores as they are, for models of one range (such as cosines); only then does a score not depend on the
             other posts.
+        languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown. Commands
+            warn if articles or posts are in others.
+        other_weights: the weights for articles that are in another language than these (decision 170); None: `weights`.
 
     Raises:
-        ConfigError: if `parts` is empty, or the numbers of models and weights differ.
+        ConfigError: if `parts` is empty, the numbers of models and weights differ, or there are other weights and no
+            languages.
     """
 
-    keys_without_weights = frozenset({"weights", "fusion"})
+    keys_without_weights = frozenset({"weights", "fusion", "languages", "other_weights"})
 
     def __init__(
-        self, parts: list[Model], weights: list[float] | None = None, fusion: Fusion = "zscore"
+        self,
+        parts: list[Model],
+        weights: list[float] | None = None,
+        fusion: Fusion = "zscore",
+        languages: list[str] | None = None,
+        other_weights: list[float] | None = None,
     ) -> None:
         if not parts:
             raise ConfigError("ensemble: `parts` is empty; give at least one model")
-        if weights is not None and len(weights) != len(parts):
-            raise ConfigError(
-                f"ensemble: {len(weights)} weights for {len(parts)} parts; give one weight per part"
-            )
+        for name, given in (("weights", weights), ("other_weights", other_weights)):
+            if given is not None and len(given) != len(parts):
+                raise ConfigError(
+                    f"ensemble: {len(given)} {name} for {len(parts)} parts; give one weight per part"
+                )
+        if other_weights is not None and not languages:
+            raise ConfigError("ensemble: `other_weights` without `languages`; state the models' languages")
         self._submodels = parts
         self.weights = weights or [1.0] * len(parts)
+        self.languages, self.other_weights = languages, other_weights
         self.fusion: Fusion = fusion
 
     @override
@@ -64,32 +78,45 @@ class EnsembleModel(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return fused scores: float32, articles × posts; unless `fusion` is `sum`, they depend on the other posts."""
-        return self._fused([model.score(articles, posts) for model in self._submodels], _FUSIONS[self.fusion])
+        scores = [model.score(articles, posts) for model in self._submodels]
+        return self._fused(scores, articles, _FUSIONS[self.fusion])
 
     @override
     def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
-        return self.fuse_independently(
-            [model.score_independently(articles, posts) for model in self._submodels]
-        )
+        scores = [model.score_independently(articles, posts) for model in self._submodels]
+        return self.fuse_independently(scores, articles)
 
-    def fuse_independently(self, scores: Sequence[np.ndarray]) -> np.ndarray:
+    def fuse_independently(self, scores: Sequence[np.ndarray], articles: Sequence[Article]) -> np.ndarray:
         """Fuse the scores of all submodels, each article by itself.
 
         Args:
             scores: one array of articles × posts per submodel.
+            articles: the articles.
 
         Returns:
             float32, articles × posts.
         """
         # For a single article `zscore_all` equals `zscore`.
-        return self._fused(scores, _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion])
+        comparable = _zscore if self.fusion == "zscore_all" else _FUSIONS[self.fusion]
+        return self._fused(scores, articles, comparable)
+
+    def weights_for(self, articles: Sequence[Article]) -> list[list[float]]:
+        """Return the weights of the models for each article, by its language."""
+        if self.other_weights is None or self.languages is None:
+            return [self.weights] * len(articles)
+        known = {None, *self.languages}  # an unknown language changes nothing
+        return [self.weights if language_of(a) in known else self.other_weights for a in articles]
 
     def _fused(
-        self, scores: Sequence[np.ndarray], comparable: Callable[[np.ndarray], np.ndarray]
+        self,
+        scores: Sequence[np.ndarray],
+        articles: Sequence[Article],
+        comparable: Callable[[np.ndarray], np.ndarray],
     ) -> np.ndarray:
         fused = np.zeros_like(scores[0], dtype=np.float32)
-        for part, weight in zip(scores, self.weights):
-            fused += np.float32(weight) * comparable(part)
+        weights = np.array(self.weights_for(articles), dtype=np.float32).reshape(len(articles), len(scores))
+        for part, of_each in zip(scores, weights.T):
+            fused += of_each[:, None] * comparable(part)
         return fused
 
     def save_state(self, folder: Path) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from typing_extensions import override
 
 from linker.common.checks import at_least, between
+from linker.data.languages import function_words, language_of
 from linker.data.types import Article, Post
 from linker.models.independent_tfidf import independent_tfidf
 from linker.models.model import Model
@@ -46,7 +48,7 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _ROWS_AT_ONCE = 256
 
 
-def lexical_words(text: str, stop_words: StopWords = "english") -> list[str]:
+def lexical_words(text: str, stop_words: str = "english") -> list[str]:
     """Split a text into the lower-cased words that lexical models match.
 
     Links, mentions and the English genitive are removed. A hashtag counts as a whole and by its parts (#ClimateMarch
@@ -54,14 +56,18 @@ def lexical_words(text: str, stop_words: StopWords = "english") -> list[str]:
 
     Args:
         text: a text.
-        stop_words: `english` removes English function words, `none` keeps all words.
+        stop_words: `english` removes English function words, `none` keeps all words. The ISO 639-1 code of another
+            language removes its function words, and separates words at apostrophes (l'eau).
     """
     text = _LINK_OR_MENTION.sub(" ", text).replace("’", "'")
+    if stop_words not in ("english", "none"):
+        text = text.replace("'", " ")
     text = _HASHTAG.sub(lambda tag: " ".join((tag[1], *_hashtag_parts(tag[1]))), text)
     words = (word.removesuffix("'s") for word in _WORD.findall(text.lower()))
     if stop_words == "none":
         return list(words)
-    return [word for word in words if word not in ENGLISH]
+    removed = ENGLISH if stop_words == "english" else function_words(stop_words)
+    return [word for word in words if word not in removed]
 
 
 def _hashtag_parts(tag: str) -> list[str]:
@@ -133,20 +139,54 @@ class TfidfModel(LexicalModel):
     Words that occur in one text only match nothing; they are left out, so that they do not dilute its vector.
 
     Args:
-        stop_words: `english` removes English function words, `none` keeps all words.
+        stop_words: `english` removes English function words, `none` keeps all words, `by_language` removes those of
+            the article's language from the article and the posts (English ones if it is unknown). Articles of several
+            languages are then fitted by language.
     """
 
-    def __init__(self, stop_words: StopWords = "english") -> None:
-        self.stop_words: StopWords = stop_words
+    def __init__(self, stop_words: StopWords | Literal["by_language"] = "english") -> None:
+        self.stop_words: StopWords | Literal["by_language"] = stop_words
+
+    def stop_words_for(self, article: Article) -> str:
+        """Return the `stop_words` of `lexical_words` for an article and the posts that are scored for it."""
+        if self.stop_words != "by_language":
+            return self.stop_words
+        language = language_of(article)
+        return "english" if language in (None, "en") else language
+
+    @override
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        """Return cosines, fitted on the articles and all posts: float32, articles × posts, 0 to 1."""
+        return self._by_stop_words(articles, posts, super().score)
 
     def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return cosines, fitted for each article on that article and all posts: float32, articles × posts, 0 to 1."""
+        return self._by_stop_words(articles, posts, self._independently)
+
+    def _independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         if len(articles) == 1:
-            return self.score(articles, posts)
+            return super().score(articles, posts)
+        stop_words = self._stop_words_of(articles)
         return independent_tfidf(
-            [lexical_words(article.full_text, self.stop_words) for article in articles],
-            [lexical_words(post.text, self.stop_words) for post in posts],
+            [lexical_words(article.full_text, stop_words) for article in articles],
+            [lexical_words(post.text, stop_words) for post in posts],
         )
+
+    def _by_stop_words(
+        self,
+        articles: Sequence[Article],
+        posts: Sequence[Post],
+        score: Callable[[Sequence[Article], Sequence[Post]], np.ndarray],
+    ) -> np.ndarray:
+        """Score the articles that have the same stop words together."""
+        of_each = [self.stop_words_for(article) for article in articles]
+        if len(set(of_each)) <= 1:
+            return score(articles, posts)
+        scores = np.empty((len(articles), len(posts)), dtype=np.float32)
+        for stop_words in dict.fromkeys(of_each):
+            rows = [row for row, other in enumerate(of_each) if other == stop_words]
+            scores[rows] = score([articles[row] for row in rows], posts)
+        return scores
 
     def shared_terms(
         self, articles: Sequence[Article], posts: Sequence[Post], chosen: Sequence[int]
@@ -156,7 +196,11 @@ class TfidfModel(LexicalModel):
         return [mean_terms(terms) for terms in zip(*per_article)]
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
-        return tfidf_vectors(articles, posts, self.stop_words)
+        return tfidf_vectors(articles, posts, self._stop_words_of(articles))
+
+    def _stop_words_of(self, articles: Sequence[Article]) -> str:
+        """Return the stop words that all these articles have."""
+        return self.stop_words_for(articles[0]) if articles else "none"
 
 
 def mean_terms(per_article: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -169,7 +213,7 @@ def mean_terms(per_article: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 def tfidf_vectors(
-    articles: Sequence[Article], posts: Sequence[Post], stop_words: StopWords = "english"
+    articles: Sequence[Article], posts: Sequence[Post], stop_words: str = "english"
 ) -> Vectors:
     """Compute sublinear TF-IDF vectors of articles and posts, over the words that occur in at least two of them.
 

@@ -128,7 +128,11 @@ def _together(
     encode: bool,
 ) -> Carried | None:
     of_parts = [contributions(part, articles, posts, statistics, encode) for part in model.submodels()]
-    known = [(part, weight) for part, weight in zip(of_parts, model.weights) if part is not None]
+    # Contributions are means over the articles, and so are the weights where articles have different ones.
+    of_each = model.weights_for(articles)
+    same = all(weights == of_each[0] for weights in of_each)
+    weights = of_each[0] if same else [sum(column) / len(of_each) for column in zip(*of_each)]
+    known = [(part, weight) for part, weight in zip(of_parts, weights) if part is not None]
     if not known:
         return None
     total = sum(abs(weight) for _, weight in known) or 1

@@ -19,7 +19,7 @@ from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.postings import Postings, Segment, segment_of
 from linker.corpus.indexes.vectors import READ_ONLY
 from linker.corpus.storage.reader import batches
-from linker.models.lexical import StopWords, lexical_words
+from linker.models.lexical import lexical_words
 
 if TYPE_CHECKING:
     import lance
@@ -44,12 +44,21 @@ class Lexical:
 
     Args:
         folder: the corpus.
-        stop_words: as for `BM25Model`.
+        stop_words: as for `lexical_words`.
     """
 
-    def __init__(self, folder: Path, stop_words: StopWords = "english") -> None:
-        self._stop_words: StopWords = stop_words
-        self.folder = folder / (LEXICAL if stop_words == "english" else WITH_STOP_WORDS)
+    def __init__(self, folder: Path, stop_words: str = "english") -> None:
+        self._stop_words = stop_words
+        names = {"english": LEXICAL, "none": WITH_STOP_WORDS}
+        self.folder = folder / names.get(stop_words, f"{LEXICAL}.{stop_words}")
+
+    @classmethod
+    def stored(cls, folder: Path) -> Iterator[Lexical]:
+        """Yield all that a corpus has."""
+        yield cls(folder)
+        yield cls(folder, "none")
+        for path in sorted(folder.glob(f"{LEXICAL}.*")):
+            yield cls(folder, path.name.removeprefix(f"{LEXICAL}."))
 
     def complete(self, dataset: lance.LanceDataset) -> Postings:
         """Return the words of all posts.
@@ -138,7 +147,7 @@ class Lexical:
         return _mapped(self.folder / name)
 
 
-def _read(texts: Sequence[str], stop_words: StopWords) -> Segment:
+def _read(texts: Sequence[str], stop_words: str) -> Segment:
     ids: dict[str, int] = {}
     flat: list[int] = []
     lengths = np.empty(len(texts), dtype=np.int32)

@@ -11,7 +11,7 @@ import numpy as np
 
 from linker.corpus.indexes.id_set import keys_of
 from linker.data.types import Article
-from linker.models.lexical import StopWords, lexical_words
+from linker.models.lexical import lexical_words
 
 K1, B = 1.5, 0.75
 
@@ -60,7 +60,7 @@ class Postings:
         stop_words: the stop words that were removed.
     """
 
-    def __init__(self, segments: Sequence[Segment], stop_words: StopWords = "english") -> None:
+    def __init__(self, segments: Sequence[Segment], stop_words: str = "english") -> None:
         self.segments, self.stop_words = segments, stop_words
         self.posts = sum(len(segment.lengths) for segment in segments)
         total = sum(int(segment.lengths.sum(dtype=np.int64)) for segment in segments)

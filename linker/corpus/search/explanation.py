@@ -8,7 +8,7 @@ from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.search.parts import Parts
 from linker.data.types import Article, Post
-from linker.models.lexical import BM25Model, StopWords, TfidfModel, mean_terms
+from linker.models.lexical import BM25Model, TfidfModel, mean_terms
 from linker.ranking.contributions import Carried, SharesTerms, rarity
 
 
@@ -22,14 +22,16 @@ class CorpusStatistics:
 
     def __init__(self, parts: Parts, articles: Sequence[Article]) -> None:
         self._parts, self._articles = parts, articles
-        self._tfidf: dict[StopWords, list[TfidfQuery]] = {}
+        self._tfidf: dict[str, list[TfidfQuery]] = {}
 
     def terms(self, part: SharesTerms, posts: Sequence[Post]) -> Carried:
         """Return what `Statistics.terms` describes."""
         if isinstance(part, TfidfModel):
-            postings = self._parts.postings(part.stop_words)
             if part.stop_words not in self._tfidf:
-                self._tfidf[part.stop_words] = [TfidfQuery(postings, article) for article in self._articles]
+                self._tfidf[part.stop_words] = [
+                    TfidfQuery(self._parts.postings(part.stop_words_for(article)), article)
+                    for article in self._articles
+                ]
             queries = self._tfidf[part.stop_words]
             return [mean_terms([query.terms(post.text) for query in queries]) for post in posts]
         assert isinstance(part, BM25Model)  # a corpus scores no other lexical model

@@ -22,7 +22,7 @@ from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
 from linker.models.elapsed_time import ElapsedTimeModel
 from linker.models.ensemble import EnsembleModel
-from linker.models.lexical import BM25Model, StopWords, TfidfModel
+from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model, embedding_submodel
 from linker.models.passage_pooling import Passages, split_articles
 
@@ -85,11 +85,13 @@ class PartsQuery:
             scores = model.against_none(self._of(model.model, number))
             return scores if model.time is None else scores + self._of(model.time, number)
         if isinstance(model, EnsembleModel):
-            return model.fuse_independently([self._of(part, number)[None] for part in model.submodels()])[0]
+            scores = [self._of(part, number)[None] for part in model.submodels()]
+            return model.fuse_independently(scores, [self._articles[number]])[0]
         if isinstance(model, BundledWordVectorsModel):
             return self._of(model.vectors, number)
         if isinstance(model, TfidfModel):
-            return TfidfQuery(self._parts.postings(model.stop_words), self._articles[number]).scores()
+            article = self._articles[number]
+            return TfidfQuery(self._parts.postings(model.stop_words_for(article)), article).scores()
         if isinstance(model, BM25Model):
             postings = self._parts.postings(model.stop_words)
             return postings.scores([self._articles[number]], model.k1, model.b)
@@ -125,7 +127,7 @@ class Parts:
         self.model, self.dataset = model, dataset
         self._folder, self._vectors = folder, {id(self.first): vectors}
         self._further = [part for part in _vector_parts(model) if part is not self.first]
-        self._postings: dict[StopWords, Postings] = {}
+        self._postings: dict[str, Postings] = {}
         self._times: np.ndarray | None = None
 
     @property
@@ -143,7 +145,8 @@ class Parts:
             self.vectors(part)
         for part in _leaves(self.model):
             if isinstance(part, (TfidfModel, BM25Model)):
-                self.postings(part.stop_words)
+                # Those for other languages are made when an article needs them.
+                self.postings("english" if part.stop_words == "by_language" else part.stop_words)
 
     def vectors(self, part: Model) -> np.ndarray:
         """Return the embeddings of all posts by a part: float32, posts × dim."""
@@ -176,8 +179,8 @@ class Parts:
             self._times = np.concatenate(parts)
         return self._times
 
-    def postings(self, stop_words: StopWords) -> Postings:
-        """Return the postings of all posts."""
+    def postings(self, stop_words: str) -> Postings:
+        """Return the postings of all posts without these `stop_words` of `lexical_words`."""
         if stop_words not in self._postings:
             self._postings[stop_words] = Lexical(self._folder, stop_words).complete(self.dataset)
         return self._postings[stop_words]
