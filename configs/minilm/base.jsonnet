@@ -33,7 +33,7 @@ defaults.training {
       weights: [1, 1, 0.1],
       // For articles in other languages, shared words lead (decision 170). Null if your links are not in English.
       languages: ['en'],
-      other_weights: [0.3, 1, 0],
+      other_weights: [0.2, 1, 0],
     },
   },
   miner: 'all_pairs',

@@ -11,6 +11,8 @@ from linker.data.types import Article, Post
 
 #: Shorter texts, such as headlines full of names, are identified too unreliably to score an article by.
 _LEAST_BYTES_OF_AN_ARTICLE = 50
+#: Share of a text that is in its language at least; quotes and names may be in others.
+_LEAST_PERCENT = 50
 #: Posts without a stated language that are identified at most, evenly spaced.
 _MOST_POSTS = 300
 
@@ -29,7 +31,7 @@ _WORD_LISTS = {
 
 
 def language_of(article: Article) -> str | None:
-    """Identify the language of an article: its ISO 639-1 code; None: unknown, as of most headlines without a text."""
+    """Identify the language of an article: its ISO 639-1 code; None: unknown, as of most headlines alone."""
     return _identified(article.full_text, _LEAST_BYTES_OF_AN_ARTICLE)
 
 
@@ -82,11 +84,12 @@ def _identified(text: str, least_bytes: int) -> str | None:
         return None
     words = _CONTROL.sub(" ", _NOT_WORDS.sub(" ", text))
     try:
-        reliable, length, found = pycld2.detect(words)
+        _, length, found = pycld2.detect(words)
     except pycld2.error:
         return None
-    code = _FORMER.get(found[0][1], found[0][1]).split("-")[0]
-    if not reliable or length < least_bytes or len(code) != 2 or code in _UNLIKELY:
+    _, code, percent, _ = found[0]
+    code = _FORMER.get(code, code).split("-")[0]
+    if percent < _LEAST_PERCENT or length < least_bytes or len(code) != 2 or code in _UNLIKELY:
         return None
     return code
 
