@@ -34,8 +34,12 @@ from linker.models.resolve import resolve_model
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
 from linker.ranking.inputs import AnyArticles, as_articles
+from linker.ranking.languages import warn_of_languages
 from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
+
+#: Posts whose languages are identified.
+_SAMPLED = 300
 
 
 class Corpus:
@@ -162,7 +166,9 @@ class Corpus:
             The ranking, best first.
         """
         self.check(request, fusion)
-        return rank_scored(_Search(self, articles, request, fusion), request)
+        search = _Search(self, articles, request, fusion)
+        warn_of_languages(self.model, articles, search.sample())
+        return rank_scored(search, request)
 
     def thresholds(
         self,
@@ -309,6 +315,14 @@ class _Search:
             start + 1,
             explained if request.explain else None,
         )
+
+    def sample(self) -> list[Post]:
+        """Return the texts and languages of some of the posts that meet the request, evenly spaced."""
+        count = len(self._corpus) if self._places is None else len(self._places)
+        at = np.arange(0, count, max(1, -(-count // _SAMPLED)))
+        at = at if self._places is None else self._places[at]
+        rows = self._corpus._dataset.take(at, columns=["text", "lang"]).to_pylist() if len(at) else []
+        return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
 
     def thresholds(self, request: RankRequest) -> Thresholds:
         """Estimate thresholds on the scores of all posts that pass the filter."""

@@ -20,6 +20,7 @@ from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference, resolve_model
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
+from linker.ranking.languages import warn_of_languages
 from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
 from linker.ranking.scores import ScoredPosts
@@ -230,6 +231,9 @@ class Ranker:
             and request.calibration.fingerprint
         ):
             request.check_model(self._reference.fingerprint)
+        passing = None if request.filter is None else request.filter.passing(posts)
+        ranked = posts if passing is None else [posts[i] for i in passing]
+        warn_of_languages(self.model, articles, ranked)
         query = without_dates(articles) if request.ignore_dates else articles
         of_each = self._finite(with_passages(self.model, request.passages).score_independently(query, posts))
         scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)

@@ -16,6 +16,7 @@ from linker.config import build, resolve
 from linker.data.types import Article, Post
 from linker.models.resolve import resolve_model
 from linker.ranking.explanation import explain
+from linker.ranking.languages import warn_of_languages
 
 
 def start(
@@ -48,6 +49,7 @@ def start(
     build(StoppingRule, settings.rule)
     check_new(folder)
     scorer = resolve_model(model).load()
+    warn_of_languages(scorer, articles, posts)
     pool = build_pool(articles, posts, scorer)
     explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
     try:

@@ -1,0 +1,86 @@
+"""Warnings about articles and posts in languages that a model was not trained on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from linker.common.console import warn
+from linker.data.languages import language_name, language_of, languages_of
+from linker.data.types import Article, Post
+from linker.models.ensemble import EnsembleModel
+from linker.models.model import Model, all_submodels
+
+#: Share of posts in other languages from which on a warning is due. International news have a tenth of them.
+_NOTABLE = 0.15
+_SHOWN = 3
+RECIPE = "configs/minilm/multilingual.jsonnet"
+
+
+def warn_of_languages(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> None:
+    """Print `language_warning`, if there is any, each once."""
+    if (sentence := language_warning(model, articles, posts)) is not None:
+        _warn_once(sentence)
+
+
+def language_warning(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> str | None:
+    """Return a warning if an article, or 15 % of the posts, are in a language that the model was not trained on.
+
+    Args:
+        model: the model; there is no warning if it does not state its languages.
+        articles: the query.
+        posts: the posts; evenly spaced ones are looked at.
+
+    Returns:
+        One line: what was found, what it means for the ranking, and what to do. None: nothing to warn of.
+    """
+    ensembles = [part for part in all_submodels(model) if isinstance(part, EnsembleModel) and part.languages]
+    if not ensembles:
+        return None
+    known = set(ensembles[0].languages or ())
+    of_articles = Counter(language for article in articles if (language := language_of(article)))
+    of_posts = languages_of(posts)
+    foreign = _without(of_articles, known)
+    others = _without(of_posts, known)
+    notable = others.total() >= _NOTABLE * max(of_posts.total(), 1)
+    if not foreign and not notable:
+        return None
+    found = []
+    if foreign:
+        count = "article" if len(articles) == 1 else f"{foreign.total()} of {len(articles)} articles"
+        found.append(f"{count}: {_listed(map(language_name, foreign))}")
+    if notable:
+        found.append(f"posts: {_shares(others, of_posts.total())}")
+    if foreign and any(part.other_weights for part in ensembles):
+        effect = "words that article and posts share lead the ranking"
+    else:
+        effect = "it misses posts in other languages unless they share names or other words"
+    return (
+        f"{'; '.join(found)}. The model was trained on {_listed(map(language_name, sorted(known)))}: {effect}. "
+        f"For other languages, train a multilingual model: linker train {RECIPE} --data DIR"
+    )
+
+
+def _without(counts: Counter[str], known: set[str]) -> Counter[str]:
+    return Counter({language: count for language, count in counts.items() if language not in known})
+
+
+def _shares(counts: Counter[str], total: int) -> str:
+    """Return `83 % German, 5 % French, 2 % others`."""
+    most = counts.most_common(_SHOWN)
+    shown = [(language_name(language), count) for language, count in most]
+    if rest := counts.total() - sum(count for _, count in most):
+        shown.append(("others", rest))
+    return ", ".join(f"{100 * count / total:.0f} % {name}" for name, count in shown)
+
+
+def _listed(names: Iterable[str]) -> str:
+    *before, last = names
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+@lru_cache(maxsize=64)
+def _warn_once(sentence: str) -> None:
+    """Print a sentence once: a loop over articles ranks the same posts repeatedly."""
+    warn(f"warning: {sentence}")
