@@ -187,7 +187,11 @@
     //   with and without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean
     //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
     //   depend on the other posts.
-    ensemble(parts, weights=null, fusion='zscore'):: { type: 'ensemble', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion },
+    //   languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown.
+    //   Commands warn if articles or posts are in others.
+    //   other_weights: the weights for articles that are in another language than these (decision 170); None:
+    //   `weights`.
+    ensemble(parts, weights=null, fusion='zscore', languages=null, other_weights=null):: { type: 'ensemble', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion, [if languages != null then 'languages']: languages, [if other_weights != null then 'other_weights']: other_weights },
     // Weighted sum of the comparable scores of several models, for example a lexical and a trained one.
     //   parts: the models, at least one.
     //   weights: one number per model; by default all 1.
@@ -196,7 +200,11 @@
     //   with and without relevant posts. `rrf`: 1 / (60 + rank of the post for the article), ties at their mean
     //   rank. `sum`: the scores as they are, for models of one range (such as cosines); only then does a score not
     //   depend on the other posts.
-    hybrid(parts, weights=null, fusion='zscore'):: { type: 'hybrid', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion },
+    //   languages: ISO 639-1 codes of the languages that the models were trained on; None: all, or unknown.
+    //   Commands warn if articles or posts are in others.
+    //   other_weights: the weights for articles that are in another language than these (decision 170); None:
+    //   `weights`.
+    hybrid(parts, weights=null, fusion='zscore', languages=null, other_weights=null):: { type: 'hybrid', parts: parts, [if weights != null then 'weights']: weights, fusion: fusion, [if languages != null then 'languages']: languages, [if other_weights != null then 'other_weights']: other_weights },
     // A `transformer` for scoring only: int8 matrix products in ONNX Runtime instead of torch.
     //   max_article_tokens: see `transformer`.
     //   max_post_tokens: see `transformer`.
@@ -224,7 +232,9 @@
     //   whole article.
     siamese(encoder=null, embedder=null, tokenizer=null, vectors=null, min_count=2, max_article_tokens=1000, max_post_tokens=200, similarity='cosine', title_weight=0.0):: { type: 'siamese', [if encoder != null then 'encoder']: encoder, [if embedder != null then 'embedder']: embedder, [if tokenizer != null then 'tokenizer']: tokenizer, [if vectors != null then 'vectors']: vectors, min_count: min_count, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, similarity: similarity, title_weight: title_weight },
     // Cosine of sublinear TF-IDF vectors (0 to 1), fitted on the articles and posts that are scored.
-    //   stop_words: `english` removes English function words, `none` keeps all words.
+    //   stop_words: `english` removes English function words, `none` keeps all words, `by_language` removes those
+    //   of the article's language from the article and the posts (English ones if it is unknown). Articles of
+    //   several languages are then fitted by language.
     tfidf(stop_words='english'):: { type: 'tfidf', stop_words: stop_words },
     // A Hugging Face network with pooling over its last layer, the same for articles and posts.
     //   path: folder of a Hugging Face or sentence-transformers model, or its name on the Hugging Face hub.

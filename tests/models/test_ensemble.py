@@ -113,3 +113,30 @@ def test_wrong_numbers_of_parts_or_weights_are_refused() -> None:
         EnsembleModel([])
     with pytest.raises(ConfigError, match="3 weights for 1 parts"):
         EnsembleModel([Fixed(random_scores(1))], weights=[1.0, 2.0, 3.0])
+
+
+GERMAN = Article("de", "Die Lokführer legen von Mittwoch an für drei Tage die Arbeit nieder.")
+ENGLISH = Article("en", "The train drivers will stop work for three days from Wednesday.")
+
+
+@pytest.mark.parametrize("fusion", ["zscore", "zscore_all", "rrf", "sum"])
+def test_articles_in_other_languages_have_other_weights(fusion: Fusion) -> None:
+    pytest.importorskip("pycld2", reason="has no wheel for this platform")
+    parts: list[Model] = [Fixed(random_scores(1)), Fixed(random_scores(2))]
+    articles = [ENGLISH, GERMAN, ARTICLES[0]]  # the language of the last is unknown
+    plain, other = EnsembleModel(parts, [1, 0.2], fusion), EnsembleModel(parts, [0.3, 1], fusion)
+    model = EnsembleModel(parts, [1, 0.2], fusion, languages=["en"], other_weights=[0.3, 1])
+    for score in ("score", "score_independently"):
+        found = getattr(model, score)(articles, POSTS)
+        np.testing.assert_array_equal(found[[0, 2]], getattr(plain, score)(articles, POSTS)[[0, 2]])
+        np.testing.assert_array_equal(found[1], getattr(other, score)(articles, POSTS)[1])
+    both = EnsembleModel(parts, [1, 0.2], fusion, languages=["en", "de"], other_weights=[0.3, 1])
+    np.testing.assert_array_equal(both.score(articles, POSTS), plain.score(articles, POSTS))
+
+
+def test_wrong_other_weights_are_refused() -> None:
+    parts: list[Model] = [Fixed(random_scores(1))]
+    with pytest.raises(ConfigError, match="2 other_weights for 1 parts"):
+        EnsembleModel(parts, languages=["en"], other_weights=[1, 2])
+    with pytest.raises(ConfigError, match="`other_weights` without `languages`"):
+        EnsembleModel(parts, other_weights=[1])

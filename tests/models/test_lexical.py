@@ -162,3 +162,28 @@ class TestBoth:
 )
 def test_words(text: str, words: list[str]) -> None:
     assert lexical_words(text) == words
+
+
+def test_function_words_of_the_articles_language_match_nothing() -> None:
+    pytest.importorskip("pycld2", reason="has no wheel for this platform")
+    german = Article("g", "Die Lokführer der Bahn legen von Mittwoch an für drei Tage die Arbeit nieder.")
+    english = Article("e", "The drivers of the railway will stop their work for three days from Wednesday.")
+    posts = [Post("p1", "die der von an für"), Post("p2", "Lokführer"), Post("p3", "the of will for days")]
+    model = TfidfModel("by_language")
+    for scores in (model.score([german, english], posts), model.score_independently([german, english], posts)):
+        assert (scores[0] > 0).tolist() == [False, True, False]
+        assert (scores[1] > 0).tolist() == [False, False, True]
+    np.testing.assert_array_equal(model.score([english], posts), TfidfModel().score([english], posts))
+    np.testing.assert_allclose(
+        model.score_independently([german, english, german], posts),
+        [model.score([article], posts)[0] for article in (german, english, german)],
+        rtol=1e-6,
+    )
+    assert model.score([], posts).shape == (0, 3)
+    assert model.shared_terms([german], posts, [0, 1])[0] == {}
+    assert set(model.shared_terms([german, english], posts, [1, 2])[1]) == {"days"}
+
+
+def test_apostrophes_separate_words_outside_english() -> None:
+    assert lexical_words("l'hôpital d’Arles", "fr") == ["hôpital", "arles"]
+    assert lexical_words("don't the driver's", "none") == ["don't", "the", "driver"]

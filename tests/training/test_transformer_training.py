@@ -1,22 +1,30 @@
 """A transformer trains through the same trainer: alone, in chunks, by several processes, killed and gone on with."""
 
+import json
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from linker.cli.main import app
 from linker.common.errors import LinkerError
 from linker.config import build
+from linker.data import read_articles, read_posts
 from linker.evaluation.evaluate import evaluate
 from linker.models.archive import load_model
 from linker.training.callbacks import Callback
 from linker.training.experiment import Experiment
+from linker.ranking.ranker import load
 from tests.conftest import toy_posts
+from tests.helpers.cli import invoke
 from tests.helpers.process_groups import Setting, same, train_alone, train_together
-from tests.helpers.tiny_transformers import tiny
+from tests.helpers.tiny_transformers import SIZES, tiny
 from tests.helpers.training_runs import kill_at_random, outcome, run, train, write_workplace
 from tests.training.test_grad_cache import gradients
+
+ROOT = Path(__file__).parents[2]
 
 
 def config_of(folder, path):
@@ -143,3 +151,36 @@ def test_random_kills_change_nothing(tmp_path):
     assert code == 0, told
     kill_at_random(folder, "killed", random.Random(2), 12.0)
     assert outcome(folder, "killed") == outcome(folder, "whole")
+
+
+TEXTS = ROOT / "benchmarks" / "quality" / "texts" / "german"
+
+
+def test_the_multilingual_recipe_from_texts_and_links_to_a_ranking(tmp_path, monkeypatch, capsys):
+    """The recipe as documented, with a tiny teacher of as many layers and texts that are not English."""
+    pytest.importorskip("sentence_transformers", reason="reads the teacher")
+    monkeypatch.setitem(SIZES, "num_hidden_layers", 12)
+    teacher = tiny("roberta", tmp_path / "paraphrase-multilingual-MiniLM-L12-v2", dropout=0.0)
+    module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
+    pooling = {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}
+    (teacher / "modules.json").write_text(json.dumps([module, pooling]))
+    (teacher / "1_Pooling").mkdir()
+    (teacher / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True})
+    )
+    monkeypatch.chdir(tmp_path)
+    configs = ROOT / "configs"
+    network = ["-o", f"model.model.parts.0.path={teacher}", "-o", "trainer.epochs=1", "--data", str(TEXTS)]
+    invoke(app, "train", str(configs / "students" / "multilingual.jsonnet"), *network, "--out", "student")
+    invoke(
+        app, "train", str(configs / "minilm" / "multilingual.jsonnet"), *network, "-o", "start=student", "--out", "model"
+    )
+    model = load_model("model")
+    of_words, network_part = model.model.submodels()[1], model.model.submodels()[0]
+    assert len(network_part.network.encoder.layer) == 6
+    assert of_words.stop_words == "by_language"
+    capsys.readouterr()
+    article, posts = read_articles(str(TEXTS / "articles.jsonl"))[0], read_posts(str(TEXTS / "posts.jsonl"))
+    ranking = load("model").rank(article, posts)
+    assert len(ranking) == len(posts)
+    assert "warning" not in capsys.readouterr().err  # it states no languages

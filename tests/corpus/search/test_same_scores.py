@@ -34,6 +34,7 @@ ARTICLES = [
     ),
     Article("b", "orchard1 orchard2 w7 unheard-of, the storm and the bridge"),
     Article("c", "and the of"),
+    Article("d", "Die Otter im harbour0 und die Katze der glacier1 sind von dem Eis in das Wasser gesprungen."),
 ]
 SUM = {
     "type": "hybrid",
@@ -49,6 +50,13 @@ MODELS: dict[str, dict[str, Any]] = {
         "null_score": 0.3,
         "model": SUM,
         "time": "elapsed_time",
+    },
+    "by language": {
+        "type": "ensemble",
+        "fusion": "sum",
+        "parts": [CONFIG, {"type": "tfidf", "stop_words": "by_language"}],
+        "languages": ["en"],
+        "other_weights": [0.3, 1],
     },
     "with stop words": {
         "type": "hybrid",

@@ -262,7 +262,8 @@ def test_the_fine_tuned_config_and_the_student_have_one_model(place: Path) -> No
     files = sorted((ROOT / "configs/students").glob("*.jsonnet"))
     assert len(files) >= 6
     for file in files:
-        minilm = {"best": "minilm/base.jsonnet", "two_layers": "minilm/two_layers.jsonnet"}
+        minilm = {"best": "minilm/base.jsonnet"}
+        minilm |= {name: f"minilm/{name}.jsonnet" for name in ("two_layers", "multilingual")}
         name = minilm.get(file.stem, f"distilled/{file.name}")
         student, model = load_config(file), load_config(ROOT / "configs" / name)
         assert student["model"] == model["model"]

@@ -1,0 +1,24 @@
+// A model for posts and articles in about fifty languages: six of the twelve layers of a multilingual MiniLM, fine-tuned first to
+// imitate the whole of it and then on links in your languages; beside it TF-IDF without the function words of each article's language.
+//   linker train configs/students/multilingual.jsonnet --data TEXTS
+//   linker train configs/minilm/multilingual.jsonnet --data DIR -o start=runs/students/multilingual
+// TEXTS is a file or a folder of texts in your languages, DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also
+// compressed). The teacher is read from the folder paraphrase-multilingual-MiniLM-L12-v2; docs/guides/languages.md has the command that
+// downloads it. To use the same folder as the network, add -o model.model.parts.0.path=FOLDER.
+local best = import 'base.jsonnet';
+
+best {
+  model+: { model+: {
+    parts: [
+      best.model.model.parts[0] {
+        path: 'sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2',
+        layers: [0, 2, 4, 6, 8, 11],
+      },
+      { type: 'tfidf', stop_words: 'by_language' },
+    ],
+    weights: [1, 1],
+    // No warning, and the same weights for all articles.
+    languages: null,
+    other_weights: null,
+  } },
+}

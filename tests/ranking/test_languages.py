@@ -1,0 +1,83 @@
+"""Warnings about languages that a model was not trained on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linker.data import read_articles
+from linker.data.types import Article, Post
+from linker.models.ensemble import EnsembleModel
+from linker.models.lexical import TfidfModel
+from linker.ranking.languages import RECIPE, language_warning
+
+pytest.importorskip("pycld2", reason="has no wheel for this platform")
+
+ROOT = Path(__file__).parents[2]
+TEXTS = ROOT / "benchmarks" / "quality" / "texts"
+ENGLISH = Article("e", "The train drivers will stop work for three days from Wednesday, their union said.")
+GERMAN = Article("g", "Die Lokführer legen von Mittwoch an für drei Tage die Arbeit nieder.")
+
+
+def model(languages: list[str] | None = None, other_weights: list[float] | None = None) -> EnsembleModel:
+    return EnsembleModel([TfidfModel()], fusion="sum", languages=languages, other_weights=other_weights)
+
+
+def posts(*languages: str) -> list[Post]:
+    return [Post(str(i), "text", extra={"lang": language}) for i, language in enumerate(languages)]
+
+
+def test_what_was_found_what_it_means_and_what_to_do() -> None:
+    sentence = language_warning(model(["en"], [0.5]), [GERMAN], posts(*["de"] * 5, "en"))
+    assert sentence == (
+        "article: German; posts: 83 % German. The model was trained on English: words that article and posts share "
+        f"lead the ranking. For other languages, train a multilingual model: linker train {RECIPE} --data DIR"
+    )
+    assert (ROOT / RECIPE).is_file()
+
+
+def test_posts_alone_are_reason_enough_from_15_percent_on() -> None:
+    english = ["en"] * 17
+    assert language_warning(model(["en"]), [ENGLISH], posts(*english, "de", "es")) is None
+    sentence = language_warning(model(["en"]), [ENGLISH], posts(*english, "de", "de", "es"))
+    assert sentence is not None
+    assert sentence.startswith("posts: 10 % German, 5 % Spanish. The model was trained on English: it misses posts")
+
+
+def test_no_warning_without_a_reason() -> None:
+    assert language_warning(model(), [GERMAN], posts("de", "de")) is None  # states no languages
+    assert language_warning(model(["en", "de"]), [GERMAN, ENGLISH], posts("de", "en")) is None
+    assert language_warning(model(["en"]), [ENGLISH], []) is None
+    assert language_warning(model(["en"]), [], []) is None
+    assert language_warning(TfidfModel(), [GERMAN], posts("de")) is None
+
+
+def test_several_articles_and_languages() -> None:
+    sentence = language_warning(
+        model(["en", "fr"]), [GERMAN, ENGLISH], posts("de", "es", "it", "pt", "tr", "fr")
+    )
+    assert sentence is not None
+    assert sentence.startswith("1 of 2 articles: German; posts: 17 % German, 17 % Spanish, 17 % Italian, 33 % others.")
+    assert "trained on English and French" in sentence
+
+
+def rank(article: Path, of_posts: Path, *options: str) -> str:
+    command = [sys.executable, "-m", "linker", "rank", "--article", str(article), "--posts", str(of_posts), *options]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def test_the_command_warns_in_one_line_outside_english_only(tmp_path: Path) -> None:
+    german = tmp_path / "german.txt"
+    german.write_text(read_articles(str(TEXTS / "german" / "articles.jsonl"))[0].full_text, encoding="utf-8")
+    german_posts = TEXTS / "german" / "posts.jsonl"
+    warnings = [line for line in rank(german, german_posts).splitlines() if line.startswith("warning")]
+    assert len(warnings) == 1
+    assert "article: German; posts: 100 % German" in warnings[0]
+    assert "warning" not in rank(ROOT / "data" / "article.html", ROOT / "data" / "posts.jsonl")
+    assert "warning" in rank(ROOT / "data" / "article.html", german_posts)
+    assert "warning" not in rank(german, german_posts, "--model", "bm25")
