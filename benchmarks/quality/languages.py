@@ -1,7 +1,7 @@
 """Quality outside English: ``python -m benchmarks.quality.languages``.
 
-Prints how well models rank invented stories in German and Spanish, how the weights for other languages were chosen, and how often the
-language of posts is identified.
+Prints how well models rank invented stories in German and Spanish, how the weights for other languages were chosen, and
+how often the language of posts is identified.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ SAMPLE = Path(__file__).parents[2] / "data"
 LANGUAGES = ("german", "spanish")
 METRICS = ("MAP", "AUC", "P@1")
 #: Weights of the transformer and of the word vectors; TF-IDF has 1.
-GRID = [(transformer, vectors) for transformer in (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0) for vectors in (0.0, 0.1, 0.2)]  # fmt: skip
+GRID = list(product((0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), (0.0, 0.1, 0.2)))
 
 
 class Stories:

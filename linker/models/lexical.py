@@ -212,9 +212,7 @@ def mean_terms(per_article: Sequence[dict[str, float]]) -> dict[str, float]:
     return mean
 
 
-def tfidf_vectors(
-    articles: Sequence[Article], posts: Sequence[Post], stop_words: str = "english"
-) -> Vectors:
+def tfidf_vectors(articles: Sequence[Article], posts: Sequence[Post], stop_words: str = "english") -> Vectors:
     """Compute sublinear TF-IDF vectors of articles and posts, over the words that occur in at least two of them.
 
     Args:

@@ -170,7 +170,10 @@ def test_function_words_of_the_articles_language_match_nothing() -> None:
     english = Article("e", "The drivers of the railway will stop their work for three days from Wednesday.")
     posts = [Post("p1", "die der von an für"), Post("p2", "Lokführer"), Post("p3", "the of will for days")]
     model = TfidfModel("by_language")
-    for scores in (model.score([german, english], posts), model.score_independently([german, english], posts)):
+    for scores in (
+        model.score([german, english], posts),
+        model.score_independently([german, english], posts),
+    ):
         assert (scores[0] > 0).tolist() == [False, True, False]
         assert (scores[1] > 0).tolist() == [False, False, True]
     np.testing.assert_array_equal(model.score([english], posts), TfidfModel().score([english], posts))

@@ -44,7 +44,9 @@ def test_posts_alone_are_reason_enough_from_15_percent_on() -> None:
     assert language_warning(model(["en"]), [ENGLISH], posts(*english, "de", "es")) is None
     sentence = language_warning(model(["en"]), [ENGLISH], posts(*english, "de", "de", "es"))
     assert sentence is not None
-    assert sentence.startswith("posts: 10 % German, 5 % Spanish. The model was trained on English: it misses posts")
+    assert sentence.startswith(
+        "posts: 10 % German, 5 % Spanish. The model was trained on English: it misses posts"
+    )
 
 
 def test_no_warning_without_a_reason() -> None:
@@ -60,12 +62,24 @@ def test_several_articles_and_languages() -> None:
         model(["en", "fr"]), [GERMAN, ENGLISH], posts("de", "es", "it", "pt", "tr", "fr")
     )
     assert sentence is not None
-    assert sentence.startswith("1 of 2 articles: German; posts: 17 % German, 17 % Spanish, 17 % Italian, 33 % others.")
+    assert sentence.startswith(
+        "1 of 2 articles: German; posts: 17 % German, 17 % Spanish, 17 % Italian, 33 % others."
+    )
     assert "trained on English and French" in sentence
 
 
 def rank(article: Path, of_posts: Path, *options: str) -> str:
-    command = [sys.executable, "-m", "linker", "rank", "--article", str(article), "--posts", str(of_posts), *options]
+    command = [
+        sys.executable,
+        "-m",
+        "linker",
+        "rank",
+        "--article",
+        str(article),
+        "--posts",
+        str(of_posts),
+        *options,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done.stderr

@@ -14,9 +14,9 @@ from linker.config import build
 from linker.data import read_articles, read_posts
 from linker.evaluation.evaluate import evaluate
 from linker.models.archive import load_model
+from linker.ranking.ranker import load
 from linker.training.callbacks import Callback
 from linker.training.experiment import Experiment
-from linker.ranking.ranker import load
 from tests.conftest import toy_posts
 from tests.helpers.cli import invoke
 from tests.helpers.process_groups import Setting, same, train_alone, train_together
@@ -173,7 +173,14 @@ def test_the_multilingual_recipe_from_texts_and_links_to_a_ranking(tmp_path, mon
     network = ["-o", f"model.model.parts.0.path={teacher}", "-o", "trainer.epochs=1", "--data", str(TEXTS)]
     invoke(app, "train", str(configs / "students" / "multilingual.jsonnet"), *network, "--out", "student")
     invoke(
-        app, "train", str(configs / "minilm" / "multilingual.jsonnet"), *network, "-o", "start=student", "--out", "model"
+        app,
+        "train",
+        str(configs / "minilm" / "multilingual.jsonnet"),
+        *network,
+        "-o",
+        "start=student",
+        "--out",
+        "model",
     )
     model = load_model("model")
     of_words, network_part = model.model.submodels()[1], model.model.submodels()[0]

@@ -85,8 +85,8 @@ class PartsQuery:
             scores = model.against_none(self._of(model.model, number))
             return scores if model.time is None else scores + self._of(model.time, number)
         if isinstance(model, EnsembleModel):
-            scores = [self._of(part, number)[None] for part in model.submodels()]
-            return model.fuse_independently(scores, [self._articles[number]])[0]
+            of_parts = [self._of(part, number)[None] for part in model.submodels()]
+            return model.fuse_independently(of_parts, [self._articles[number]])[0]
         if isinstance(model, BundledWordVectorsModel):
             return self._of(model.vectors, number)
         if isinstance(model, TfidfModel):

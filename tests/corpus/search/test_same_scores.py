@@ -34,7 +34,9 @@ ARTICLES = [
     ),
     Article("b", "orchard1 orchard2 w7 unheard-of, the storm and the bridge"),
     Article("c", "and the of"),
-    Article("d", "Die Otter im harbour0 und die Katze der glacier1 sind von dem Eis in das Wasser gesprungen."),
+    Article(
+        "d", "Die Otter im harbour0 und die Katze der glacier1 sind von dem Eis in das Wasser gesprungen."
+    ),
 ]
 SUM = {
     "type": "hybrid",
@@ -127,7 +129,7 @@ def test_models_of_parts(tmp_path, name):
     agree(of_file, found)
 
 
-@pytest.mark.parametrize("name", ["of three parts", "with stop words"])
+@pytest.mark.parametrize("name", ["of three parts", "by language", "with stop words"])
 def test_explanations_are_the_same_whatever_is_shown(tmp_path, name):
     model = made(MODELS[name], tmp_path / "model")
     path = write_posts(tmp_path / "posts.jsonl", posts_with_oddities())
