@@ -101,7 +101,14 @@ class EnsembleModel(Model):
         return self._fused(scores, articles, comparable)
 
     def weights_for(self, articles: Sequence[Article]) -> list[list[float]]:
-        """Return the weights of the models for each article, by its language."""
+        """Return the weights of the models for each article, by its language.
+
+        Args:
+            articles: the articles.
+
+        Returns:
+            One list per article, with a weight per model.
+        """
         if self.other_weights is None or self.languages is None:
             return [self.weights] * len(articles)
         known = {None, *self.languages}  # an unknown language changes nothing
