@@ -121,7 +121,9 @@ class EnsembleModel(Model):
         comparable: Callable[[np.ndarray], np.ndarray],
     ) -> np.ndarray:
         fused = np.zeros_like(scores[0], dtype=np.float32)
-        weights = np.array(self.weights_for(articles) or [self.weights], dtype=np.float32)  # (articles, models)
+        weights = np.array(
+            self.weights_for(articles) or [self.weights], dtype=np.float32
+        )  # (articles, models)
         for part, of_each in zip(scores, weights.T):
             fused += of_each[:, None] * comparable(part)
         return fused
