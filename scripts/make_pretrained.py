@@ -105,6 +105,8 @@ def make_distilled(vectors: str, out: Path, dim: int) -> None:
         "temperature": 0.05,
         "null_score": 0.3,
         "neighbor_weight": 0.3,
+        "score_center": 6,
+        "score_width": 3,
         "time": "elapsed_time",
         "model": {
             "type": "ensemble",

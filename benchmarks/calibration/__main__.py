@@ -135,7 +135,7 @@ def piles_of(model: str, crisislex: Path, trec: Path) -> dict[str, list[Collecti
             if len(relevant) < 20:
                 continue
             ranking = ranker.rank(seeds, posts)
-            scores = np.array([one.score for one in ranking], dtype=np.float32)
+            scores = ranking.scale.least_raw([one.score for one in ranking])
             collections.append(Collection(scores, np.array([one.post.id in relevant for one in ranking])))
         found[name] = collections
     return found
@@ -187,7 +187,7 @@ def main() -> None:
         read = ArticlesAndPosts(str(folder / "articles.jsonl.gz"), str(folder / "posts.jsonl.gz")).read()
         linked = only_split(read, "dev")
         for name, model in (("trained", given.model), ("TF-IDF", "tfidf")):
-            scores = load(model).score(linked.articles, linked.posts)
+            scores = load(model).model.score(linked.articles, linked.posts)
             if name == "trained":
                 calibrations[folder.name] = calibrate(scores, linked.relevance())
             for keep in (1, 0.1, 0.005):

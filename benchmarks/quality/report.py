@@ -96,7 +96,7 @@ def _rivals(scores: Scores, kept: Kept) -> list[str]:
         "",
         *kept.lines(alone(title), _columns(scores.source)),
         "",
-        "### All articles together: `linker evaluate`, `Ranker.score`",
+        "### All articles together: `linker evaluate`",
         "",
         *kept.lines(together(title), _columns(scores.source)),
         "",

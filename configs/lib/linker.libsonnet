@@ -146,7 +146,9 @@
     //   null_score: score of the class "none of them", on the scale of `model`.
     //   neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
     //   time: an `elapsed_time` model; None: ignore when articles and posts were published.
-    article_softmax(model, temperature, null_score, neighbor_weight=0.0, time=null):: { type: 'article_softmax', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time },
+    //   score_center: log-odds of an article scored alone that users see as 50, of 0 to 100 (decision 169).
+    //   score_width: width of that logistic curve, in log-odds, > 0; it does not change rankings.
+    article_softmax(model, temperature, null_score, neighbor_weight=0.0, time=null, score_center=0.0, score_width=1.0):: { type: 'article_softmax', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time, score_center: score_center, score_width: score_width },
     // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
     //   tokenizer: splits texts into tokens.
     //   dim: length of the vectors.
@@ -171,7 +173,9 @@
     //   null_score: score of the class "none of them", on the scale of `model`.
     //   neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
     //   time: an `elapsed_time` model; None: ignore when articles and posts were published.
-    competing(model, temperature, null_score, neighbor_weight=0.0, time=null):: { type: 'competing', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time },
+    //   score_center: log-odds of an article scored alone that users see as 50, of 0 to 100 (decision 169).
+    //   score_width: width of that logistic curve, in log-odds, > 0; it does not change rankings.
+    competing(model, temperature, null_score, neighbor_weight=0.0, time=null, score_center=0.0, score_width=1.0):: { type: 'competing', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time, score_center: score_center, score_width: score_width },
     // Log ratio of the densities of posts about an article and of all posts, as a function of the time between
     // them.
     //   weight: factor of the log ratio, > 0; below 1 because text and time are not independent.

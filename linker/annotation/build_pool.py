@@ -11,6 +11,7 @@ from linker.annotation.pool import Pool
 from linker.common.errors import DataError
 from linker.data.near_duplicates import duplicate_groups
 from linker.data.types import Article, Post
+from linker.models.elapsed_time import uses_dates
 from linker.models.lexical import BM25Model, tfidf_vectors
 from linker.models.model import Model, embedding_submodel, index_of
 
@@ -53,8 +54,8 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
     """Build the pool for the articles, with near-duplicates grouped.
 
     The pool is the same for the same posts in any order: they are sorted by id first, shorter ids before longer ones,
-    so that numbers are in numeric order. The first post of a group of near-duplicates represents it; only
-    representatives are scored.
+    so that numbers are in numeric order. The first post of a group of near-duplicates represents it. The model scores
+    all posts, since scores may depend on the other posts, and these are to be those of `Ranker.rank`.
 
     Raises:
         DataError: if articles or posts are empty.
@@ -72,10 +73,12 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
     distinct = [posts[place] for place in copies]
     article_words, words, _ = tfidf_vectors(articles, distinct)
     part = embedding_submodel(model)
-    with encoded_once(model, distinct):
+    with encoded_once(model, posts):
         vectors = None if part is None else part.post_vectors(distinct)
         article_vectors = None if part is None else part.article_vectors(articles)
-        scores = model.score_independently(articles, distinct)
+        scores = model.score_independently(articles, posts)[:, list(copies)]
+    scale = model.score_scale()
+    dated = uses_dates(model, articles, any(post.created_at for post in posts))
     return Pool(
         list(articles),
         distinct,
@@ -86,6 +89,7 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         article_words,
         vectors,
         article_vectors,
+        scale=scale if dated else scale.without_dates(),
     )
 
 

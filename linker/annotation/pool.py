@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from linker.data.types import Article, Post
+from linker.models.score_scale import UNSCALED, ScoreScale
 
 
 def _no_places() -> np.ndarray:
@@ -52,13 +53,14 @@ class Pool:
         articles: the seed articles.
         posts: the representatives of the groups of near-duplicates; N in all.
         copies: N tuples: the other posts of each group.
-        scores: float32, N: the model's score, mean over the seed articles.
+        scores: float32, N: the model's raw score, mean over the seed articles.
         lexical_scores: float32, N: BM25, mean over the seed articles.
         words: float32, N × vocabulary: TF-IDF of the posts, rows of unit length.
         article_words: float32, articles × vocabulary: TF-IDF of the articles.
         vectors: float32, N × dim, the model's embeddings; None if it has none.
         article_vectors: float32, articles × dim, or None.
         tie_seed: with the ids, determines the order of posts with equal scores.
+        scale: the map from `scores` to those that users see.
     """
 
     articles: list[Article]
@@ -71,9 +73,16 @@ class Pool:
     vectors: np.ndarray | None = None
     article_vectors: np.ndarray | None = None
     tie_seed: int = 0
+    scale: ScoreScale = UNSCALED
 
     def __len__(self) -> int:
         return len(self.posts)
+
+    @cached_property
+    def shown_scores(self) -> list[float]:
+        """Return the scores that users see, 0 to 100, one per post."""
+        found: list[float] = self.scale(self.scores).tolist()
+        return found
 
     @cached_property
     def shuffled(self) -> np.ndarray:

@@ -12,6 +12,7 @@ from linker.calibration.probabilities import (
     reliability_bins,
 )
 from linker.common.errors import LinkerError
+from linker.models.score_scale import UNSCALED, ScoreScale
 
 _SAMPLES = 200
 _BINS = 50
@@ -25,6 +26,7 @@ def calibrate(
     model: str = "model",
     fingerprint: str = "",
     passages: str = "whole",
+    scale: ScoreScale = UNSCALED,
 ) -> Calibration:
     """Return a calibration from all pairs of a dev set.
 
@@ -34,6 +36,7 @@ def calibrate(
         model: the model's name.
         fingerprint: the model's fingerprint.
         passages: how articles were scored.
+        scale: the map from these scores to those that users see.
 
     Raises:
         LinkerError: if scores are not finite, or there are too few articles with relevant posts or too few pairs.
@@ -66,6 +69,7 @@ def calibrate(
         relevant=_shares(samples @ relevant),
         others=_shares(samples @ (everything - relevant)),
         reliability=Reliability(bins, calibration_error(bins), brier_score(probabilities, relevance.ravel())),
+        scale=scale,
     )
 
 

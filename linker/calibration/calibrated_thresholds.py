@@ -7,6 +7,7 @@ import numpy as np
 from linker.calibration.calibration import Calibration, shares_above
 from linker.calibration.probabilities import prior_by_em
 from linker.calibration.thresholds import Share, Thresholds
+from linker.models.score_scale import UNSCALED, ScoreScale
 
 _SEED = 13
 
@@ -20,14 +21,15 @@ class CalibratedThresholds(Thresholds):
 
     Args:
         calibration: the calibration.
-        scores: scores of all posts.
+        scores: raw scores of all posts.
+        scale: the map from raw scores to those that thresholds are given on.
 
     Raises:
         LinkerError: if there are no scores.
     """
 
-    def __init__(self, calibration: Calibration, scores: np.ndarray) -> None:
-        super().__init__(scores, "")
+    def __init__(self, calibration: Calibration, scores: np.ndarray, scale: ScoreScale = UNSCALED) -> None:
+        super().__init__(scores, "", scale)
         self._calibration = calibration
         self._recalls, self._falls = shares_above(calibration.relevant), shares_above(calibration.others)
         bins = np.searchsorted(calibration.edges.astype(np.float32), self._descending, side="right")
@@ -47,17 +49,15 @@ class CalibratedThresholds(Thresholds):
             "Labels of some of these posts are more reliable (--labels)"
         )
 
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+    def of_raw(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities by the dev set's rising curve, with the estimated share of relevant posts."""
         edges = self._calibration.edges.astype(np.float32)
         return np.asarray(
             self._probabilities[np.searchsorted(edges, np.asarray(scores, np.float32), side="right")]
         )
 
-    def _shares(self, kept: int, score: float) -> tuple[Share, Share]:
-        recall, fall = (
-            _at(self._calibration.edges, shares, score) for shares in (self._recalls, self._falls)
-        )
+    def _shares(self, kept: int, raw: float) -> tuple[Share, Share]:
+        recall, fall = (_at(self._calibration.edges, shares, raw) for shares in (self._recalls, self._falls))
         hits, misses = self._priors * recall, (1 - self._priors) * fall
         precision = np.divide(hits, hits + misses, out=np.ones_like(hits), where=hits + misses > 0)
         # Binomial sampling error of the kept posts.

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from linker.calibration.probabilities import Bin, isotonic
-from linker.calibration.thresholds import Share, Threshold
+from linker.calibration.thresholds import Share, Threshold, few_digits
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
-from linker.common.stats import shortest_float
+from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.version import __version__
 
 FORMAT = 1
@@ -53,6 +53,7 @@ class Calibration:
         relevant: distribution of the relevant pairs over bins: samples × bins.
         others: distribution of the irrelevant pairs over bins: samples × bins.
         reliability: reliability on held-out articles.
+        scale: the map from raw scores, which the edges are, to those that users see.
     """
 
     model: str
@@ -66,6 +67,7 @@ class Calibration:
     relevant: np.ndarray
     others: np.ndarray
     reliability: Reliability
+    scale: ScoreScale = UNSCALED
 
     @property
     def prior(self) -> float:
@@ -75,22 +77,30 @@ class Calibration:
     def table(self) -> list[Threshold]:
         """Return the thresholds with a recall of 10, 20, … 90 % on the dev set."""
         found: list[Threshold] = []
+        taken = set[int]()
         recalls, falls = shares_above(self.relevant), shares_above(self.others)
         for wish in np.arange(1, 10) / 10:
             edge = int(np.abs(recalls[0] - wish).argmin())
-            if edge == 0 or any(known.score == self.edges[edge - 1] for known in found):
+            if edge == 0 or edge in taken:
                 continue
+            taken.add(edge)
             kept = self.prior * recalls[:, edge] + (1 - self.prior) * falls[:, edge]
             precision = self.prior * recalls[:, edge] / np.maximum(kept, 1e-300)
             found.append(
                 Threshold(
-                    shortest_float(np.float32(self.edges[edge - 1])),
+                    self._shown(edge),
                     round(float(kept[0]) * self.pairs),
                     Share.elsewhere(precision),
                     Share.elsewhere(recalls[:, edge]),
                 )
             )
         return found
+
+    def _shown(self, edge: int) -> float:
+        """Return the lower edge of a bin as a score with few digits."""
+        raw = np.float32(self.edges[edge - 1])
+        below, high = self.scale([np.nextafter(raw, np.float32(-np.inf)), raw]).tolist()
+        return few_digits((below + high) / 2, high)
 
     def ratios(self) -> np.ndarray:
         """Return the likelihood ratio of relevant to irrelevant posts in each bin, rising: samples × bins."""
@@ -160,19 +170,20 @@ def _checked(path: str | Path, values: Any) -> Calibration:
             float(quality["calibration_error"]),
             float(quality["brier_score"]),
         )
+        scale = ScoreScale.from_json(values["scale"]) if "scale" in values else UNSCALED
         arrays = {name: np.array(values[name], np.float64) for name in ("edges", "relevant", "others")}
         names = ("model", "fingerprint", "passages")
         counts = ("articles", "posts", "pairs", "relevant_pairs")
         fields: dict[str, Any] = {name: str(values[name]) for name in names}
         fields |= {name: int(values[name]) for name in counts}
-        calibration = Calibration(**{**fields, **arrays}, reliability=reliability)
+        calibration = Calibration(**{**fields, **arrays}, reliability=reliability, scale=scale)
         bins = len(calibration.edges) + 1
         rows = calibration.relevant.shape[0]
         whole = calibration.relevant.shape == calibration.others.shape == (rows, bins) and rows > 1
         finite = all(np.isfinite(array).all() for array in arrays.values())
         if not whole or not finite or not 0 < calibration.relevant_pairs < calibration.pairs:
             raise ValueError
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, DataError) as error:
         raise DataError(f"{path}: damaged calibration file; make it again with `linker calibrate`") from error
     return calibration
 

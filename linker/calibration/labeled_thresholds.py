@@ -14,6 +14,7 @@ import numpy as np
 from linker.calibration.probabilities import platt
 from linker.calibration.thresholds import Share, Thresholds
 from linker.common.errors import DataError
+from linker.models.score_scale import UNSCALED, ScoreScale
 
 _DRAWS = 2000
 _SEED = 13
@@ -30,15 +31,18 @@ class LabeledThresholds(Thresholds):
     Where no post has a label, the only assumption is that posts further down are no more relevant.
 
     Args:
-        scores: scores of all posts.
+        scores: raw scores of all posts.
         labeled: distinct ranks of the labeled posts, 0 for the highest score.
         relevant: bool, one per label.
+        scale: the map from raw scores to those that thresholds are given on.
 
     Raises:
         DataError: if all labels are alike.
     """
 
-    def __init__(self, scores: np.ndarray, labeled: np.ndarray, relevant: np.ndarray) -> None:
+    def __init__(
+        self, scores: np.ndarray, labeled: np.ndarray, relevant: np.ndarray, scale: ScoreScale = UNSCALED
+    ) -> None:
         order = np.argsort(labeled)
         self._at, relevant = np.asarray(labeled)[order], np.asarray(relevant, dtype=bool)[order]
         found = int(relevant.sum())
@@ -49,31 +53,41 @@ class LabeledThresholds(Thresholds):
             )
         self._found = np.concatenate([[0], np.cumsum(relevant)])
         self._strata = _strata(self._at, 0, len(scores))
-        super().__init__(scores, self._describe(len(scores), found))
+        super().__init__(scores, self._describe(len(scores), found), scale)
         of_labeled = self._descending[self._at].astype(np.float64)
         self._curve = platt(of_labeled, relevant)
         self.rising = bool(np.diff(self._curve(of_labeled[[-1, 0]]))[0] >= 0)
         if not self.rising:
             self.basis += "; higher scores do not go with relevance among them"
-        expected = self.probabilities(self._descending)
+        expected = self.of_raw(self._descending)
         expected[self._at] = relevant
         self._expected = np.cumsum(expected)
 
     @classmethod
-    def of(cls, scores: np.ndarray, ids: Sequence[str], labels: Mapping[str, bool]) -> LabeledThresholds:
-        """Return thresholds from labels by post id; `scores` and `ids` are of all posts, in any order.
+    def of(
+        cls,
+        scores: np.ndarray,
+        ids: Sequence[str],
+        labels: Mapping[str, bool],
+        scale: ScoreScale = UNSCALED,
+    ) -> LabeledThresholds:
+        """Return thresholds from labels by post id; raw `scores` and `ids` are of all posts, in any order.
 
         Raises:
             DataError: if no label is of one of these posts, or all labels are alike.
         """
         found = {post_id: float(scores[index]) for index, post_id in enumerate(ids) if post_id in labels}
-        return cls.by_scores(scores, found, labels)
+        return cls.by_scores(scores, found, labels, scale)
 
     @classmethod
     def by_scores(
-        cls, scores: np.ndarray, of_labeled: Mapping[str, float], labels: Mapping[str, bool]
+        cls,
+        scores: np.ndarray,
+        of_labeled: Mapping[str, float],
+        labels: Mapping[str, bool],
+        scale: ScoreScale = UNSCALED,
     ) -> LabeledThresholds:
-        """Return thresholds from labels by post id, and the scores of the labeled posts.
+        """Return thresholds from labels by post id, and the raw scores of the labeled posts.
 
         Labeled posts with the same score are spread evenly over the ranks of that score.
 
@@ -92,18 +106,18 @@ class LabeledThresholds(Thresholds):
             tied = np.flatnonzero(first == start)
             shared = int(end[tied[0]] - start)
             ranks[tied] = start + ((np.arange(len(tied)) + 0.5) * shared / len(tied)).astype(np.int64)
-        thresholds = cls(scores, ranks, np.array([labels[post_id] for post_id in chosen]))
+        thresholds = cls(scores, ranks, np.array([labels[post_id] for post_id in chosen]), scale)
         if missing := len(labels) - len(chosen):
             thresholds.basis += f"; {missing:,} labels are of other posts"
         return thresholds
 
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+    def of_raw(self, scores: np.ndarray) -> np.ndarray:
         """Return probabilities by a logistic curve; the share of relevant labels if the curve does not rise."""
         if not self.rising:
             return np.full(len(scores), self._found[-1] / len(self._at))
         return self._curve(np.asarray(scores, dtype=np.float64))
 
-    def _shares(self, kept: int, score: float) -> tuple[Share, Share]:
+    def _shares(self, kept: int, raw: float) -> tuple[Share, Share]:
         rng = np.random.default_rng(_SEED)
         low, high = (
             np.zeros((2, _DRAWS)),

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from linker.common.errors import LinkerError
-from linker.common.stats import shortest_float
+from linker.models.score_scale import UNSCALED, ScoreScale
 
 _CUTS = 200
 _INTERVAL = (0.025, 0.975)
@@ -48,7 +48,7 @@ class Threshold:
     """A threshold and its estimates.
 
     Attributes:
-        score: posts with this score or a higher one are kept.
+        score: posts with this score (0 to 100) or a higher one are kept.
         kept: number of posts that are kept.
         precision: share of the kept posts that are relevant.
         recall: share of the relevant posts that are kept.
@@ -76,31 +76,39 @@ class Thresholds:
     """Base of thresholds on the scores of posts, estimated by labels or by a calibration.
 
     Args:
-        scores: scores of all posts.
+        scores: raw scores of all posts.
         basis: what the estimates are based on, a sentence or more.
+        scale: the map from raw scores to those that thresholds are given on.
     """
 
-    def __init__(self, scores: np.ndarray, basis: str) -> None:
+    def __init__(self, scores: np.ndarray, basis: str, scale: ScoreScale = UNSCALED) -> None:
         if not len(scores):
             raise LinkerError("no posts: thresholds need at least one")
         self._descending = -np.sort(-np.asarray(scores, dtype=np.float32))
         self.basis = basis
+        self.scale = scale
 
     def __len__(self) -> int:
         return len(self._descending)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Return the probability of relevance of posts with these scores: float64."""
+        raw = self.scale.least_raw(scores)
+        return self.of_raw(np.clip(raw, self._descending[-1], self._descending[0]))
+
+    def of_raw(self, scores: np.ndarray) -> np.ndarray:
+        """Return the probability of relevance of posts with these raw scores: float64."""
         raise NotImplementedError
 
-    def _shares(self, kept: int, score: float) -> tuple[Share, Share]:
-        """Return precision and recall of the best `kept` posts, 1 or more, down to this score."""
+    def _shares(self, kept: int, raw: float) -> tuple[Share, Share]:
+        """Return precision and recall of the best `kept` posts, 1 or more, down to this raw score."""
         raise NotImplementedError
 
     def at(self, score: float) -> Threshold:
         """Return the estimates for the threshold at this score."""
-        kept = int(np.searchsorted(-self._descending, -np.float32(score), side="right"))
-        shares = self._shares(kept, score) if kept else (Share(0, 0, 1), Share(0, 0, 0))
+        raw = np.float32(self.scale.least_raw(score))
+        kept = int(np.searchsorted(-self._descending, -raw, side="right"))
+        shares = self._shares(kept, float(raw)) if kept else (Share(0, 0, 1), Share(0, 0, 0))
         return Threshold(score, kept, *shares)
 
     def table(self) -> list[Threshold]:
@@ -161,8 +169,20 @@ class Thresholds:
         return [self.at(score) for score in self._scores_at(np.unique(ranks.astype(np.int64)))]
 
     def _scores_at(self, ranks: np.ndarray) -> list[float]:
-        """Return the distinct scores at these ranks, the highest first, as in `RankedPost.score`."""
-        return [shortest_float(score) for score in np.unique(self._descending[ranks - 1])[::-1]]
+        """Return thresholds that keep the posts down to these ranks, the highest first, with few digits."""
+        raw = np.unique(self._descending[ranks - 1])[::-1]
+        following = np.searchsorted(-self._descending, -raw, side="right")
+        lower = [float(self.scale(self._descending[at])) if at < len(self) else -np.inf for at in following]
+        return [few_digits(low, score) for low, score in zip(lower, self.scale(raw).tolist())]
+
+
+def few_digits(low: float, high: float) -> float:
+    """Return the number with the fewest decimals, at least one, that is above `low` and at most `high`."""
+    for digits in range(1, 12):
+        rounded = float(np.floor(high * 10**digits) / 10**digits)
+        if low < rounded <= high:
+            return rounded
+    return high
 
 
 def check_targets(

@@ -27,7 +27,7 @@ _COLUMNS = 60
 def suggestion_text(suggestion: Suggestion, terminal: bool) -> Text:
     """Return a post with its details above."""
     post = suggestion.post
-    facts = [f"post {post.id}", f"score {suggestion.score:.4f}"]
+    facts = [f"post {post.id}", f"score {suggestion.score:.1f}"]
     if suggestion.copies:
         facts.append(f"{suggestion.copies} near-duplicate{'s' if suggestion.copies > 1 else ''}")
     if post.created_at is not None:

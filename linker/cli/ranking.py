@@ -56,7 +56,7 @@ Cut = Annotated[
     typer.Option(
         "--threshold",
         metavar="SCORE",
-        help="Leave out posts below SCORE, precision=0.8 or recall=0.9.",
+        help="Leave out posts below SCORE (0 to 100), precision=0.8 or recall=0.9.",
         show_default=False,
     ),
 ]
@@ -70,7 +70,10 @@ CalibrationFile = Annotated[
 ]
 Copies = Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")]
 Explain = Annotated[
-    bool, typer.Option("--explain", metavar="", help="Mark the words that contributed to each score.")
+    bool,
+    typer.Option(
+        "--explain", metavar="", help="Show what decided each score, and mark the words that contributed."
+    ),
 ]
 IgnoreDates = Annotated[
     bool,
@@ -181,7 +184,7 @@ def say_dates(articles: Sequence[Article]) -> None:
 
 
 def _threshold(text: str | None) -> tuple[float | None, float | None, float | None]:
-    """Parse `--threshold` (0.5, precision=0.8 or recall=0.9) into threshold, precision and recall."""
+    """Parse `--threshold` (50, precision=0.8 or recall=0.9) into threshold, precision and recall."""
     if text is None:
         return None, None, None
     target, _, number = text.rpartition("=")
@@ -191,7 +194,7 @@ def _threshold(text: str | None) -> tuple[float | None, float | None, float | No
         value = float(number)
     except ValueError:
         raise LinkerError(
-            f"--threshold {text}: give a score such as 0.5, precision=0.8 or recall=0.9"
+            f"--threshold {text}: give a score from 0 to 100 such as 50, precision=0.8 or recall=0.9"
         ) from None
     return {"precision": (None, value, None), "recall": (None, None, value)}.get(target, (value, None, None))
 
@@ -202,7 +205,15 @@ def show(ranking: Ranking, request: RankRequest, out: Path | None, format_: Form
 
     _report(ranking, request)
     status.end()
-    write_ranking(out, ranking, format_, query=ranking.query, tag=ranking.model, articles=ranking.articles)
+    write_ranking(
+        out,
+        ranking,
+        format_,
+        query=ranking.query,
+        tag=ranking.model,
+        articles=ranking.articles,
+        meaning=ranking.meaning,
+    )
 
 
 def _report(ranking: Ranking, request: RankRequest) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
@@ -18,25 +19,28 @@ from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.indexes.vectors import Matrix
-from linker.corpus.search.explanation import CorpusStatistics
+from linker.corpus.search.explanation import CorpusStatistics, shares_of
 from linker.corpus.search.filters import Filter, left_out
 from linker.corpus.search.filters import places as places_of
 from linker.corpus.search.fusion import Fusion, fuse
 from linker.corpus.search.parts import Parts, pieces_of, scores_of_parts
 from linker.corpus.search.results import Ranking as StoredRanking
 from linker.corpus.search.top_k import Scored, best, best_of_groups, others
+from linker.corpus.storage.reader import readable
 from linker.corpus.storage.store import Store
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import uses_dates, without_dates
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages
 from linker.models.resolve import resolve_model
+from linker.models.score_scale import ScoreScale
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
 from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.languages import warn_of_languages
 from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
+from linker.ranking.shares import shares as shares_at
 
 #: Posts whose languages are identified.
 _SAMPLED = 300
@@ -214,7 +218,22 @@ class Corpus:
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""
-        return uses_dates(self.model, articles, self._dataset.count_rows("created_at IS NOT NULL") > 0)
+        if not uses_dates(self.model, articles, dated_posts=True):
+            return False
+        with readable(self._dataset.uri):
+            return bool(self._dataset.count_rows("created_at IS NOT NULL"))
+
+    def scale(self, articles: Sequence[Article], fusion: Fusion = "none") -> ScoreScale:
+        """Return the map from `scores` to those that users see.
+
+        Args:
+            articles: the query.
+            fusion: as for `rank`.
+        """
+        if fusion != "none":
+            return ScoreScale("standardized")
+        scale = self.model.score_scale()
+        return scale if self.uses_dates(articles) else scale.without_dates()
 
     def left_out(self, filter: Filter) -> list[str]:
         """Return a sentence for each field of the filter that some posts lack, with their number.
@@ -231,7 +250,7 @@ class Corpus:
     def scores(
         self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
     ) -> np.ndarray:
-        """Return the mean score of every post over the articles: float32, one per post in the order of the store.
+        """Return the mean raw score of every post over the articles: float32, one per post in the order of the store.
 
         Args:
             articles: the articles.
@@ -284,11 +303,12 @@ class _Search:
         self._query = without_dates(articles) if request.ignore_dates else articles
         self._corpus, self._passages = corpus, request.passages
         self._fusion = fusion
+        self.scale = corpus.scale(self._query, fusion)
         self._places = places_of(request.filter, corpus._dataset) if request.filter else None
         self._scores: np.ndarray | None = None
 
     def best(self, request: RankRequest, threshold: float | None) -> StoredRanking:
-        """Return the posts that meet the request and reach the threshold, best first; read when accessed."""
+        """Return the posts that meet the request and reach the raw threshold, best first; read when accessed."""
         corpus, places = self._corpus, self._places
         count = len(corpus) if places is None else len(places)
         wanted = count if request.top is None else request.top + request.offset
@@ -307,6 +327,9 @@ class _Search:
         def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
             return explanations(corpus.model, self.articles, posts, range(len(posts)), statistics)
 
+        def shares(rows: np.ndarray) -> Sequence[Mapping[str, int]]:
+            return shares_at(self._score_parts, rows.tolist())
+
         return StoredRanking(
             corpus._dataset,
             at[start:],
@@ -314,6 +337,7 @@ class _Search:
             more[start:],
             start + 1,
             explained if request.explain else None,
+            shares,
         )
 
     def sample(self) -> list[Post]:
@@ -324,13 +348,19 @@ class _Search:
         rows = self._corpus._dataset.take(at, columns=["text", "lang"]).to_pylist() if len(at) else []
         return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
 
+    @cached_property
+    def _score_parts(self) -> dict[str, np.ndarray]:
+        corpus = self._corpus
+        scores = corpus.scores(self._query, self._passages)
+        return shares_of(corpus._parts, self._query, scores, corpus._engine, self._fusion)
+
     def thresholds(self, request: RankRequest) -> Thresholds:
         """Estimate thresholds on the scores of all posts that pass the filter."""
         corpus, places = self._corpus, self._places
         self._scores = scores = corpus.scores(self._query, self._passages, self._fusion)
         passing = scores if places is None else scores[places]
         if request.calibration is not None:
-            return CalibratedThresholds(request.calibration, passing)
+            return CalibratedThresholds(request.calibration, passing, self.scale)
         labels = request.labels or {}
         ids = ", ".join("'" + i.replace("'", "''") + "'" for i in labels)
         labeled = places_of(Filter(where=f"id IN ({ids})"), corpus._dataset) if ids else np.arange(0)
@@ -338,7 +368,7 @@ class _Search:
         if places is not None:
             labeled = labeled[np.isin(labeled, places)]
         found = dict(zip(corpus._ids(labeled), scores[labeled].tolist()))
-        return LabeledThresholds.by_scores(passing, found, labels)
+        return LabeledThresholds.by_scores(passing, found, labels, self.scale)
 
     def _scored(self) -> Scored:
         corpus, places = self._corpus, self._places

@@ -19,6 +19,7 @@ from linker.evaluation.trec import check_ids, write_qrels, write_run, write_scor
 from linker.models.elapsed_time import without_dates
 from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference
+from linker.models.score_scale import ScoreScale
 
 
 def evaluate_models(
@@ -57,7 +58,7 @@ def evaluate_models(
         score = model.score_independently if one_at_a_time else model.score
         scores = score(articles, linked.posts)
         comparison.add(reference.name, scores)
-        outputs.write_model(reference, number == 0, scores, comparison)
+        outputs.write_model(reference, number == 0, scores, comparison, model.score_scale())
     return comparison
 
 
@@ -134,14 +135,19 @@ class Outputs:
             check_ids(article_ids, post_ids)
 
     def write_model(
-        self, model: ModelReference, is_first: bool, scores: np.ndarray, comparison: Comparison
+        self,
+        model: ModelReference,
+        is_first: bool,
+        scores: np.ndarray,
+        comparison: Comparison,
+        scale: ScoreScale,
     ) -> None:
-        """Write the run and the scores of one model, if requested."""
+        """Write the run and the scores of one model, if requested; raw scores are mapped by the scale."""
         ids = comparison.article_ids, comparison.post_ids
         if run := _path(self.run, model, is_first):
-            write_run(run, scores, *ids, tag=model.file_name)
+            write_run(run, scores, *ids, tag=model.file_name, scale=scale)
         if file := _path(self.scores, model, is_first):
-            write_scores(file, scores, *ids)
+            write_scores(file, scale(scores), *ids)
 
     def write_rest(self, comparison: Comparison, baseline: str) -> None:
         """Write the qrels and the results."""

@@ -11,12 +11,18 @@ import numpy as np
 from linker.common.errors import LinkerError
 from linker.common.files import atomic_write
 from linker.models.order import rank_posts
+from linker.models.score_scale import UNSCALED, ScoreScale, run_score
 
 _SPACE = re.compile(r"\s")
 
 
 def write_run(
-    path: str | Path, scores: np.ndarray, article_ids: Sequence[str], post_ids: Sequence[str], tag: str
+    path: str | Path,
+    scores: np.ndarray,
+    article_ids: Sequence[str],
+    post_ids: Sequence[str],
+    tag: str,
+    scale: ScoreScale = UNSCALED,
 ) -> None:
     """Write the ranking of all posts for every article as a TREC run: `article Q0 post rank score tag`.
 
@@ -25,10 +31,11 @@ def write_run(
 
     Args:
         path: the file.
-        scores: articles × posts.
+        scores: raw scores, articles × posts.
         article_ids: ids of the rows.
         post_ids: ids of the columns.
         tag: name of the run.
+        scale: the map from raw scores to those of the file.
 
     Raises:
         LinkerError: if an id or the tag is empty or contains white space.
@@ -37,8 +44,12 @@ def write_run(
     _check("tag", [tag])
     with atomic_write(path) as file:
         for article_id, row in zip(article_ids, np.asarray(scores, dtype=np.float32)):
-            for rank, column in enumerate(rank_posts(row[None], post_ids)[0], start=1):
-                file.write(f"{article_id} Q0 {post_ids[column]} {rank} {row[column]:.9g} {tag}\n")
+            order = rank_posts(row[None], post_ids)[0]
+            raw = row[order]
+            ties, shown = np.append(False, raw[1:] == raw[:-1]), np.float32(np.inf)
+            for rank, (column, score, tied) in enumerate(zip(order, scale(raw), ties), start=1):
+                shown = run_score(score, shown, tied)
+                file.write(f"{article_id} Q0 {post_ids[column]} {rank} {shown:.9g} {tag}\n")
 
 
 def write_qrels(
@@ -58,11 +69,11 @@ def write_qrels(
 def write_scores(
     path: str | Path, scores: np.ndarray, article_ids: Sequence[str], post_ids: Sequence[str]
 ) -> None:
-    """Write `scores` (float32, articles × posts), `article_ids` and `post_ids` as .npz, without pickles."""
+    """Write `scores` (float64, articles × posts), `article_ids` and `post_ids` as .npz, without pickles."""
     with atomic_write(path, "wb") as file:
         np.savez_compressed(
             file,
-            scores=np.asarray(scores, dtype=np.float32),
+            scores=np.asarray(scores, dtype=np.float64),
             article_ids=np.array(article_ids, dtype=np.str_),
             post_ids=np.array(post_ids, dtype=np.str_),
         )

@@ -13,6 +13,7 @@ from linker.common.errors import ConfigError
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.elapsed_time import ElapsedTimeModel
 from linker.models.model import Model
+from linker.models.score_scale import ScoreScale
 
 #: Rounds of expectation-maximization, after which profiles hardly change.
 _ROUNDS = 10
@@ -52,12 +53,16 @@ class ArticleSoftmaxModel(Model):
         null_score: score of the class "none of them", on the scale of `model`.
         neighbor_weight: weight of the random-walk term, ≥ 0; 0 turns it off.
         time: an `elapsed_time` model; None: ignore when articles and posts were published.
+        score_center: log-odds of an article scored alone that users see as 50, of 0 to 100 (decision 169).
+        score_width: width of that logistic curve, in log-odds, > 0; it does not change rankings.
 
     Raises:
         ConfigError: if `time` is another model.
     """
 
-    keys_without_weights = frozenset({"temperature", "null_score", "neighbor_weight", "time"})
+    keys_without_weights = frozenset(
+        {"temperature", "null_score", "neighbor_weight", "time", "score_center", "score_width"}
+    )
     former_keys = (("none", "null_score"), ("kinship", "neighbor_weight"))
 
     def __init__(
@@ -67,14 +72,21 @@ class ArticleSoftmaxModel(Model):
         null_score: float,
         neighbor_weight: float = 0.0,
         time: Model | None = None,
+        score_center: float = 0.0,
+        score_width: float = 1.0,
     ) -> None:
-        above(0, temperature=temperature)
+        above(0, temperature=temperature, score_width=score_width)
         at_least(0, neighbor_weight=neighbor_weight)
         if time is not None and not isinstance(time, ElapsedTimeModel):
             raise ConfigError("article_softmax: `time` is not an `elapsed_time` model")
         self.model, self.temperature = model, temperature
         self.null_score, self.neighbor_weight = null_score, neighbor_weight
         self.time = time
+        self.score_center, self.score_width = score_center, score_width
+
+    @override
+    def score_scale(self) -> ScoreScale:
+        return ScoreScale("logistic", self.score_center, self.score_width, dates=self.time is not None)
 
     @override
     def submodels(self) -> Sequence[Model]:
@@ -146,6 +158,13 @@ class ArticleSoftmaxModel(Model):
         if self.time is not None:
             odds -= (1 - _SLOPE_ABOVE) * np.logaddexp(0, odds - _KNEE)
         return odds.astype(np.float32)
+
+    def uncompressed(self, odds: np.ndarray) -> np.ndarray:
+        """Return the log-odds of texts before their compression in `against_none`: float64, of the same shape."""
+        found = odds = odds.astype(np.float64)
+        for _ in range(60):  # a contraction by the factor 1 - _SLOPE_ABOVE
+            found = odds + (1 - _SLOPE_ABOVE) * np.logaddexp(0, found - _KNEE)
+        return found
 
     def _log_denominator(self, scores: np.ndarray) -> np.ndarray:
         """Log of the softmax's denominator: 1 × posts."""

@@ -14,6 +14,7 @@ from linker.data.types import Article, Post
 from linker.models.archive import load_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import DISTILLED, FOLDERS
+from linker.models.score_scale import ScoreScale
 
 
 @Model.register("bundled_word_vectors")
@@ -34,6 +35,10 @@ class BundledWordVectorsModel(Model):
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return cosines: float32, articles × posts, −1 to 1."""
         return self.vectors.score(articles, posts)
+
+    @override
+    def score_scale(self) -> ScoreScale:
+        return self.vectors.score_scale()
 
     def save_state(self, folder: Path) -> None:
         """Copy the model folder `distilled` into `folder`.

@@ -13,6 +13,7 @@ from linker.common.checks import at_least, between
 from linker.data.types import Article, Post
 from linker.data.vocabulary import EncodedText
 from linker.models.model import Model, index_of
+from linker.models.score_scale import ScoreScale
 
 Similarity = Literal["cosine", "euclidean"]
 
@@ -83,6 +84,10 @@ class EmbeddingModel(Model):
         scores = self.similarities(self.article_vectors(articles), self.post_vectors(distinct))
         # A matrix product may sum equal columns in different orders.
         return scores if len(distinct) == len(posts) else scores[:, column]
+
+    @override
+    def score_scale(self) -> ScoreScale:
+        return ScoreScale("similarity" if self.similarity == "cosine" else "distance")
 
     @override
     def score_pairs(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:

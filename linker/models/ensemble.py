@@ -14,6 +14,7 @@ from linker.common.stats import zscore
 from linker.data.languages import language_of
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.model import Model
+from linker.models.score_scale import ScoreScale
 
 Fusion = Literal["zscore", "zscore_all", "rrf", "sum"]
 
@@ -70,6 +71,19 @@ class EnsembleModel(Model):
     @override
     def submodels(self) -> Sequence[Model]:
         return self._submodels
+
+    @override
+    def score_scale(self) -> ScoreScale:
+        highest = sum(weight for weight in self.weights if weight > 0)
+        if not highest or self.fusion in ("zscore", "zscore_all"):
+            return ScoreScale("standardized")
+        if self.fusion == "rrf":
+            return ScoreScale("ranks", width=highest / (_RRF_CONSTANT + 1))
+        scales = [model.score_scale() for model in self._submodels]
+        if any(scale.kind != "similarity" for scale in scales):
+            return ScoreScale("any")
+        widths = [weight * scale.width for weight, scale in zip(self.weights, scales) if weight > 0]
+        return ScoreScale("similarity", width=sum(widths))
 
     @override
     def prepare(self, data: LinkedPosts) -> None:

@@ -17,6 +17,7 @@ from linker.data.languages import function_words, language_of
 from linker.data.types import Article, Post
 from linker.models.independent_tfidf import independent_tfidf
 from linker.models.model import Model
+from linker.models.score_scale import ScoreScale
 
 ENGLISH = frozenset(
     """
@@ -46,6 +47,8 @@ _HASHTAG = re.compile(r"#(\w+)")
 _HASHTAG_PART = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![a-z])|\d+")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _ROWS_AT_ONCE = 256
+#: BM25 score that users see as 50: about the median of linked posts (decision 169).
+_BM25_HALF = 0.4
 
 
 def lexical_words(text: str, stop_words: str = "english") -> list[str]:
@@ -159,6 +162,10 @@ class TfidfModel(LexicalModel):
         """Return cosines, fitted on the articles and all posts: float32, articles × posts, 0 to 1."""
         return self._by_stop_words(articles, posts, super().score)
 
+    @override
+    def score_scale(self) -> ScoreScale:
+        return ScoreScale("similarity")
+
     def score_independently(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return cosines, fitted for each article on that article and all posts: float32, articles × posts, 0 to 1."""
         return self._by_stop_words(articles, posts, self._independently)
@@ -271,6 +278,10 @@ class BM25Model(LexicalModel):
         self.k1 = k1
         self.b = b
         self.stop_words: StopWords = stop_words
+
+    @override
+    def score_scale(self) -> ScoreScale:
+        return ScoreScale("sum", width=_BM25_HALF)
 
     def _vectors(self, articles: Sequence[Article], posts: Sequence[Post]) -> Vectors:
         import bm25s  # imports numba if installed, which takes seconds that TF-IDF does not need

@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.config import Registrable
 from linker.data.types import Article, LinkedPosts, Post
+from linker.models.score_scale import ScoreScale
 
 Text = TypeVar("Text", Article, Post)
 
@@ -19,7 +20,7 @@ class Model(Registrable):
 
     The scores of one call are comparable with each other. Their range depends on the model: log-odds (any real number)
     for `article_softmax` and so for the bundled models, cosines (−1 to 1) for bi-encoders and `tfidf` (0 to 1), ≥ 0 for
-    `bm25`. A calibration turns them into probabilities.
+    `bm25`. `score_scale` maps them to the scores that users see; a calibration turns them into probabilities.
     """
 
     #: Config keys that do not affect the weights: origins of vectors and weights, and how scores are computed from
@@ -58,6 +59,13 @@ class Model(Registrable):
             float32, n × m; row i equals `score([articles[i]], posts)[0]`.
         """
         return self.score(articles, posts)
+
+    def score_scale(self) -> ScoreScale:
+        """Return the map from scores of single articles to 0 to 100, the scores that users see.
+
+        By default a curve that suits any real number: 0 becomes 50.
+        """
+        return ScoreScale("any")
 
     def submodels(self) -> Sequence[Model]:
         """Return the models that this one combines; by default none."""

@@ -8,10 +8,12 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.data.types import Article, Post
 from linker.models.model import Model
+from linker.models.score_scale import ScoreScale
 
 #: An article as one text, or the best or mean score over its passages.
 Passages = Literal["whole", "best", "mean"]
@@ -114,6 +116,10 @@ class PassagePooling(Model):
 
     def __init__(self, model: Model, passages: Literal["best", "mean"], words: int = WORDS) -> None:
         self.model, self.passages, self.words = model, passages, words
+
+    @override
+    def score_scale(self) -> ScoreScale:
+        return self.model.score_scale()
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return pooled scores, float32, articles × posts; each passage is scored as a query of its own."""

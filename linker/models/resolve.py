@@ -8,19 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from linker.common.errors import ModelError
 from linker.common.files import sha256_of
 from linker.config import build, load_config, resolve
-from linker.models.archive import CONFIG, load_model
+from linker.models.archive import CONFIG, load_model, read_config
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
+from linker.models.score_scale import ScoreScale
+from linker.models.scoring_config import scoring_config
 
 BASELINES = ("bm25", "tfidf")
 """Lexical models, which need no training."""
 
 _CONFIGS = (".jsonnet", ".json")
+_SCALE = ("score_center", "score_width")
 
 
 @dataclass(frozen=True)
@@ -49,16 +52,28 @@ class ModelReference:
             return self.given
         digest = sha256()
         if self.kind == "config":
-            digest.update(json.dumps(load_config(self.given), sort_keys=True, default=str).encode())
+            config = _without_scale(load_config(self.given))
+            digest.update(json.dumps(config, sort_keys=True, default=str).encode())
             return digest.hexdigest()
         folder = Path(self.given)
-        model = json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model"]
+        model = _without_scale(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model"])
         digest.update(json.dumps(model, sort_keys=True).encode())
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".safetensors", ".txt") and not path.name.startswith("last"):
                 digest.update(path.relative_to(folder).as_posix().encode())
                 digest.update(sha256_of(path).encode())
         return digest.hexdigest()
+
+    def score_scale(self) -> ScoreScale:
+        """Return the scale of the model's scores, without reading its weights.
+
+        Raises:
+            ConfigError: if the config is invalid.
+            ModelError: if the model folder is damaged.
+        """
+        if self.kind != "folder":
+            return self.load().score_scale()
+        return build(Model, scoring_config(read_config(self.given)["model"])).score_scale()
 
     def load(self) -> Model:
         """Load the model, ready to score.
@@ -138,6 +153,15 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
             f"config of a model, or {', '.join(FOLDERS)} or {' or '.join(BASELINES)}"
         )
     return "folder"
+
+
+def _without_scale(config: Any) -> Any:
+    """Return a config without the scale of shown scores, which changes no raw score."""
+    if isinstance(config, list):
+        return [_without_scale(item) for item in config]
+    if not isinstance(config, dict):
+        return config
+    return {key: _without_scale(value) for key, value in config.items() if key not in _SCALE}
 
 
 def _short_name(given: str) -> str:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from typing_extensions import override
 
 from linker.common.checks import at_least
 from linker.common.errors import ModelError
 from linker.data.types import Article, Post
 from linker.models.model import Model
+from linker.models.score_scale import ScoreScale
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -43,6 +45,10 @@ class SentenceTransformerModel(Model):
             ModelError: if sentence-transformers is not installed, or `path` is not one of its models.
         """
         return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
+
+    @override
+    def score_scale(self) -> ScoreScale:
+        return ScoreScale("similarity")
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Return embeddings of unit length: float32, articles × dim."""

@@ -15,6 +15,7 @@ from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.tables import open_table
 from linker.data.types import LinkedPosts
 from linker.models.model import Model
+from linker.models.score_scale import UNSCALED, ScoreScale
 
 LABELS = ("label", "value", "relevant")
 """Names of the label column; the first that exists is used."""
@@ -25,14 +26,16 @@ class ScoredPairs:
     """Scores and labels of pairs of article and post.
 
     Attributes:
-        scores: float64, one per pair.
+        scores: float64, one per pair; raw scores if a model computed them.
         relevant: bool, one per pair.
         left_out: number of pairs that were left out because they have no label.
+        scale: the map from these scores to those that users see.
     """
 
     scores: np.ndarray
     relevant: np.ndarray
     left_out: int = 0
+    scale: ScoreScale = UNSCALED
 
 
 def read_scored_pairs(path: str, score: str = "score", answer: str | None = None) -> ScoredPairs:
@@ -82,7 +85,8 @@ def score_pairs(model: Model, linked: LinkedPosts, name: str = "the model") -> S
     scores = model.score(linked.articles, linked.posts).astype(np.float64)
     if not np.isfinite(scores).all():
         raise LinkerError(f"{name}: its scores are not finite numbers; train it again")
-    return _both_kinds(ScoredPairs(scores.ravel(), linked.relevance().ravel()), "the posts")
+    pairs = ScoredPairs(scores.ravel(), linked.relevance().ravel(), scale=model.score_scale())
+    return _both_kinds(pairs, "the posts")
 
 
 def _both_kinds(scored: ScoredPairs, where: str) -> ScoredPairs:

@@ -53,7 +53,7 @@ class Retrieved:
         return self.retrieved_relevant / (self.retrieved_relevant + self.missed_relevant)
 
 
-def retrieved(scored: ScoredPairs, threshold: float = 0.7) -> Retrieved:
+def retrieved(scored: ScoredPairs, threshold: float = 70.0) -> Retrieved:
     """Count relevant and other pairs on both sides of a threshold, and by score.
 
     Raises:
@@ -61,8 +61,9 @@ def retrieved(scored: ScoredPairs, threshold: float = 0.7) -> Retrieved:
     """
     if not np.isfinite(threshold):
         raise LinkerError(f"threshold {threshold}: not a finite number")
-    above, relevant = scored.scores >= threshold, scored.relevant
-    edges = np.histogram_bin_edges(scored.scores, _BINS)
+    scores = scored.scale(scored.scores)
+    above, relevant = scores >= threshold, scored.relevant
+    edges = np.histogram_bin_edges(scores, _BINS)
     return Retrieved(
         float(threshold),
         int((above & relevant).sum()),
@@ -70,8 +71,8 @@ def retrieved(scored: ScoredPairs, threshold: float = 0.7) -> Retrieved:
         int((~above & relevant).sum()),
         int((~above & ~relevant).sum()),
         edges.tolist(),
-        np.histogram(scored.scores[relevant], edges)[0].tolist(),
-        np.histogram(scored.scores[~relevant], edges)[0].tolist(),
+        np.histogram(scores[relevant], edges)[0].tolist(),
+        np.histogram(scores[~relevant], edges)[0].tolist(),
     )
 
 

@@ -156,16 +156,14 @@ def _times(carried: dict[str, float], factor: float) -> dict[str, float]:
 
 def _left_out(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> Carried:
     """Return the loss of score of each post without each of its content words, the mean over the articles."""
-    words = [_content_words(post.text) for post in posts]
-    texts = [post.text for post in posts]
-    texts += [_without(post.text, word) for post, content in zip(posts, words) for word in content]
-    scores = model.score_independently(articles, [Post(str(i), text) for i, text in enumerate(texts)])
-    means = scores.mean(axis=0, dtype=np.float64)
-    carried, start = [], len(posts)
-    for place, content in enumerate(words):
-        lost = means[place] - means[start : start + len(content)]
-        carried.append(dict(zip(content, lost.tolist())))
-        start += len(content)
+    carried = []
+    # Post by post: the last bits of an embedding may depend on what is encoded with it, an explanation must not.
+    for post in posts:
+        content = _content_words(post.text)
+        texts = [post.text, *(_without(post.text, word) for word in content)]
+        scores = model.score_independently(articles, [Post(str(i), text) for i, text in enumerate(texts)])
+        means = scores.mean(axis=0, dtype=np.float64)
+        carried.append(dict(zip(content, (means[0] - means[1:]).tolist())))
     return carried
 
 

@@ -16,24 +16,26 @@ _HTML_ROWS = 20
 _TITLE = 60
 
 
-def as_text(ranking: Sequence[RankedPost], articles: Sequence[Article], model: str) -> str:
-    """Return a line about the ranking and lines of at most 100 columns with its first five posts."""
+def as_text(ranking: Sequence[RankedPost], articles: Sequence[Article], model: str, meaning: str) -> str:
+    """Return a line about the ranking, lines of at most 100 columns with its first five posts, and what scores mean."""
     lines = [heading(ranking, articles, model)]
     shown = ranking[:_TEXT_ROWS]
     width = max((cell_len(_cut(ranked.post.id, 20)) for ranked in shown), default=0)
     if shown:
-        lines.append(f"rank    score  {set_cell_size('id', max(width, 2))}  post")
+        lines.append(f"rank  score  {set_cell_size('id', max(width, 2))}  post")
     for ranked in shown:
         name = set_cell_size(_cut(ranked.post.id, 20), max(width, 2))
-        start = f"{ranked.rank:>4}  {ranked.score:7.4f}  {name}  "
+        start = f"{ranked.rank:>4}  {ranked.score:5.1f}  {name}  "
         end = f" (+{ranked.copies:,} like it)" if ranked.copies else ""
         lines.append(start + _cut(ranked.post.text, _TEXT_WIDTH - cell_len(start) - cell_len(end)) + end)
     if more := len(ranking) - len(shown):
         lines.append(f"… {more:,} more")
+    if shown:
+        lines.append(meaning)
     return "\n".join(lines)
 
 
-def as_html(ranking: Sequence[RankedPost], articles: Sequence[Article], model: str) -> str:
+def as_html(ranking: Sequence[RankedPost], articles: Sequence[Article], model: str, meaning: str) -> str:
     """Return a table of the first 20 posts for notebooks, with explained words in <mark>.
 
     Untrusted text is escaped.
@@ -46,6 +48,7 @@ def as_html(ranking: Sequence[RankedPost], articles: Sequence[Article], model: s
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if shown else ""
     more = len(ranking) - len(shown)
     note = f"<p>The first {len(shown)} of {len(ranking):,} posts.</p>" if more else ""
+    note += f"<p>{escape(meaning)}</p>" if shown else ""
     return f"<div><p>{escape(heading(ranking, articles, model))}</p>{table}{note}</div>"
 
 
@@ -59,7 +62,7 @@ def heading(ranking: Sequence[RankedPost], articles: Sequence[Article], model: s
 
 
 def _cells(ranked: RankedPost, probable: bool) -> Iterator[str]:
-    numbers = [str(ranked.rank), f"{ranked.score:.4f}"]
+    numbers = [str(ranked.rank), f"{ranked.score:.1f}"]
     if probable:
         numbers.append("" if ranked.probability is None else f"{ranked.probability:.2f}")
     for number in numbers:
@@ -67,6 +70,8 @@ def _cells(ranked: RankedPost, probable: bool) -> Iterator[str]:
     yield f'<td style="text-align: left">{escape(printable(ranked.post.id))}</td>'
     spans = ranked.explanation.post_spans if ranked.explanation else []
     copies = f" <em>(+{ranked.copies:,} like it)</em>" if ranked.copies else ""
+    if ranked.explanation and ranked.explanation.decided_by:
+        copies += f"<br><em>{escape(ranked.explanation.decided_by)}</em>"
     text = marked_html(ranked.post.text, spans)
     yield f'<td dir="auto" style="text-align: start; white-space: normal">{text}{copies}</td>'
 

@@ -6,8 +6,9 @@ An explanation depends on the article, the post, the model and all posts that we
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from linker.data.types import Article, Post
@@ -18,19 +19,30 @@ _ARTICLE_WORDS = 20
 
 
 class Explanation(NamedTuple):
-    """Words that contributed to the score of a post.
+    """Words that contributed to the score of a post, and the parts of the score.
 
     Attributes:
         article_words: up to 20 content words of the articles with weights, heaviest first; the same for all posts.
             Weights are (1 + ln n) · idf for n occurrences in the article, idf over all posts, and add up to 1 over all
             words; or the encoder's attention, if it has any.
-        post_words: the post's words, in order, with their contributions to the score; only those above 0.
+        post_words: the post's content words, in order, with their contributions to the raw score; only those above 0.
         post_spans: (start, end) of the content words in the post that contributed at least the mean over its words.
+        shares: `text_similarity`, `shared_words` and `date`, those that the model considers → whole percentages of the
+            difference to the average of all posts. Absolute values add up to 100; negative ones lowered the score.
     """
 
     article_words: WordWeights
     post_words: WordWeights
     post_spans: list[Span]
+    shares: Mapping[str, int] = MappingProxyType({})
+
+    @property
+    def decided_by(self) -> str:
+        """Return the shares as text, such as `text similarity 70 %, shared words 20 %, date 10 % against it`."""
+        return ", ".join(
+            f"{name.replace('_', ' ')} {abs(value)} %{' against it' if value < 0 else ''}"
+            for name, value in self.shares.items()
+        )
 
 
 @runtime_checkable
@@ -75,6 +87,13 @@ def explain(
     return [_explanation(article_words, words, post) for words, post in zip(carried, some)]
 
 
+def with_shares(
+    explanations: Sequence[Explanation], of_posts: Sequence[Mapping[str, int]]
+) -> list[Explanation]:
+    """Return the explanations with the shares of each post's score."""
+    return [one._replace(shares=shares) for one, shares in zip(explanations, of_posts)]
+
+
 def _explanation(article_words: WordWeights, carried: dict[str, float], post: Post) -> Explanation:
     words = words_of(post.text)
     count = Counter(words)
@@ -117,7 +136,7 @@ def _heaviest(weights: dict[str, float]) -> WordWeights:
 
 
 def _above_zero(weights: Iterable[tuple[str, float]]) -> WordWeights:
-    return [(word, weight) for word, weight in weights if weight > 0]
+    return [(word, weight) for word, weight in weights if weight > 0 and is_content_word(word)]
 
 
 def _spans(text: str, weights: WordWeights) -> list[Span]:

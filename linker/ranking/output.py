@@ -79,6 +79,7 @@ def write_ranking(
     query: str,
     tag: str,
     articles: Sequence[Article] = (),
+    meaning: str = "",
 ) -> None:
     """Write a ranking to a file, atomically, or to standard output.
 
@@ -89,6 +90,7 @@ def write_ranking(
         query: the article's id in a TREC run.
         tag: the model's name in a TREC run and on an HTML page.
         articles: what the posts were ranked for; an HTML page shows them.
+        meaning: what scores mean, a sentence below tables and on pages.
 
     Raises:
         LinkerError: the file cannot be written, or the format cannot hold the ranking.
@@ -101,11 +103,11 @@ def write_ranking(
         return
     with atomic_write(path) if path else nullcontext(sys.stdout) as file:
         if format_ == "table":
-            print_table(file, ranking)
+            print_table(file, ranking, meaning)
         elif format_ == "trec":
             write_trec(file, ranking, query, tag)
         elif format_ == "html":
-            write_page(file, ranking, articles, tag)
+            write_page(file, ranking, articles, tag, meaning)
         elif format_ in ("csv", "tsv"):
             if path is not None and format_ == "csv":
                 file.write(_BOM)
@@ -118,8 +120,8 @@ def _is_no_file(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
-    """Print a table of rank, score and post; long posts are wrapped.
+def print_table(file: IO[str], ranking: Sequence[RankedPost], meaning: str = "") -> None:
+    """Print a table of rank, score and post, and below it what scores mean; long posts are wrapped.
 
     Words that contributed to a score are bold and underlined on terminals and *starred* elsewhere.
     """
@@ -140,12 +142,16 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost]) -> None:
         post = marked_text(ranked.post.text, spans, console.is_terminal)
         if ranked.copies:
             post.append(f" (+{ranked.copies:,} like it)", "dim")
-        numbers = [str(ranked.rank), f"{ranked.score:.4f}"]
+        if ranked.explanation and ranked.explanation.shares:
+            post.append(f"\n{ranked.explanation.decided_by}", "dim")
+        numbers = [str(ranked.rank), f"{ranked.score:.1f}"]
         table.add_row(*numbers, *([f"{ranked.probability:.2f}"] if probable else []), post)
     with console.capture() as capture:
         console.print(table)
     # Without the spaces that pad the cells.
     file.writelines(f"{line.rstrip()}\n" for line in capture.get().splitlines())
+    if ranking and meaning:
+        file.write(f"{meaning}\n")
 
 
 def _article_words(explanation: Explanation) -> Text:

@@ -12,6 +12,7 @@ from linker.data.types import Post
 
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Thresholds
+    from linker.models.score_scale import ScoreScale
     from linker.ranking.explanation import Explanation
 
 AT_ONCE = 4_096
@@ -24,8 +25,8 @@ class RankedPost:
 
     Attributes:
         rank: 1 for the best post.
-        score: the model's score; higher is better. Its range depends on the model: log-odds for `best`, a cosine from
-            -1 to 1 for bi-encoders, 0 or more for `bm25` and `tfidf`. Of several articles it is the mean.
+        score: 0 to 100, higher is better; `Ranking.meaning` explains it. For several articles, the mean of the model's
+            raw scores on this scale.
         post: the post.
         explanation: the words that contributed to the score, if explanations were asked for.
         copies: number of near-duplicates that this post represents; 0 where they are listed one by one.
@@ -64,9 +65,11 @@ class ReadInParts(Sequence[RankedPost]):
             yield from self._read(slice(start, start + AT_ONCE))
 
 
-class _WithProbabilities(ReadInParts):
-    def __init__(self, ranking: Sequence[RankedPost], thresholds: Thresholds) -> None:
-        self._ranking, self._thresholds = ranking, thresholds
+class _Scaled(ReadInParts):
+    def __init__(
+        self, ranking: Sequence[RankedPost], scale: ScoreScale, thresholds: Thresholds | None
+    ) -> None:
+        self._ranking, self._scale, self._thresholds = ranking, scale, thresholds
 
     def __len__(self) -> int:
         return len(self._ranking)
@@ -75,13 +78,24 @@ class _WithProbabilities(ReadInParts):
         posts = self._ranking[part]
         if not posts:
             return []
-        probabilities = self._thresholds.probabilities(np.array([ranked.score for ranked in posts]))
+        raw = np.array([ranked.score for ranked in posts], dtype=np.float32)
+        probabilities = [None] * len(posts) if self._thresholds is None else self._thresholds.of_raw(raw)
         return [
-            replace(ranked, probability=float(probability))
-            for ranked, probability in zip(posts, probabilities)
+            replace(ranked, score=score, probability=None if probability is None else float(probability))
+            for ranked, score, probability in zip(posts, self._scale(raw).tolist(), probabilities)
         ]
 
 
-def with_probabilities(ranking: Sequence[RankedPost], thresholds: Thresholds) -> Sequence[RankedPost]:
-    """Return the ranking with the probability of each post; it is read only as far as it is gone through."""
-    return _WithProbabilities(ranking, thresholds)
+def scaled(
+    ranking: Sequence[RankedPost], scale: ScoreScale, thresholds: Thresholds | None
+) -> Sequence[RankedPost]:
+    """Return a ranking with scores from 0 to 100 and probabilities; it is read only as far as it is gone through.
+
+    This is the only place where scores of rankings are mapped.
+
+    Args:
+        ranking: posts with raw scores.
+        scale: the map.
+        thresholds: the source of probabilities; None: there are none.
+    """
+    return _Scaled(ranking, scale, thresholds)

@@ -14,7 +14,7 @@ from linker.calibration.thresholds import Thresholds
 from linker.common.errors import LinkerError, ModelError
 from linker.data.post_filter import Filter
 from linker.data.types import Article, Post
-from linker.models.elapsed_time import without_dates
+from linker.models.elapsed_time import uses_dates, without_dates
 from linker.models.model import Model, embedding_submodel
 from linker.models.passage_pooling import Passages, with_passages
 from linker.models.resolve import ModelReference, resolve_model
@@ -75,7 +75,7 @@ class Ranker:
                 Series of texts, of pandas, polars or PyArrow.
             top: number of posts to return; None: all.
             offset: number of the best posts to skip.
-            threshold: leave out posts with a lower score.
+            threshold: leave out posts with a lower score, 0 to 100.
             precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1;
                 needs `labels` or `calibration`.
             recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1; needs
@@ -160,24 +160,33 @@ class Ranker:
         posts: AnyPosts,
         passages: Passages = "whole",
         columns: AnyColumns | None = None,
-    ) -> npt.NDArray[np.float32]:
-        """Return the scores of all pairs: float32, articles × posts, in input order.
+        together: bool = False,
+        ignore_dates: bool = False,
+    ) -> npt.NDArray[np.float64]:
+        """Return the scores of all pairs of an article and a post, in input order.
 
-        Articles are scored together: models with a softmax over articles compare them.
+        Each article is scored by itself: a score is the one that `rank` gives the post for that article alone.
 
         Args:
-            articles: as for `rank`.
+            articles: as for `rank`, but each is a row.
             posts: as for `rank`.
             passages: as for `rank`.
             columns: as for `rank`.
+            together: let the articles compete for the posts, in models with a softmax over articles, such as `best`;
+                scores are then lower, and comparable only within one call.
+            ignore_dates: as for `rank`.
+
+        Returns:
+            float64, articles × posts, 0 to 100.
 
         Raises:
             ModelError: if the model gives scores that are not finite.
             LinkerError: as `rank`.
         """
-        return self._finite(
-            with_passages(self.model, passages).score(as_articles(articles), as_posts(posts, columns))
-        )
+        found, model = as_articles(articles), with_passages(self.model, passages)
+        query = without_dates(found) if ignore_dates else found
+        score = model.score if together else model.score_independently
+        return model.score_scale()(self._finite(score(query, as_posts(posts, columns))))
 
     def encode(
         self,
@@ -237,7 +246,10 @@ class Ranker:
         query = without_dates(articles) if request.ignore_dates else articles
         of_each = self._finite(with_passages(self.model, request.passages).score_independently(query, posts))
         scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
-        return ScoredPosts(self.model, self.name, articles, posts, scores)
+        scale = self.model.score_scale()
+        if not uses_dates(self.model, query, any(post.created_at for post in posts)):
+            scale = scale.without_dates()
+        return ScoredPosts(self.model, self.name, articles, posts, scores, scale, query)
 
     def _finite(self, scores: np.ndarray) -> np.ndarray:
         if not np.isfinite(scores).all():

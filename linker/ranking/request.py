@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from linker.calibration.thresholds import check_targets
 from linker.common.errors import LinkerError
-from linker.ranking.ranked_post import AT_ONCE, RankedPost, with_probabilities
+from linker.ranking.ranked_post import AT_ONCE, RankedPost, scaled
 from linker.ranking.results import Ranking
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
     from linker.models.passage_pooling import Passages
+    from linker.models.score_scale import ScoreScale
     from linker.ranking.data_frames import Frame
 
 
@@ -28,7 +29,7 @@ class RankRequest:
     Attributes:
         top: number of posts to return; None: all.
         offset: number of the best posts to skip.
-        threshold: leave out posts with a lower score.
+        threshold: leave out posts with a lower score, 0 to 100.
         precision: leave out posts below the lowest threshold that reaches this precision, above 0 and up to 1.
         recall: leave out posts below the highest threshold that reaches this recall, above 0 and up to 1.
         labels: relevance of some of the posts by id.
@@ -95,12 +96,13 @@ class RankablePosts(Protocol):
 
     name: str
     articles: Sequence[Article]
+    scale: ScoreScale
 
     def thresholds(self, request: RankRequest) -> Thresholds:
         """Estimate what thresholds keep and find, by the request's labels or calibration."""
 
     def best(self, request: RankRequest, threshold: float | None) -> Sequence[RankedPost]:
-        """Return the posts that meet the request and reach the threshold, best first."""
+        """Return the posts that meet the request and reach the raw threshold, best first, with raw scores."""
 
 
 def rank_scored(
@@ -123,10 +125,10 @@ def rank_scored(
     chosen = None
     if thresholds is not None:
         chosen = thresholds.choose(request.threshold, request.precision, request.recall)
-    ranked = posts.best(request, chosen.score if chosen else request.threshold)
-    if thresholds is not None:
-        ranked = with_probabilities(ranked, thresholds)
+    threshold = chosen.score if chosen else request.threshold
+    raw = None if threshold is None else float(posts.scale.least_raw(threshold))
+    ranked = scaled(posts.best(request, raw), posts.scale, thresholds)
     if len(ranked) <= AT_ONCE:
         ranked = list(ranked)
     ids = [] if frame is None else [post.id for post in rows]
-    return Ranking(ranked, posts.articles, posts.name, frame, ids, thresholds, chosen)
+    return Ranking(ranked, posts.articles, posts.name, frame, ids, thresholds, chosen, posts.scale)

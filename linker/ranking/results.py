@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
+from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.data_frames import Frame, library
 from linker.ranking.display import as_html, as_text
 from linker.ranking.formats.records import FIRST_COLUMNS, record
@@ -39,6 +40,7 @@ class Ranking(Sequence[RankedPost]):
         ids: the ids of its rows, in order.
         thresholds: estimates for every threshold, if there were labels or a calibration.
         threshold: the estimates for the threshold that was applied, if there were labels or a calibration.
+        scale: the map of raw scores to the scores of the posts.
     """
 
     def __init__(
@@ -50,9 +52,10 @@ class Ranking(Sequence[RankedPost]):
         ids: Sequence[str] = (),
         thresholds: Thresholds | None = None,
         threshold: Threshold | None = None,
+        scale: ScoreScale = UNSCALED,
     ) -> None:
         self._posts, self.articles, self.model = posts, articles, model
-        self.thresholds, self.threshold = thresholds, threshold
+        self.thresholds, self.threshold, self.scale = thresholds, threshold, scale
         self._frame, self._ids = frame, ids
 
     def __len__(self) -> int:
@@ -74,6 +77,7 @@ class Ranking(Sequence[RankedPost]):
                 self._ids,
                 self.thresholds,
                 self.threshold,
+                self.scale,
             )
         return self._posts[index]
 
@@ -84,10 +88,17 @@ class Ranking(Sequence[RankedPost]):
         return list(self) == list(other) if isinstance(other, (Ranking, list)) else NotImplemented
 
     def __repr__(self) -> str:
-        return as_text(self, self.articles, self.model)
+        return as_text(self, self.articles, self.model, self.meaning)
 
     def _repr_html_(self) -> str:
-        return as_html(self, self.articles, self.model)
+        return as_html(self, self.articles, self.model, self.meaning)
+
+    @property
+    def meaning(self) -> str:
+        """Return a sentence that explains the scores, and the probabilities if there are any."""
+        if self.thresholds is None:
+            return self.scale.sentence
+        return f"{self.scale.sentence}; probability: estimated share of relevant posts among those with the score"
 
     @property
     def query(self) -> str:
@@ -157,7 +168,15 @@ class Ranking(Sequence[RankedPost]):
         format_ = ENDINGS.get(Path(path).suffix.lower())
         if format_ is None:
             raise LinkerError(f"{path}: unknown ending; use one of {', '.join(ENDINGS)}")
-        write_ranking(Path(path), self, format_, query=self.query, tag=self.model, articles=self.articles)
+        write_ranking(
+            Path(path),
+            self,
+            format_,
+            query=self.query,
+            tag=self.model,
+            articles=self.articles,
+            meaning=self.meaning,
+        )
 
     @cached_property
     def _places(self) -> list[int]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
-from linker.common.stats import shortest_float
 from linker.data.near_duplicates import linked_groups, signatures
 from linker.models.order import rank_posts
 from linker.ranking.ranked_post import RankedPost
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from linker.data.post_filter import Filter
     from linker.data.types import Article, Post
     from linker.models.model import Model
+    from linker.models.score_scale import ScoreScale
     from linker.ranking.request import RankRequest
 
 
@@ -31,17 +31,27 @@ class ScoredPosts:
         name: the model's name.
         articles: the query.
         posts: the posts.
-        scores: float32, one per post.
+        scores: raw scores, float32, one per post.
+        scale: the map from raw scores to those that users see.
+        query: the articles as they were scored, with or without dates; None: `articles`.
     """
 
     def __init__(
-        self, model: Model, name: str, articles: Sequence[Article], posts: Sequence[Post], scores: np.ndarray
+        self,
+        model: Model,
+        name: str,
+        articles: Sequence[Article],
+        posts: Sequence[Post],
+        scores: np.ndarray,
+        scale: ScoreScale,
+        query: Sequence[Article] | None = None,
     ) -> None:
         self._model, self._posts, self._scores = model, posts, scores
-        self.name, self.articles = name, articles
+        self.name, self.articles, self.scale = name, articles, scale
+        self._query = articles if query is None else query
 
     def best(self, request: RankRequest, threshold: float | None) -> Sequence[RankedPost]:
-        """Return the posts that meet the request and reach the threshold, best first.
+        """Return the posts that meet the request and reach the raw threshold, best first, with raw scores.
 
         Raises:
             DataError: if the filter names a field that no post has.
@@ -63,13 +73,15 @@ class ScoredPosts:
         chosen = [int(i) for i in at[request.offset : end]]
         explanations = None
         if request.explain:
-            from linker.ranking.explanation import explain
+            from linker.ranking.explanation import explain, with_shares
 
             explanations = explain(self._model, self.articles, self._posts, chosen)
+            if explanations is not None:
+                explanations = with_shares(explanations, self._shares(chosen))
         return [
             RankedPost(
                 first_rank + n,
-                shortest_float(self._scores[i]),
+                float(self._scores[i]),
                 self._posts[i],
                 explanations[n] if explanations else None,
                 int(more[i]),
@@ -87,9 +99,17 @@ class ScoredPosts:
         at = np.arange(len(self._posts)) if passing is None else passing
         scores = self._scores[at]
         if request.calibration is not None:
-            return CalibratedThresholds(request.calibration, scores)
+            return CalibratedThresholds(request.calibration, scores, self.scale)
         labels: Mapping[str, bool] = request.labels or {}
-        return LabeledThresholds.of(scores, [self._posts[int(i)].id for i in at], labels)
+        return LabeledThresholds.of(scores, [self._posts[int(i)].id for i in at], labels, self.scale)
+
+    def _shares(self, chosen: Sequence[int]) -> list[dict[str, int]]:
+        from linker.ranking.shares import parts_of, shares
+
+        def scores_of(part: Model) -> np.ndarray:
+            return part.score_independently(self._query, self._posts)
+
+        return shares(parts_of(self._model, self._query, self._scores, scores_of), chosen)
 
     def _passing(self, filter: Filter | None) -> np.ndarray | None:
         return None if filter is None else filter.passing(self._posts)

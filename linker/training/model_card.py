@@ -47,8 +47,9 @@ def model_card(
     lines = [
         f"# An article–post linker with a `{name}` encoder",
         "",
-        "Given a news article, it scores social-media posts: higher means more likely to discuss the article. A score",
-        f"is {_SCORE.get(kind, 'the cosine of two embeddings')}. Made with linker (`article-linker`).",
+        "Given a news article, it scores social-media posts: higher means more likely to discuss the article. A raw",
+        f"score is {_SCORE.get(kind, 'the cosine of two embeddings')}; linker shows it as a number",
+        "from 0 to 100. Made with linker (`article-linker`).",
         "",
         "## Use",
         "",

@@ -76,11 +76,13 @@ class RankingApi:
             "words": explained.article_words if explained else [],
             "model": linker.name,
             "total": len(posts),
+            "meaning": ranking.meaning,
             "posts": [
                 {
                     **post_view(one.post, one.explanation.post_spans if one.explanation else ()),
                     "rank": one.rank,
                     "score": one.score,
+                    "shares": one.explanation.decided_by if one.explanation else "",
                 }
                 for one in ranking
             ],

@@ -91,6 +91,7 @@ class SessionApi:
             "articles": [article_view(article) for article in session.articles],
             "guidelines": session.guidelines,
             "model": settings.model,
+            "meaning": session.pool.scale.sentence,
             "languages": [lang for lang, _ in languages.most_common(50)],
             "times": [min(times).isoformat(), max(times).isoformat()] if times else None,
         }

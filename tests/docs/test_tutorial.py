@@ -62,5 +62,5 @@ def test_every_block_runs_and_the_encoder_is_used(tmp_path: Path) -> None:
     assert "words of the article that count most" in said["LINKER_PACKAGES=my_linker linker rank"]
     assert "gated" in said["linker evaluate runs/gated"]
     score, text = outputs["python"].split(" ", 1)
-    assert -1 <= float(score) <= 1
+    assert 0 <= float(score) <= 100
     assert text.strip() in (tmp_path / "data/posts.jsonl").read_text(encoding="utf-8")

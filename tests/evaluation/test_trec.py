@@ -92,7 +92,7 @@ def test_score_files_hold_any_id_and_no_pickle(tmp_path: Path) -> None:
     write_scores(tmp_path / "s.npz", scores(), *ids)
     with np.load(tmp_path / "s.npz", allow_pickle=False) as arrays:
         assert sorted(arrays) == ["article_ids", "post_ids", "scores"]
-        assert arrays["scores"].dtype == np.float32
+        assert arrays["scores"].dtype == np.float64
         assert arrays["article_ids"].dtype.kind == arrays["post_ids"].dtype.kind == "U"
     back = read_scores(tmp_path / "s.npz")
     np.testing.assert_array_equal(back.scores, scores())

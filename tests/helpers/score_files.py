@@ -39,6 +39,6 @@ def read_scores(path: str | Path) -> Scores:
     """A file of `--scores`."""
     with np.load(path, allow_pickle=False) as arrays:
         found = Scores(arrays["scores"], arrays["article_ids"].tolist(), arrays["post_ids"].tolist())
-    assert found.scores.dtype == np.float32
+    assert found.scores.dtype == np.float64
     assert found.scores.shape == (len(found.article_ids), len(found.post_ids))
     return found

@@ -111,10 +111,10 @@ def test_the_best_passage_counts() -> None:
     article, posts = two_themes()
     linker_ = linker.load("bm25")
     passages, _ = split_articles([article])
-    alone = linker_.score(passages, posts)
+    alone, scale = linker_.model.score(passages, posts), linker_.model.score_scale()
     for how, expected in (("best", alone.max(axis=0)), ("mean", alone.mean(axis=0))):
         got = {r.post.id: r.score for r in linker_.rank(article, posts, passages=how)}  # type: ignore[arg-type]
-        assert [got[post.id] for post in posts] == pytest.approx(expected.tolist(), rel=1e-5)
+        assert [got[post.id] for post in posts] == pytest.approx(scale(expected).tolist(), rel=1e-5)
     gain = {
         how: linker_.score([article], posts, how)[0, 0] / linker_.score([article], posts, how)[0, 1]
         for how in ("whole", "best", "mean")
@@ -126,9 +126,11 @@ def test_several_articles_count_alike_however_long() -> None:
     article, posts = two_themes()
     short = Article("b", "The striker shot a late goal tonight.", "Late goal")
     linker_ = linker.load("bm25")
-    apart = linker_.score([article, short], posts, "best")
+    apart = PassagePooling(linker_.model, "best").score([article, short], posts)
     got = {r.post.id: r.score for r in linker_.rank([article, short], posts, passages="best")}
-    assert [got[post.id] for post in posts] == pytest.approx(apart.mean(axis=0).tolist(), rel=1e-5)
+    assert [got[post.id] for post in posts] == pytest.approx(
+        linker_.model.score_scale()(apart.mean(axis=0)).tolist(), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("how", ["whole", "best", "mean"])
@@ -137,8 +139,8 @@ def test_articles_that_are_one_passage_score_as_they_are(how: str) -> None:
     linker_ = linker.load("tfidf")
     got = linker_.score(toy.articles, toy.posts, how)  # type: ignore[arg-type]
     # Passages are scored one by one, and TF-IDF counts words in the article and the posts only.
-    scored = linker_.score if how == "whole" else linker_.model.score_independently
-    assert (got == scored(toy.articles, toy.posts)).all()
+    raw = linker_.model.score_independently(toy.articles, toy.posts)
+    assert (got == linker_.model.score_scale()(raw)).all()
 
 
 def test_explanations_are_of_whole_articles() -> None:
@@ -153,7 +155,7 @@ def test_the_wrapped_model_is_a_model() -> None:
     got = Ranker(PassagePooling(model, "best", words=30)).score([article], posts)
     passages, _ = split_articles([article], 30)
     assert got.shape == (1, 3)
-    assert got[0].tolist() == model.score(passages, posts).max(axis=0).tolist()
+    assert got[0].tolist() == model.score_scale()(model.score(passages, posts).max(axis=0)).tolist()
 
 
 @pytest.fixture

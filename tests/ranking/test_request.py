@@ -49,7 +49,7 @@ def test_labels_give_probabilities_and_a_target_cuts() -> None:
 
 def test_a_calibration_of_another_model_is_refused() -> None:
     ranker = linker.load("bm25")
-    scores, relevance = ranker.score(TOY.articles, TOY.posts), TOY.relevance()
+    scores, relevance = ranker.model.score_independently(TOY.articles, TOY.posts), TOY.relevance()
     fits = calibrate(scores, relevance, model="bm25", fingerprint="bm25")
     assert ranker.rank(ARTICLE, TOY.posts, calibration=fits)[0].probability is not None
     other = calibrate(scores, relevance, model="mine", fingerprint="of another model")

@@ -23,6 +23,7 @@ import linker
 from linker.common.errors import LinkerError, ModelError
 from linker.data.types import Article, Post
 from linker.models.model import Model, embedding_submodel
+from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.explanation import Explanation
 from linker.ranking.ranked_post import RankedPost
 from linker.ranking.ranker import Ranker
@@ -37,6 +38,9 @@ class Lengths(Model):
 
     def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         return np.array([[len(p.text) for p in posts] for _ in articles], dtype=np.float32)
+
+    def score_scale(self) -> ScoreScale:
+        return UNSCALED
 
 
 LENGTHS = Ranker(Lengths(), "lengths")
@@ -69,13 +73,13 @@ def test_the_terminal_shows_a_few_short_lines() -> None:
     lines = shown.splitlines()
     assert lines[0] == 'Ranking of 2 posts for "Otter seen in river" by lengths'
     assert lines[1].split() == ["rank", "score", "id", "post"]
-    assert lines[2].startswith("   1  317.0000  one  an ötter [31m 川 yyy")
+    assert lines[2].startswith("   1  317.0  one  an ötter [31m 川 yyy")
     assert lines[2].endswith("yy…")
     assert max(map(len, lines)) <= 100
-    assert lines[3:] == ["   2   1.0000  2    b"]
+    assert lines[3:] == ["   2    1.0  2    b", UNSCALED.sentence]
     assert "\x1b" not in shown
-    assert repr(many(1_200)).splitlines()[-1] == "… 1,195 more"
-    assert len(repr(many(1_200)).splitlines()) == 8
+    assert repr(many(1_200)).splitlines()[-2:] == ["… 1,195 more", UNSCALED.sentence]
+    assert len(repr(many(1_200)).splitlines()) == 9
     assert repr(many(3)[:0]) == 'Ranking of 0 posts for "Otter seen in river" by lengths'
 
 
@@ -96,7 +100,7 @@ class Reader(HTMLParser):
         self.rows: list[list[str]] = []
         self.marked: list[str] = []
         self.tags: set[str] = set()
-        self._marking = False
+        self._marking, self._in_table = False, True
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
@@ -109,11 +113,12 @@ class Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         self._marking = False
+        self._in_table = self._in_table and tag != "table"
 
     def handle_data(self, data: str) -> None:
         if self._marking:
             self.marked.append(data)
-        if self.rows and self.rows[-1]:
+        if self._in_table and self.rows and self.rows[-1]:
             self.rows[-1][-1] += data
 
 
@@ -125,7 +130,7 @@ def test_a_notebook_shows_a_table_in_which_nothing_of_a_stranger_is_markup() -> 
     page = Reader(Ranking([post], [Article("a", "", title="<i>Otter</i>")], "<u>m</u>")._repr_html_())
     assert page.rows == [
         ["rank", "score", "probability", "id", "post"],
-        ["1", "0.2500", "0.50", "<b>1</b>", f"{text} (+2 like it)"],
+        ["1", "0.2", "0.50", "<b>1</b>", f"{text} (+2 like it)"],
     ]
     assert page.marked == ["otter"]
     assert page.tags == {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "mark", "em"}
@@ -221,11 +226,12 @@ def test_other_posts_become_frames_of_what_is_known_of_them() -> None:
 def test_explanations_are_columns_too() -> None:
     ranking = linker.load("bm25").rank(ARTICLE, pd.DataFrame({"text": ["an otter", "a goal"]}), explain=True)
     table = ranking.to_pandas()
-    assert list(table.columns) == ["rank", "score", "copies", "article_words", "post_words", "text"]
+    assert list(table.columns) == ["rank", "score", "copies", "article_words", "post_words", "shares", "text"]
     assert [word for word, _ in table["post_words"][0]] == ["otter"]
     first = ranking.to_polars()["post_words"][0].to_list()[0]
     assert first["word"] == "otter"
-    assert first["weight"] == pytest.approx(ranking[0].score, rel=1e-5)
+    assert ranking.scale(first["weight"]) == pytest.approx(ranking[0].score, rel=1e-5)
+    assert ranking.to_polars()["shares"].to_list() == [{"shared_words": 100}, {"shared_words": -100}]
 
 
 def test_a_ranking_is_saved_by_the_ending_of_the_name(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ def test_the_page_gets_all_that_it_shows(client: Client, session: Session) -> No
     details = client.get("/api/sessions/otters").json()
     assert details["articles"][0]["text"].startswith("Two otters")
     assert details["languages"] == ["de", "en"]
+    assert details["meaning"].startswith("score: 0 to 100, how many words post and article share")
     assert [time[:10] for time in details["times"]] == ["2031-03-01", "2031-03-28"]
     answer = client.sync()
     first = answer["next"][0]
@@ -285,6 +286,9 @@ def test_a_pasted_article_is_ranked(client: Client) -> None:
     assert [post["rank"] for post in answer["posts"]] == [1, 2, 3, 4, 5]
     assert "weir" in "".join(text for text, _ in answer["posts"][0]["parts"])
     assert any(marked for _, marked in answer["posts"][0]["parts"])
+    assert answer["meaning"].startswith("score: 0 to 100, ")
+    assert answer["posts"][0]["shares"] == "shared words 100 %"
+    assert all(0 <= post["score"] <= 100 for post in answer["posts"])
 
 
 def test_pasted_posts_are_ranked_without_a_session() -> None:

@@ -39,22 +39,20 @@ _CONFIG = """<View>
 class LabelStudioFormat(LabelFormat):
     """A JSON list of tasks, one per post, and the labeling config in `NAME.config.xml`.
 
-    A skipped post is a canceled annotation. Each task has a prediction without a label, whose score (scaled to 0–1 over
-    the file) the Data Manager can sort by. Label Studio credits all imported annotations to the importing user, because
+    A skipped post is a canceled annotation. Each task has a prediction without a label, whose score (a hundredth of the
+    model's) the Data Manager can sort by. Label Studio credits all imported annotations to the importing user, because
     it accepts only the e-mail addresses of its users as annotators.
     """
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
-        scores = [record.score for record in records]
-        least, span = min(scores, default=0.0), max(scores, default=0.0) - min(scores, default=0.0)
         tasks = []
         for number, group in enumerate(by_post(records), 1):
             post, score = group[0].post, group[0].score
             data = {"text": post.text, "post_id": post.id, "article_id": group[0].article_id, "score": score}
             prediction = {
                 "model_version": "linker",
-                "score": (score - least) / span if span else 1.0,
+                "score": score / 100,
                 "result": [],
             }
             annotations = [_annotation(record) for record in group if record.value]

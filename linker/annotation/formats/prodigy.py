@@ -60,7 +60,7 @@ def _task(record: LabeledPost) -> dict[str, Any]:
         "text": record.post.text,
         "label": _LABEL,
         "post_id": record.post.id,
-        "meta": {"article": record.article_id, "score": round(record.score, 4)},
+        "meta": {"article": record.article_id, "score": round(record.score, 1)},
     }
     if record.value:
         task["answer"] = _ANSWERS[record.value]

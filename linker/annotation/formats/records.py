@@ -18,7 +18,7 @@ class LabeledPost:
     Attributes:
         post: the post.
         article_id: id of the seed article.
-        score: the model's score.
+        score: the model's score, 0 to 100.
         value: the label.
         annotator: name of the annotator.
         note: the annotator's note.

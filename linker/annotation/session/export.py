@@ -10,7 +10,6 @@ from linker.annotation.pool import Pool
 from linker.annotation.session.journal import Event, annotator_name, now
 from linker.annotation.session.state import Label, SessionState
 from linker.common.errors import DataError
-from linker.common.stats import shortest_float
 from linker.data.types import Article, Post
 
 
@@ -19,7 +18,7 @@ def all_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[L
     article = query_name(pool.articles)
     records = []
     for place, post in _placed(state, posts):
-        score = shortest_float(pool.scores[place])
+        score = pool.shown_scores[place]
         given = state.by(place)
         for name, one in given.items():
             note = state.notes.get((place, name)) or None
@@ -37,7 +36,7 @@ def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> l
     article = query_name(pool.articles)
     records = []
     for place, post in _placed(state, posts):
-        score = shortest_float(pool.scores[place])
+        score = pool.shown_scores[place]
         given, relevant = state.by(place), state.value(place)
         if not given and relevant is None:
             records.append(LabeledPost(post, article, score))

@@ -29,7 +29,6 @@ from linker.annotation.session.storage import (
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.errors import ConfigError, DataError, LinkerError
-from linker.common.stats import shortest_float
 from linker.config import build
 from linker.data.io.labels import LabelValue
 from linker.data.types import Article, Post
@@ -47,7 +46,7 @@ class Suggestion:
     Attributes:
         post: the representative of a group of near-duplicates.
         copies: number of near-duplicates that inherit its label.
-        score: the model's score for the seed articles; its range depends on the model.
+        score: the model's score for the seed articles, 0 to 100.
         position: position in the queue, from 1; 0 if it did not come from the queue.
         at_random: whether it was sampled uniformly, for a stopping rule.
         marks: character spans of the words behind the score; empty if the model cannot explain it.
@@ -381,7 +380,7 @@ class Session:
         return Suggestion(
             self.pool.posts[place],
             len(self.pool.copies[place]),
-            shortest_float(self.pool.scores[place]),
+            self.pool.shown_scores[place],
             assignment.position,
             assignment.at_random,
             explanation.post_spans if explanation else [],

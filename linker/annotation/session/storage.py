@@ -17,12 +17,14 @@ from linker.annotation.pool import Pool
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write, read_json_object, write_json
 from linker.data.types import Article, Post
+from linker.models.score_scale import ScoreScale
 from linker.ranking.explanation import Explanation
 from linker.version import __version__
 
 SETTINGS, ARTICLES, POSTS = "session.json", "articles.jsonl", "posts.jsonl"
 POOL, WORDS, JOURNAL, ORDER = "pool.npz", "explanations.jsonl", "journal.jsonl", "order.npz"
 FORMAT = 1
+_SCALE = "scale"
 
 T = TypeVar("T")
 
@@ -121,6 +123,7 @@ def write_session(
         "groups": groups,
         "scores": pool.scores,
         "lexical_scores": pool.lexical_scores,
+        _SCALE: np.array(json.dumps(pool.scale.as_json())),
         **_sparse("words", pool.words),
         **_sparse("article_words", pool.article_words),
     }
@@ -155,6 +158,7 @@ def read_session(folder: Path) -> SessionData:
         _matrix("article_words", arrays),
         arrays.get("vectors"),
         arrays.get("article_vectors"),
+        scale=_scale(folder, settings, arrays),
     )
     return SessionData(settings, pool, posts, dict(zip((post.id for post in posts), groups.tolist())))
 
@@ -219,6 +223,21 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
             return {name: file[name] for name in file.files}
     except Exception as error:  # damage causes many kinds of errors
         raise DataError(f"{path}: damaged or missing ({error}); put back a copy of it") from error
+
+
+def _scale(folder: Path, settings: Settings, arrays: dict[str, np.ndarray]) -> ScoreScale:
+    """Return the scale of the pool's scores; sessions of earlier versions have that of their model, if it is found."""
+    if _SCALE in arrays:
+        try:
+            return ScoreScale.from_json(json.loads(str(arrays[_SCALE])))
+        except (ValueError, DataError) as error:
+            raise DataError(f"{folder / POOL}: damaged ({error}); put back a copy of it") from error
+    from linker.models.resolve import resolve_model  # imports what only these sessions need
+
+    try:
+        return resolve_model(settings.model).score_scale()
+    except LinkerError:
+        return ScoreScale("similarity" if np.abs(arrays["scores"]).max() <= 1 else "any")
 
 
 def _line(values: dict[str, Any] | list[Any]) -> bytes:

@@ -65,13 +65,15 @@ def calibrate(
     linked = ArticlesAndPosts(str(articles), str(posts), on_error=on_error, errors_dir=str(errors_dir)).read()
     linked = only_split(linked, split) if split else linked
     # Articles are scored independently, as in `linker rank`.
-    scores = with_passages(found.load(), passages).score_independently(linked.articles, linked.posts)
+    scorer = with_passages(found.load(), passages)
+    scores = scorer.score_independently(linked.articles, linked.posts)
     calibration = fit(
         scores,
         linked.relevance(),
         model=found.name,
         fingerprint=found.fingerprint,
         passages=passages,
+        scale=scorer.score_scale(),
     )
     calibration.write(out)
     if plot is not None:

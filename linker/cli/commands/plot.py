@@ -112,8 +112,8 @@ def retrieved(
     out: Out,
     ranking: Ranking = None,
     threshold: Annotated[
-        float, typer.Option("--threshold", help="Score from which a post counts as retrieved.")
-    ] = 0.7,
+        float, typer.Option("--threshold", help="Score, 0 to 100, from which a post counts as retrieved.")
+    ] = 70.0,
     score: ScoreColumn = "score",
     label: LabelColumn = None,
     model: AnyModel = None,

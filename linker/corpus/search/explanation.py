@@ -4,12 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
+from linker.common.stats import zscore
+from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.tfidf import TfidfQuery
-from linker.corpus.search.parts import Parts
+from linker.corpus.search.fusion import WORDS as BM25_WEIGHT
+from linker.corpus.search.fusion import Fusion
+from linker.corpus.search.parts import Parts, PartsQuery
 from linker.data.types import Article, Post
 from linker.models.lexical import BM25Model, TfidfModel, mean_terms
+from linker.models.model import Model
 from linker.ranking.contributions import Carried, SharesTerms, rarity
+from linker.ranking.shares import WORDS as SHARED_WORDS
+from linker.ranking.shares import parts_of
+
+
+def shares_of(
+    parts: Parts, articles: Sequence[Article], scores: np.ndarray, engine: Engine, fusion: Fusion
+) -> dict[str, np.ndarray]:
+    """Return the parts of the scores of all posts, as `linker.ranking.shares.parts_of` does.
+
+    Args:
+        parts: the parts of the model.
+        articles: the query as it was scored.
+        scores: the model's raw scores, without fusion: float32, one per post.
+        engine: engine that compares vectors; lexical parts and dates do not need it.
+        fusion: whether BM25 scores were added.
+    """
+    query = PartsQuery(parts, articles, engine)
+
+    def scores_of(part: Model) -> np.ndarray:
+        return np.stack([query.scores_of(part, number) for number in range(len(articles))])
+
+    found = parts_of(parts.model, articles, scores, scores_of)
+    if fusion == "none":
+        return found
+    spread = scores.std(dtype=np.float64) or 1.0
+    found = {name: part / spread for name, part in found.items()}
+    words = BM25_WEIGHT * zscore(parts.postings("english").scores(articles))
+    return {**found, SHARED_WORDS: found.get(SHARED_WORDS, 0.0) + words}
 
 
 class CorpusStatistics:

@@ -78,17 +78,18 @@ class PartsQuery:
 
     def scores(self, number: int) -> np.ndarray:
         """Return the model's scores for article `number`: float32, one per post."""
-        return self._of(self._parts.model, number)
+        return self.scores_of(self._parts.model, number)
 
-    def _of(self, model: Model, number: int) -> np.ndarray:
+    def scores_of(self, model: Model, number: int) -> np.ndarray:
+        """Return the scores of a part of the model for article `number`: float32, one per post."""
         if isinstance(model, ArticleSoftmaxModel):
-            scores = model.against_none(self._of(model.model, number))
-            return scores if model.time is None else scores + self._of(model.time, number)
+            scores = model.against_none(self.scores_of(model.model, number))
+            return scores if model.time is None else scores + self.scores_of(model.time, number)
         if isinstance(model, EnsembleModel):
-            of_parts = [self._of(part, number)[None] for part in model.submodels()]
+            of_parts = [self.scores_of(part, number)[None] for part in model.submodels()]
             return model.fuse_independently(of_parts, [self._articles[number]])[0]
         if isinstance(model, BundledWordVectorsModel):
-            return self._of(model.vectors, number)
+            return self.scores_of(model.vectors, number)
         if isinstance(model, TfidfModel):
             article = self._articles[number]
             return TfidfQuery(self._parts.postings(model.stop_words_for(article)), article).scores()

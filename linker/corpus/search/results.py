@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.common.stats import shortest_float
 from linker.corpus.storage.reader import post_from, rows_at
 from linker.data.types import Post
-from linker.ranking.explanation import Explanation
+from linker.ranking.explanation import Explanation, with_shares
 from linker.ranking.ranked_post import RankedPost, ReadInParts
 
 if TYPE_CHECKING:
@@ -25,10 +24,11 @@ class Ranking(ReadInParts):
     Args:
         dataset: the posts.
         places: their rows in the store, best first.
-        scores: their scores.
+        scores: their raw scores.
         copies: number of near-duplicates that each represents.
         first: rank of the first post.
         explain: function that explains posts; None: no explanations.
+        shares: function that returns the shares of the scores of the posts in these rows of the store.
     """
 
     def __init__(
@@ -39,10 +39,11 @@ class Ranking(ReadInParts):
         copies: np.ndarray,
         first: int = 1,
         explain: Callable[[Sequence[Post]], Sequence[Explanation] | None] | None = None,
+        shares: Callable[[np.ndarray], Sequence[Mapping[str, int]]] | None = None,
     ) -> None:
         self._dataset = dataset
         self._places, self._scores, self._copies = places, scores, copies
-        self._first, self._explain = first, explain
+        self._first, self._explain, self._shares = first, explain, shares
 
     def __len__(self) -> int:
         return len(self._places)
@@ -54,11 +55,12 @@ class Ranking(ReadInParts):
         rows = rows_at(self._dataset, self._places[which], _COLUMNS).to_pylist()
         posts = [post_from(row) for row in rows]
         marks = self._explain(posts) if self._explain else None
+        if marks is not None and self._shares is not None:
+            marks = with_shares(marks, self._shares(self._places[which]))
         return [
-            # The fewest digits that give the same float32 again.
             RankedPost(
                 self._first + i,
-                shortest_float(self._scores[i]),
+                float(self._scores[i]),
                 post,
                 marks[n] if marks else None,
                 int(self._copies[i]),

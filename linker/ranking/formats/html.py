@@ -29,7 +29,13 @@ _DIRECTIONS = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINK = 'rel="noopener noreferrer nofollow" target="_blank"'
 
 
-def write_page(file: IO[str], ranking: Sequence[RankedPost], articles: Sequence[Article], tag: str) -> None:
+def write_page(
+    file: IO[str],
+    ranking: Sequence[RankedPost],
+    articles: Sequence[Article],
+    tag: str,
+    meaning: str = "",
+) -> None:
     """Write the articles, and the posts as a table that can be sorted and searched, with marked words and links.
 
     Args:
@@ -37,11 +43,11 @@ def write_page(file: IO[str], ranking: Sequence[RankedPost], articles: Sequence[
         ranking: the posts; gone through twice.
         articles: what they were ranked for.
         tag: the model's name.
+        meaning: what scores mean, a sentence.
     """
     style, script = _part("page.css"), _part("page.js")
     title = escape(_clean(articles[0].title or articles[0].text[:80]) if articles else "Posts")
-    scores = [ranked.score for ranked in ranking]
-    low, high = min([0.0, *scores]), max(scores, default=0.0)
+    count = len(ranking)
     probable = any(ranked.probability is not None for ranked in ranking[:1])
     dated = any(ranked.post.created_at is not None for ranked in ranking)
     file.write(
@@ -55,8 +61,8 @@ def write_page(file: IO[str], ranking: Sequence[RankedPost], articles: Sequence[
     )
     for article in articles:
         file.write(_article(article))
-    posts = "1 post" if len(scores) == 1 else f"{len(scores):,} posts"
-    if len(scores) == TOP:
+    posts = "1 post" if count == 1 else f"{count:,} posts"
+    if count == TOP:
         posts = f"the first {posts}"
     file.write(f'<p class="facts">{posts}, ranked by {escape(tag)} (linker)')
     words = _heaviest(ranking)
@@ -68,8 +74,11 @@ def write_page(file: IO[str], ranking: Sequence[RankedPost], articles: Sequence[
     )
     file.write(f'<table>\n<thead><tr>{cells}<th scope="col">post</th></tr></thead>\n<tbody>\n')
     for ranked in ranking:
-        file.write(_row(ranked, low, high, probable, dated))
-    file.write(f"</tbody>\n</table>\n<script>{script}</script>\n</body>\n</html>\n")
+        file.write(_row(ranked, probable, dated))
+    file.write("</tbody>\n</table>\n")
+    if meaning:
+        file.write(f'<p class="facts">{escape(meaning)}</p>\n')
+    file.write(f"<script>{script}</script>\n</body>\n</html>\n")
 
 
 def _part(name: str) -> str:
@@ -128,19 +137,18 @@ def _tools(dated: bool) -> str:
     )
 
 
-def _row(ranked: RankedPost, low: float, high: float, probable: bool, dated: bool) -> str:
-    post, share = ranked.post, (ranked.score - low) / (high - low) if high > low else 0.0
-
+def _row(ranked: RankedPost, probable: bool, dated: bool) -> str:
+    post = ranked.post
     # An SVG, since the page's policy forbids inline styles.
     bar = (
         '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect width="{100 * share:.1f}" height="6"/></svg>'
+        f'<rect width="{min(max(ranked.score, 0), 100):.1f}" height="6"/></svg>'
     )
     at = post.created_at
     data = f'data-rank="{ranked.rank}" data-score="{ranked.score!r}"'
     cells = [
         f'<td class="number">{ranked.rank}</td>',
-        f'<td class="number score">{ranked.score:.4f}{bar}</td>',
+        f'<td class="number score">{ranked.score:.1f}{bar}</td>',
     ]
     if probable:
         value = "" if ranked.probability is None else f"{ranked.probability:.2f}"
@@ -157,6 +165,8 @@ def _row(ranked: RankedPost, low: float, high: float, probable: bool, dated: boo
     meta.append(escape(_clean(post.id)))
     if ranked.copies:
         meta.append(f"{ranked.copies:,} like it")
+    if ranked.explanation and ranked.explanation.shares:
+        meta.append(ranked.explanation.decided_by)
     below = f'<div class="meta">{" · ".join(meta)}</div>'
     cells.append(f'<td class="post"><div class="text" dir="auto">{marked}</div>{below}</td>')
     return f"<tr {data}>{''.join(cells)}</tr>\n"

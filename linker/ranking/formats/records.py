@@ -24,8 +24,8 @@ def record(ranked: RankedPost) -> dict[str, Any]:
     """Return a ranked post as JSON values: rank, score, id, text, other known fields, and its extra fields.
 
     An extra field whose name is taken gets `post_` before it. `copies` is the number of near-duplicates that the post
-    represents. `probability` is present if it is known, `article_words` and `post_words` (as [word, weight] pairs) if
-    explanations were requested.
+    represents. `probability` is present if it is known, `article_words` and `post_words` (as [word, weight] pairs) and
+    `shares` (part of the score → percent) if explanations were requested.
     """
     post, explanation = ranked.post, ranked.explanation
     values: dict[str, Any] = {"rank": ranked.rank, "score": ranked.score, "id": post.id, "text": post.text}
@@ -41,6 +41,7 @@ def record(ranked: RankedPost) -> dict[str, Any]:
     if explanation is not None:
         values["article_words"] = [_pair(pair) for pair in explanation.article_words]
         values["post_words"] = [_pair(pair) for pair in explanation.post_words]
+        values["shares"] = dict(explanation.shares)
     for name, value in post.extra.items():
         values[f"post_{name}" if name in values else name] = value
     return values

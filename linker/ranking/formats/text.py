@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterable
 from typing import IO, Any
 
+import numpy as np
+
 from linker.common.errors import LinkerError
 from linker.data.io.delimited import guarded
+from linker.models.score_scale import run_score
 from linker.ranking.formats.records import collected, flat, json_text, record
 from linker.ranking.ranked_post import RankedPost
 
@@ -63,10 +66,13 @@ def write_trec(file: IO[str], ranking: Iterable[RankedPost], query: str, tag: st
         LinkerError: an id with white space.
     """
     query = "_".join(query.split())
+    score, id_before = np.float32(np.inf), ""
     for ranked in ranking:
         if re.search(r"\s", ranked.post.id):
             raise LinkerError(
                 f"post id {ranked.post.id!r} holds white space, which separates the columns of a TREC run; "
                 "rename it, or choose --format jsonl"
             )
-        file.write(f"{query} Q0 {ranked.post.id} {ranked.rank} {ranked.score:.9g} {tag}\n")
+        # Tools order posts with equal scores by descending ids.
+        score, id_before = run_score(ranked.score, score, ranked.post.id < id_before), ranked.post.id
+        file.write(f"{query} Q0 {ranked.post.id} {ranked.rank} {score:.9g} {tag}\n")

@@ -65,14 +65,14 @@ export class TryView {
     panel.classList.add("under");
     mark(answer.words);
     this.read.replaceChildren(panel);
-    const best = Math.max(...answer.posts.map((post) => post.score), 1e-9);
     const list = el("ol", { class: "rows ranked" }, answer.posts.map((post) => {
       const bar = el("span");
-      bar.style.width = `${Math.max(0, 100 * post.score / best).toFixed(1)}%`;
+      bar.style.width = `${post.score.toFixed(1)}%`;
       return el("li", {}, el("span", { class: "place", "aria-hidden": "true" }, post.rank),
-        el("div", {}, words(post.parts), el("div", { class: "score num" }, el("span", { class: "meter", "aria-hidden": "true" }, bar), `score ${post.score.toPrecision(3)}`)));
+        el("div", {}, words(post.parts), el("div", { class: "score num" }, el("span", { class: "meter", "aria-hidden": "true" }, bar), `score ${post.score.toFixed(1)}`, post.shares && ` · ${post.shares}`)));
     }));
     this.results.replaceChildren(el("div", { class: "panel" },
-      el("h2", {}, `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`), list));
+      el("h2", {}, `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`), list,
+      el("p", { class: "muted" }, answer.meaning)));
   }
 }

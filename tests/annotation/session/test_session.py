@@ -65,7 +65,7 @@ def test_what_was_started_comes_back(tmp_path: Path) -> None:
 
 def test_a_suggestion_shows_what_counts(session: Session) -> None:
     shown = session.next("kim")[0]
-    assert shown.score == pytest.approx(session.pool.scores.max())
+    assert shown.score == pytest.approx(float(session.pool.scale(session.pool.scores.max())))
     assert (shown.position, shown.at_random, shown.note) == (1, False, "")
     words = {shown.post.text[start:end].lower() for start, end in shown.marks}
     assert words & {"cracks", "bridge", "council", "pier"}

@@ -103,7 +103,7 @@ def test_next_shows_posts_to_read(run: Run) -> None:
     code, out, _ = run("next", "job", "--count", "3")
     assert code == 0
     assert out.count("post p") == 3
-    assert "score 0." in out
+    assert "score 71.1 " in out
     assert "*bridge*" in out
     assert run("next", "job", "--count", "3")[1] == out
     assert run("next", "job", "--annotator", "lee")[1] not in out

@@ -111,7 +111,10 @@ def test_without_labels_nobody_can_know(run: Run) -> None:
     [
         (("--labels", "labels.csv", "--precision", "0.8"), "use --threshold precision=SHARE"),
         (("--labels", "labels.csv", "--recall=0.8"), "use --threshold recall=SHARE"),
-        (("--labels", "labels.csv", "--threshold", "f1=0.8"), "--threshold f1=0.8: give a score such as 0.5"),
+        (
+            ("--labels", "labels.csv", "--threshold", "f1=0.8"),
+            "--threshold f1=0.8: give a score from 0 to 100 such as 50",
+        ),
         (("--labels", "labels.csv", "--threshold", "recall=most"), "precision=0.8 or recall=0.9"),
         (("--labels", "labels.csv", "--threshold", "precision=80"), "give a share above 0 and up to 1"),
         (("--labels", "labels.csv", "--threshold", "precision=nan"), "give a share above 0 and up to 1"),
@@ -166,11 +169,11 @@ def test_a_calibration_is_of_the_scores_that_rank_gives(run: Run) -> None:
     Path("rival.jsonnet").write_text(rival)
     assert run("calibrate", "--model", "rival.jsonnet", *DEV, "--out", "c.json")[0] == 0
     model = linker.load("rival.jsonnet")
-    alone = [hit.score for article in TOY.articles for hit in model.rank(article, TOY.posts, top=150)]
-    together = model.score(TOY.articles, TOY.posts)
+    alone = model.model.score_independently(TOY.articles, TOY.posts)
+    together = model.model.score(TOY.articles, TOY.posts)
     edges = Calibration.read("c.json").edges
     # The highest of all scores is an edge; together, rivals take from it.
-    assert edges.max() == pytest.approx(max(alone), rel=1e-4)
+    assert edges.max() == pytest.approx(alone.max(), rel=1e-4)
     assert edges.max() != pytest.approx(together.max(), rel=1e-2)
 
 

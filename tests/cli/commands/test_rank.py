@@ -63,7 +63,8 @@ def test_two_options_are_enough(run: Run) -> None:
     assert code == 0
     lines = out.strip().splitlines()
     assert lines[0].split() == ["rank", "score", "post"]
-    assert [line.split()[0] for line in lines[2:]] == ["1", "2", "3", "4"]
+    assert [line.split()[0] for line in lines[2:-1]] == ["1", "2", "3", "4"]
+    assert lines[-1].startswith("score: 0 to 100, how well the post's text fits the article;")
     assert lines[2].endswith("cracks in the BRIDGE again, well done council (+1 like it)")
     assert 'line one line "two"' in out
     assert err.splitlines() == [
@@ -113,15 +114,15 @@ def test_top_and_threshold(run: Run) -> None:
     scores = [json.loads(line)["score"] for line in run(*BASIC, "--format", "jsonl")[1].splitlines()]
     out = run(*BASIC, "--format", "jsonl", "--threshold", str(scores[2]))[1]
     assert [json.loads(line)["score"] for line in out.splitlines()] == scores[:3]
-    code, out, err = run(*BASIC, "--format", "jsonl", "--threshold", "99")
+    code, out, err = run(*BASIC, "--format", "jsonl", "--threshold", "100")
     assert (code, out) == (0, "")
-    assert "no post has a score of 99" in err
+    assert "no post has a score of 100" in err
 
 
 def test_a_table_has_twenty_rows_and_other_formats_have_all(run: Run, tmp_path: Path) -> None:
     (tmp_path / "many.txt").write_text("".join(f"bridge {str(i) * 9} {i * 7919}\n" for i in range(50)))
     many = ("--article", "article.txt", "--posts", "many.txt")
-    assert len(run(*many)[1].strip().splitlines()) == 22
+    assert len(run(*many)[1].strip().splitlines()) == 23  # with two lines above, and one about scores below
     assert len(run(*many, "--format", "csv")[1].splitlines()) == 51
 
 
@@ -268,7 +269,9 @@ def test_explain_marks_the_words(run: Run) -> None:
     record = json.loads(run(*words, "--format", "jsonl")[1].splitlines()[0])
     assert [word for word, _ in record["post_words"]] == ["cracks", "bridge", "council"]
     assert sorted(word for word, _ in record["article_words"]) == ["bridge", "council", "cracks"]
-    assert sum(weight for _, weight in record["post_words"]) == pytest.approx(record["score"], rel=1e-4)
+    raw = sum(weight for _, weight in record["post_words"])
+    assert float(load("bm25").model.score_scale()(raw)) == pytest.approx(record["score"], rel=1e-4)
+    assert record["shares"] == {"shared_words": 100}
 
 
 def test_a_model_of_parts_explains_by_them_together(run: Run, tmp_path: Path) -> None:

@@ -167,12 +167,12 @@ def test_the_page_shows_all_and_runs_nothing_of_others(tmp_path: Path) -> None:
     posts = [
         RankedPost(
             1,
-            2.0,
+            100.0,
             Post("p&1", evil, (), MOMENT, None, {"url": 'https://x.org/?a=1&b="><script>'}),
             explanation,
             2,
         ),
-        RankedPost(2, -1.0, Post("p2", "two", (), None, None, {"url": "javascript:alert(1)"})),
+        RankedPost(2, 0.0, Post("p2", "two", (), None, None, {"url": "javascript:alert(1)"})),
     ]
     article = Article("a", "The text " * 200, "A <b>title</b>", "https://news.example/x", MOMENT)
     text = write(tmp_path, "html", posts, articles=[article]).read_text()

@@ -1,0 +1,179 @@
+"""The same article, post and model have the same score wherever they are asked."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import linker
+from linker.annotation.session.session import Session
+from linker.cli.main import main
+from linker.web.app import create_app
+from tests.web.conftest import Client
+
+ARTICLE = {
+    "id": "otters",
+    "title": "Otters return to the river",
+    "text": "Two otters were filmed below the weir at Marrow. The river keepers counted salmon and saw otters.",
+    "published": "2031-04-12",
+}
+TEXTS = [
+    "otters at the weir, and the keepers were there",
+    "Otters at the weir, and the keepers were there!",  # a near-duplicate
+    "the river keepers of Marrow",
+    "salmon counted again",
+    "what a goal tonight by the striker",
+    "bus 7 is late, as ever",
+    "she saw two of them below the weir",
+    "nothing to see here",
+]
+POSTS = [
+    {"id": f"p{n}", "text": text, "article_id": "otters", "created_at": f"2031-04-{11 + n}T10:00:00Z"}
+    for n, text in enumerate(TEXTS)
+]
+RUN = ("--article", "a.json", "--posts", "p.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "a.json").write_text(json.dumps(ARTICLE))
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(post) + "\n" for post in POSTS))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> None:
+    monkeypatch.setattr(sys, "argv", ["linker", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+
+
+def of_file(path: Path) -> dict[str, float]:
+    return {row["id"]: row["score"] for row in map(json.loads, path.read_text().splitlines())}
+
+
+def near(scores: dict[str, float]) -> object:
+    return pytest.approx(scores, abs=1e-3)
+
+
+@pytest.mark.parametrize("model", ["distilled", "tfidf", "bm25"])
+def test_every_command_the_page_and_python_agree(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    run(monkeypatch, "rank", *RUN, "--model", model, "--copies", "--out", "all.jsonl")
+    expected = of_file(folder / "all.jsonl")
+    assert len(expected) == len(POSTS)
+    assert all(0 <= score <= 100 for score in expected.values())
+    assert max(expected.values()) > 20
+
+    ranker = linker.load(model)
+    assert {r.post.id: r.score for r in ranker.rank("a.json", "p.jsonl", copies=True)} == expected
+    assert (
+        dict(zip(expected, ranker.score("a.json", "p.jsonl")[0][[int(i[1:]) for i in expected]])) == expected
+    )
+
+    run(monkeypatch, "rank", *RUN, "--model", model, "--copies", "--out", "all.csv")
+    with open(folder / "all.csv", encoding="utf-8-sig", newline="") as file:
+        assert {row["id"]: float(row["score"]) for row in csv.DictReader(file)} == expected
+    run(monkeypatch, "rank", *RUN, "--model", model, "--out", "all.trec")
+    lines = [line.split() for line in (folder / "all.trec").read_text().splitlines()]
+    assert {line[2]: float(line[4]) for line in lines} == near(expected)
+
+    (folder / "articles.jsonl").write_text(json.dumps(ARTICLE) + "\n")
+    inputs = ("--articles", "articles.jsonl", "--posts", "p.jsonl")
+    run(monkeypatch, "evaluate", model, *inputs, "--one-at-a-time", "--scores", "s.npz", "--run", "e.run")
+    with np.load(folder / "s.npz", allow_pickle=False) as arrays:
+        assert dict(zip(arrays["post_ids"].tolist(), arrays["scores"][0].tolist())) == near(expected)
+    lines = [line.split() for line in (folder / "e.run").read_text().splitlines()]
+    assert {line[2]: float(line[4]) for line in lines} == near(expected)
+
+    run(monkeypatch, "annotate", "start", "job", *RUN, "--model", model)
+    with Session.open(folder / "job", background=False) as session:
+        assert {post.post.id: post.score for post in session.labeled() if post.post.id != "p1"} == near(
+            {id_: score for id_, score in expected.items() if id_ != "p1"}
+        )
+        first = session.next("kim")[0]
+        assert first.score == pytest.approx(expected[first.post.id], abs=1e-3)
+        client = Client(create_app([session]))
+        asked = {"article": f"{ARTICLE['title']}\n\n{ARTICLE['text']}", "source": "session:job", "top": 20}
+        answer = client.post("/api/rank", json=asked).json()
+    # A pasted article has no date.
+    undated = {r.post.id: r.score for r in ranker.rank("a.json", "p.jsonl", ignore_dates=True)}
+    assert {post["id"]: post["score"] for post in answer["posts"]} == near(undated)
+    assert answer["meaning"] == ranker.rank("a.json", "p.jsonl", ignore_dates=True).meaning
+    assert answer["meaning"].startswith("score: 0 to 100, ")
+
+
+def test_a_corpus_agrees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("lance")
+    run(monkeypatch, "rank", *RUN, "--model", "distilled", "--explain", "--copies", "--out", "all.jsonl")
+    run(monkeypatch, "corpus", "build", "p.jsonl", "--model", "distilled", "--out", "corpus")
+    search = ("corpus", "search", "corpus", "--article", "a.json", "--explain", "--copies")
+    run(monkeypatch, *search, "--out", "found.jsonl")
+    assert of_file(folder / "found.jsonl") == near(of_file(folder / "all.jsonl"))
+    shares = [
+        {row["id"]: row["shares"] for row in map(json.loads, (folder / name).read_text().splitlines())}
+        for name in ("all.jsonl", "found.jsonl")
+    ]
+    assert shares[0] == shares[1]
+    assert all(sum(map(abs, one.values())) == 100 for one in shares[0].values())
+    run(monkeypatch, *search, "--fusion", "zscore", "--out", "fused.jsonl")
+    fused = of_file(folder / "fused.jsonl")
+    assert min(fused.values()) < 50 < max(fused.values())
+
+
+def test_a_printed_score_is_a_threshold_and_a_sentence_is_below(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, "rank", *RUN, "--model", "distilled", "--out", "all.jsonl")
+    third = list(of_file(folder / "all.jsonl").values())[2]
+    run(monkeypatch, "rank", *RUN, "--model", "distilled", "--threshold", repr(third), "--out", "kept.jsonl")
+    assert len(of_file(folder / "kept.jsonl")) == 3
+    capsys.readouterr()
+    run(monkeypatch, "rank", *RUN, "--model", "distilled")
+    *_, last = capsys.readouterr().out.splitlines()
+    assert last.startswith("score: 0 to 100, how well the post's text and date fit the article;")
+    run(monkeypatch, "rank", *RUN, "--model", "distilled", "--ignore-dates", "--out", "page.html")
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "score: 0 to 100, how well the post&#x27;s text fits the article;" in page
+    (folder / "labels.csv").write_text("id,label\np0,relevant\np2,relevant\np4,not\np5,not\n")
+    run(monkeypatch, "rank", *RUN, "--model", "bm25", "--labels", "labels.csv")
+    assert "; probability: estimated share of relevant posts" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_sessions_and_calibrations_of_earlier_versions_are_on_the_scale(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(monkeypatch, "annotate", "start", "job", *RUN, "--model", "distilled")
+    with Session.open(folder / "job", background=False) as session:
+        expected = [post.score for post in session.labeled()]
+        raw = session.pool.scores.tolist()
+    # As an earlier version wrote it: without the scale.
+    with np.load(folder / "job" / "pool.npz", allow_pickle=False) as arrays:
+        old = {name: arrays[name] for name in arrays.files if name != "scale"}
+    np.savez(folder / "job" / "pool.npz", **old)
+    with Session.open(folder / "job", background=False) as session:
+        assert [post.score for post in session.labeled()] == expected
+        assert session.pool.scores.tolist() == raw
+    settings = json.loads((folder / "job" / "session.json").read_text())
+    (folder / "job" / "session.json").write_text(json.dumps({**settings, "model": "gone/model"}))
+    with Session.open(folder / "job", background=False) as session:
+        found = [post.score for post in session.labeled()]
+    assert np.argsort(found).tolist() == np.argsort(expected).tolist()
+    assert all(0 <= score <= 100 for score in found)
+
+
+def test_a_session_of_the_first_format_opens_with_scores_from_0_to_100(tmp_path: Path) -> None:
+    shutil.copytree(Path(__file__).parents[1] / "golden" / "annotation" / "session", tmp_path / "job")
+    with Session.open(tmp_path / "job", background=False) as session:
+        scores = [post.score for post in session.labeled()]
+        raw = session.pool.scores
+    assert all(0 <= score <= 100 for score in scores)
+    assert len(set(scores)) == len(set(raw.tolist()))

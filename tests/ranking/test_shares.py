@@ -1,0 +1,143 @@
+"""Shares: what moved the score of a post away from that of the average post."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import linker
+from linker.config import build
+from linker.data.types import Article, Post
+from linker.models.article_softmax import ArticleSoftmaxModel
+from linker.models.elapsed_time import ElapsedTimeModel
+from linker.models.ensemble import EnsembleModel
+from linker.models.lexical import TfidfModel
+from linker.models.model import Model
+from linker.ranking.explanation import Explanation
+from linker.ranking.ranker import Ranker
+from linker.ranking.shares import DATE, TEXT, WORDS, parts_of, percent, shares
+
+DAY = datetime(2031, 4, 12, tzinfo=timezone.utc)
+ARTICLE = Article("a", "An otter swims in the river again.", "Otter returns", published=DAY)
+POSTS = [
+    Post("1", "the otter is in the river", created_at=DAY + timedelta(days=1)),
+    Post("2", "river boats", created_at=DAY + timedelta(days=300)),
+    Post("3", "what a goal", created_at=DAY + timedelta(days=1)),
+    Post("4", "a goal in the river", created_at=DAY - timedelta(days=90)),
+]
+
+
+class Lengths(Model):
+    """A tenth of a post's length."""
+
+    def score(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
+        return np.array([[len(post.text) / 10 for post in posts] for _ in articles], dtype=np.float32)
+
+
+def of(model: Model, articles: Sequence[Article] = (ARTICLE,)) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    scores = model.score_independently(articles, POSTS).mean(axis=0)
+    return parts_of(model, articles, scores, lambda part: part.score_independently(articles, POSTS)), scores
+
+
+def test_the_parts_of_the_default_model_add_up_to_its_score() -> None:
+    lengths, words, time = Lengths(), TfidfModel(), ElapsedTimeModel()
+    ensemble = EnsembleModel([lengths, words], [1.0, 2.0], "sum")
+    model = ArticleSoftmaxModel(ensemble, temperature=0.5, null_score=0.3, time=time)
+    for articles in (
+        (ARTICLE,),
+        (ARTICLE, Article("b", "boats and goals", published=DAY - timedelta(days=5))),
+    ):
+        parts, scores = of(model, articles)
+        assert list(parts) == [TEXT, WORDS, DATE]
+        expected = {
+            name: factor * part.score_independently(articles, POSTS).mean(axis=0)
+            for name, part, factor in ((TEXT, lengths, 2), (WORDS, words, 4), (DATE, time, 1))
+        }
+        np.testing.assert_allclose(parts[DATE], expected[DATE], atol=1e-4)
+        if len(articles) == 1:  # text counts less above a knee, both parts of it alike
+            np.testing.assert_allclose(
+                parts[TEXT] * expected[WORDS], parts[WORDS] * expected[TEXT], atol=1e-3
+            )
+            assert (parts[TEXT] <= expected[TEXT] + 1e-4).all()
+        np.testing.assert_allclose(sum(parts.values()) - 0.3 / 0.5, scores, atol=1e-4)
+
+
+@pytest.mark.parametrize("fusion", ["sum", "zscore", "rrf"])
+def test_the_parts_of_an_ensemble(fusion: str) -> None:
+    parts, scores = of(EnsembleModel([Lengths(), TfidfModel()], [1, 1], fusion))  # type: ignore[arg-type]
+    np.testing.assert_allclose(parts[TEXT] + parts[WORDS], scores, atol=1e-5)
+    alone = EnsembleModel([TfidfModel()], [1], fusion).score_independently([ARTICLE], POSTS)[0]  # type: ignore[arg-type]
+    np.testing.assert_allclose(np.diff(parts[WORDS]), np.diff(alone), atol=1e-5)
+
+
+def test_models_of_one_part() -> None:
+    assert list(of(Lengths())[0]) == [TEXT]
+    assert list(of(TfidfModel())[0]) == list(of(EnsembleModel([TfidfModel()], fusion="sum"))[0]) == [WORDS]
+    assert list(of(EnsembleModel([Lengths()], fusion="sum"))[0]) == [TEXT]
+
+
+def test_shares_by_hand() -> None:
+    parts = {
+        TEXT: np.array([3.0, 1.0, 2.0]),
+        WORDS: np.array([0.0, 0.0, 0.0]),
+        DATE: np.array([4.0, 4.0, 7.0]),
+    }
+    # The means are 2, 0 and 5.
+    assert shares(parts, [0, 1, 2]) == [
+        {TEXT: 50, WORDS: 0, DATE: -50},
+        {TEXT: -50, WORDS: 0, DATE: -50},
+        {TEXT: 0, WORDS: 0, DATE: 100},
+    ]
+    assert shares({TEXT: np.array([3.0]), DATE: np.array([1.0])}, [0]) == [{TEXT: 75, DATE: 25}], (
+        "a single post"
+    )
+
+
+@given(st.dictionaries(st.text("ab", max_size=3), st.floats(-1e6, 1e6), min_size=1))
+def test_absolute_percentages_add_up_to_100(moved: dict[str, float]) -> None:
+    found = percent(moved)
+    total = sum(map(abs, moved.values()))
+    assert sum(map(abs, found.values())) == (100 if total else 0)
+    for name, value in found.items():
+        assert value * moved[name] >= 0
+        assert not total or abs(abs(value) - 100 * abs(moved[name]) / total) < 1 + 1e-6
+
+
+def test_shares_do_not_change_with_what_is_shown() -> None:
+    ranker = linker.load("distilled")
+    everything = {one.post.id: one.explanation for one in ranker.rank(ARTICLE, POSTS, explain=True)}
+    for one in ranker.rank(ARTICLE, POSTS, top=1, offset=1, explain=True):
+        assert one.explanation == everything[one.post.id]
+    assert all(e is not None and list(e.shares) == [TEXT, WORDS, DATE] for e in everything.values())
+    # A filter hides posts, and the average is still that of all posts.
+    day_after = linker.load("distilled").rank(ARTICLE, POSTS, ignore_dates=True, explain=True)
+    assert all(one.explanation is not None and one.explanation.shares[DATE] == 0 for one in day_after)
+
+
+def test_the_date_decides_between_equal_texts() -> None:
+    posts = [Post(str(n), "an otter", created_at=DAY + timedelta(days=30 * n + 1)) for n in range(4)]
+    model = build(
+        Model,
+        {
+            "type": "article_softmax",
+            "model": "tfidf",
+            "temperature": 0.1,
+            "null_score": 0.3,
+            "time": "elapsed_time",
+        },
+    )
+    ranking = Ranker(model).rank(ARTICLE, posts, explain=True, copies=True)
+    found = [one.explanation.shares for one in ranking if one.explanation]
+    assert found[0] == {WORDS: 0, DATE: 100}
+    assert found[-1] == {WORDS: 0, DATE: -100}
+
+
+def test_the_sentence_names_what_lowered_the_score() -> None:
+    explanation = Explanation([], [], [], {TEXT: 70, WORDS: 20, DATE: -10})
+    assert explanation.decided_by == "text similarity 70 %, shared words 20 %, date 10 % against it"
+    assert Explanation([], [], []).decided_by == ""
