@@ -105,8 +105,8 @@ def make_distilled(vectors: str, out: Path, dim: int) -> None:
         "temperature": 0.05,
         "null_score": 0.3,
         "neighbor_weight": 0.3,
-        "score_center": 6,
-        "score_width": 3,
+        "score_center": 9.4,
+        "score_width": 1.6,
         "time": "elapsed_time",
         "model": {
             "type": "ensemble",

@@ -14,8 +14,8 @@ defaults.training {
     temperature: 0.06,
     null_score: 0.3,
     neighbor_weight: 0.3,
-    score_center: 4,
-    score_width: 3,
+    score_center: 5.1,
+    score_width: 1.2,
     time: 'elapsed_time',
     model: {
       type: 'ensemble',
