@@ -21,6 +21,9 @@ _SCRIPT = re.compile(r"<(script|style)\b[^<>]*>.*?</\1\s*>|<!--.*?-->", re.IGNOR
 # Mastodon marks the hidden ends of long links by classes.
 _ELLIPSIS = re.compile(r'<span class="ellipsis">([^<]*)</span><span class="invisible">[^<]*</span>')
 _INVISIBLE = re.compile(r'<span class="invisible">[^<]*</span>')
+_ANCHOR = re.compile(rf"<a({_ATTRIBUTES})>", re.IGNORECASE)
+_HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=]+))", re.IGNORECASE)
+_CLASS = re.compile(r"\bclass\s*=\s*[\"']?([^\"'<>]*)", re.IGNORECASE)
 _SPACES, _LINES = re.compile(r"[ \t\xa0]+"), re.compile(r" ?\n ?")
 _BLOCKS_APART = re.compile(r"(?: *\v)+ *")
 _MANY_LINES = re.compile(r"\n{3,}")
@@ -33,8 +36,11 @@ def plain_text(text: str) -> str:
     `a < b > c` and `use <b> here` do not. Links keep their visible text; line breaks and ends of paragraphs become line
     breaks.
     """
-    if "<" not in text or not _PROOF.search(text):
-        return text
+    return text_of_html(text) if "<" in text and _PROOF.search(text) else text
+
+
+def text_of_html(text: str) -> str:
+    """Remove tags and entities from a text that is known to be HTML; see `plain_text`."""
     text = _SCRIPT.sub("", text)
     text = _INVISIBLE.sub("", _ELLIPSIS.sub(r"\1…", text)) if "invisible" in text else text
     # White space of the source has no meaning in HTML.
@@ -43,6 +49,16 @@ def plain_text(text: str) -> str:
     text = _BLOCKS_APART.sub("\n", text)
     text = html.unescape(_TAG.sub("", text)).replace("\xa0", " ")
     return _MANY_LINES.sub("\n\n", _LINES.sub("\n", text)).strip()
+
+
+def anchors(text: str) -> list[str]:
+    """Return the addresses that a post in HTML links to, in order, without those of mentions and hashtags."""
+    found = []
+    for attributes in _ANCHOR.findall(text) if "<a" in text or "<A" in text else ():
+        address, classes = _HREF.search(attributes), _CLASS.search(attributes)
+        if address and not {"mention", "hashtag"} & set((classes[1] if classes else "").split()):
+            found.append(html.unescape(address[1] or address[2] or address[3] or ""))
+    return [address for address in found if address.lower().startswith(("http://", "https://"))]
 
 
 def _end_of_block(match: re.Match[str]) -> str:

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
-from typing_extensions import override
-
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import AmbiguousDateError, DateStyle, day_first, parse_date
 from linker.data.io.fields import is_missing, put_paths
 from linker.data.io.known_columns import FULLER, KNOWN_NAMES, TITLES, normal
-from linker.data.io.line_errors import BadLines, InputFile
+from linker.data.io.line_errors import BadLines, SilentFile
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT
 from linker.data.io.tables import open_table
@@ -257,17 +255,9 @@ class _Source:
         """Yield all good rows again, without reporting bad lines."""
         with (
             BadLines("skip") as unused,
-            open_table(_SilentFile(self.path, unused), sniffed_names(self.columns)) as table,
+            open_table(SilentFile(self.path, unused), sniffed_names(self.columns)) as table,
         ):
             yield from _with_paths(table.rows, self.paths)
-
-
-class _SilentFile(InputFile):
-    """An input whose bad lines are reported elsewhere."""
-
-    @override
-    def bad(self, *_: Any) -> None:
-        pass
 
 
 def _with_paths(rows: Iterable[Row], paths: list[str]) -> Iterator[Row]:

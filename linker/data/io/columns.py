@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import Literal
 
 from typing_extensions import override
 
@@ -23,6 +24,10 @@ class MissingColumnsError(DataError):
     def __init__(self, message: str, remedy: dict[str, str | None]) -> None:
         super().__init__(message)
         self.remedy = remedy
+
+
+# Attributes of the instances that name no column.
+_NO_COLUMNS = frozenset(("date_styles", "format", "authors", "plain"))
 
 
 class Columns:
@@ -80,7 +85,7 @@ class Columns:
 
     def ours(self) -> list[str]:
         """Return our names, in order."""
-        return [name for name in vars(self) if name != "date_styles"]
+        return [name for name in vars(self) if name not in _NO_COLUMNS]
 
     def of_file(self, names: Mapping[str, list[str] | None], date_styles: Mapping[str, DateStyle]) -> Columns:
         """Return a copy for one file, with `names` of the file in place of ours, and its `date_styles`."""
@@ -137,11 +142,20 @@ class PostColumns(Columns):
     """Columns of a file of posts; with `id: null` the line numbers are the ids.
 
     Columns that were not renamed and that the file does not have are detected, see `linker.data.io.column_detection`.
+    If none was renamed, records of known platforms are recognized, see `linker.data.platforms`.
+
+    Args:
+        format: name of a platform's format, such as `mastodon`; `columns`: read by columns only; null: recognize it.
+        authors: what is kept of a platform's authors: `hashed`, a pseudonym; `plain`, as they are.
+
+    Attributes:
+        plain: whether the texts are known to have no HTML.
     """
 
     required = ()
     dates = ("created_at",)
     kept = ("lang",)
+    plain = False
 
     def __init__(
         self,
@@ -152,10 +166,18 @@ class PostColumns(Columns):
         created_at: str | None = "created_at",
         split: str | None = "split",
         lang: str | None = "lang",
+        format: str | None = None,
+        authors: Literal["hashed", "plain"] = "hashed",
     ) -> None:
         self.id, self.text, self.article_id = id, text, article_id
         self.article_ids, self.created_at, self.split = article_ids, created_at, split
         self.lang = lang
+        self.format, self.authors = format, authors
+
+    @property
+    def are_default(self) -> bool:
+        """Whether no column was renamed."""
+        return all(getattr(self, name) == name for name in self.ours())
 
     @override
     def plain_text(self, shown: str) -> Columns:

@@ -87,6 +87,10 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
+#: Lists that API responses have beside their list of posts.
+BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
+#: Objects around a list of objects with one list of posts each: the chats of Telegram Desktop.
+NESTED = frozenset(("chats", "left_chats"))
 _CHUNK = 1 << 18
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Characters that may continue a number or word at the end of the text read so far.
@@ -163,11 +167,11 @@ def _end_of_space(text: str, position: int) -> int:
 
 
 def lists_of_objects(value: dict[str, Any]) -> list[str]:
-    """Return the keys whose values are lists with at least one object."""
+    """Return the keys whose values are lists with at least one object, without those in `BESIDE`."""
     return [
         key
         for key, items in value.items()
-        if isinstance(items, list) and any(isinstance(item, dict) for item in items)
+        if key not in BESIDE and isinstance(items, list) and any(isinstance(item, dict) for item in items)
     ]
 
 
@@ -261,7 +265,7 @@ class _Text:
         return bool(block)
 
 
-def _items(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
+def _items(text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None) -> Iterator[Row]:
     """The objects of a list whose bracket was consumed, numbered from `number` + 1."""
     if text.skip_to() == "]":
         text.take("]")
@@ -273,7 +277,7 @@ def _items(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
             value = text.value()
             if not_utf8(text.raw):
                 raise LineError("invalid UTF-8")
-            yield Row(number, checked_object(value, text.raw), text.raw)
+            yield Row(number, checked_object(value, text.raw), text.raw, around)
         except LineError as error:
             file.bad(number, error, text.raw)
         if text.skip_to() != ",":
@@ -286,6 +290,7 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
     """The objects of the only list of objects in the next object, whose keys are appended to `keys`."""
     text.take("{")
     found: list[str] = []
+    around: dict[str, Any] = {}
     first_key = True
     while text.skip_to() != "}":
         if not first_key:
@@ -296,11 +301,21 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
             raise text.fault("broken JSON: a key must be a string")
         keys.append(key)
         text.take(":")
-        if text.skip_to() != "[":
-            text.value()
+        opening = text.skip_to()
+        if key in NESTED and opening == "{":
+            yield from _nested(text, file, file.lines, keys)
+            continue
+        if opening != "[":
+            value = text.value()
+            if not isinstance(value, dict):
+                around[key] = value
             continue
         first = len(found) == 0
-        rows = _list_in_object(text, file, number)
+        rows = _list_in_object(text, file, number, around)
+        if key in BESIDE:
+            for _ in rows:
+                file.lines -= 1
+            continue
         row = next(rows, None)
         if row is None:
             continue
@@ -318,12 +333,35 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
         )
 
 
-def _list_in_object(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
+def _nested(text: _Text, file: InputFile, number: int, keys: list[str]) -> Iterator[Row]:
+    """The objects in the lists of the objects in the list of an object, such as the messages of all chats."""
+    text.take("{")
+    while text.skip_to() != "}":
+        text.value()
+        text.take(":")
+        if text.skip_to() != "[":
+            text.value()
+        else:
+            text.take("[")
+            while text.skip_to() != "]":
+                yield from _only_list(text, file, number, keys)
+                number = file.lines
+                if text.skip_to() == ",":
+                    text.take(",")
+            text.take("]")
+        if text.skip_to() == ",":
+            text.take(",")
+    text.take("}")
+
+
+def _list_in_object(
+    text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None
+) -> Iterator[Row]:
     """The objects of a list; none if its first item is not an object."""
     text.take("[")
     opening = text.skip_to()
     if opening == "{":
-        yield from _items(text, file, number)
+        yield from _items(text, file, number, around)
         return
     while text.skip_to() != "]":
         text.value()

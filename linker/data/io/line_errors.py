@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal
 
+from typing_extensions import override
+
 from linker.common.console import info, warn
 from linker.common.errors import DataError
 from linker.common.files import atomic_write
@@ -41,12 +43,18 @@ class InputFile:
         lines: number of lines read.
         reasons: number of bad lines by reason.
         side_path: file with the bad lines; None: not opened.
+        posts: number of posts read from records of a platform.
+        left_out: number of such records that are not posts, by name.
+        notes: information for the user, printed when the file is read.
     """
 
     def __init__(self, path: str, bad_lines: BadLines) -> None:
         self.path = path
         self.lines = 0
         self.reasons: Counter[str] = Counter()
+        self.posts = 0
+        self.left_out: Counter[str] = Counter()
+        self.notes: list[str] = []
         self.side_path: Path | None = None
         self._bad_lines = bad_lines
         self._side_file: IO[str] | None = None
@@ -74,6 +82,14 @@ class InputFile:
         total = self.reasons.total()
         name = shown_name(self.path)
         return f"{name}: {total} of {self.lines} lines set aside ({reasons}); see {self.side_path}"
+
+
+class SilentFile(InputFile):
+    """An input that is read once more: its bad lines are reported elsewhere."""
+
+    @override
+    def bad(self, line: int, error: LineError, raw: str) -> None:
+        pass
 
 
 class BadLines:

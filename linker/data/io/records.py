@@ -12,6 +12,7 @@ from linker.data.io.columns import ArticleColumns, Columns, PostColumns
 from linker.data.io.fields import Values, date_of, first_of, id_of, label_of, labels_of, required_text
 from linker.data.io.line_errors import BadLines, InputFile, LineError, OnError
 from linker.data.io.paths import input_files
+from linker.data.io.platform_rows import deleted_in, post_rows, recognized
 from linker.data.io.rows import Row
 from linker.data.io.streams import shown_name
 from linker.data.io.tables import open_table
@@ -104,9 +105,10 @@ def iter_posts(
 def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
     """Yield the posts of some files in constant memory; repeated ids are not detected."""
     files, several = _files_of(paths)
+    deleted = deleted_in(files, columns)
     for path in files:
         shown = shown_name(path)
-        for file, known_columns, row in iter_rows(path, columns, bad_lines):
+        for file, known_columns, row in iter_rows(path, columns, bad_lines, deleted):
             try:
                 post = post_from_row(
                     row.values, known_columns, f"{shown}:{row.line}" if several else str(row.line)
@@ -114,6 +116,7 @@ def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: Ba
             except LineError as error:
                 file.bad(row.line, error, row.raw)
             else:
+                file.posts += 1
                 yield post
 
 
@@ -156,7 +159,9 @@ def post_from_row(values: Values, columns: Columns, number: str) -> Post:
                 extra.pop(name, None)
         if language is not None:
             extra.setdefault("lang", language)
-    text = plain_text(required_text(values, columns)["text"])
+    text = required_text(values, columns)["text"]
+    if not (isinstance(columns, PostColumns) and columns.plain):
+        text = plain_text(text)
     if not text:
         raise LineError("empty text", "only HTML tags")
     return Post(
@@ -169,8 +174,16 @@ def post_from_row(values: Values, columns: Columns, number: str) -> Post:
     )
 
 
-def iter_rows(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tuple[InputFile, Columns, Row]]:
-    """Yield the rows of one file, each with the file and its columns.
+def iter_rows(
+    path: str, columns: Columns, bad_lines: BadLines, deleted: set[bytes]
+) -> Iterator[tuple[InputFile, Columns, Row]]:
+    """Yield the rows of one file, each with the file and its columns; of a platform's records, its posts.
+
+    Args:
+        path: the file.
+        columns: names of its columns.
+        bad_lines: where bad lines are reported.
+        deleted: what all the files delete, see `deleted_in`.
 
     Raises:
         DataError: if a required column is in no line, or the file cannot be read.
@@ -180,6 +193,13 @@ def iter_rows(path: str, columns: Columns, bad_lines: BadLines) -> Iterator[tupl
     with open_table(file, sniffed_names(columns)) as table:
         if table.format == "txt":
             columns = columns.plain_text(shown)
+        name, table = recognized(table, columns)
+        if name is not None:
+            assert isinstance(columns, PostColumns)
+            for flat, row in post_rows(file, table, name, columns, deleted):
+                yield file, flat, row
+            bad_lines.note(shown, file.notes)
+            return
         found = columns_of(columns, table, path)
         if table.columns is not None:
             found.columns.check(found.present, shown, found.likely)
@@ -228,12 +248,16 @@ def iter_records(
     """
     first: dict[str, tuple[str, int]] = {}
     files, several = _files_of(paths)
+    deleted = deleted_in(files, columns)
     for path in files:
         shown = shown_name(path)
-        for file, known_columns, row in iter_rows(path, columns, bad_lines):
+        for file, known_columns, row in iter_rows(path, columns, bad_lines, deleted):
             try:
                 record = parse(row, known_columns, f"{shown}:{row.line}" if several else str(row.line))
                 if record.id in first:
+                    if isinstance(known_columns, PostColumns) and known_columns.plain:  # of a platform
+                        file.left_out["duplicates"] += 1
+                        continue
                     where, line = first[record.id]
                     earlier = f"line {line}" if where == shown else f"{where}, line {line}"
                     raise LineError("duplicate id", f"{record.id} (first in {earlier})")
@@ -241,4 +265,5 @@ def iter_records(
                 file.bad(row.line, error, row.raw)
             else:
                 first[record.id] = (shown, row.line)
+                file.posts += 1
                 yield record

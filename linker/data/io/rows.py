@@ -17,11 +17,13 @@ class Row(NamedTuple):
         line: number of its (first) line, from 1.
         values: the values by column.
         raw: the text that it was read from.
+        around: the other values of the JSON object around the row's list; None: there is no such object.
     """
 
     line: int
     values: dict[str, Any]
     raw: str
+    around: dict[str, Any] | None = None
 
 
 class Line(NamedTuple):

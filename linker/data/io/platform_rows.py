@@ -1,0 +1,165 @@
+"""Rows of posts out of the records of platforms: recognized, without what was deleted, every record accounted for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import chain, islice
+from tempfile import TemporaryFile
+from typing import Any
+
+from linker.data.io.columns import Columns, PostColumns
+from linker.data.io.dates import DateStyle
+from linker.data.io.json_tables import json_object
+from linker.data.io.line_errors import BadLines, InputFile, LineError, SilentFile
+from linker.data.io.rows import Row, Table
+from linker.data.io.streams import STANDARD_INPUT, open_bytes
+from linker.data.io.tables import format_of_name, open_table
+from linker.data.platforms.platform import AROUND, Platform, UnknownShapeError, hashed
+from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platform_named, platform_of
+
+_UNITS = {"json": "items", "parquet": "rows", "xlsx": "rows"}
+#: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
+_DELETES = b"delete"
+_TAKEN_DOWN = b"takendown"
+
+
+def recognized(table: Table, columns: Columns) -> tuple[str | None, Table]:
+    """Return the name of the platform whose records a table has, and the table with all its rows.
+
+    Only posts are recognized, and only where the user named no columns. `format` of the columns forces the answer.
+    """
+    if not isinstance(columns, PostColumns) or columns.format == BY_COLUMNS or table.format == "txt":
+        return None, table
+    if columns.format is not None:
+        return columns.format, table
+    if not columns.are_default:
+        return None, table
+    head = list(islice(table.rows, HEAD))
+    return platform_of([row.values for row in head]), replace(table, rows=chain(head, table.rows))
+
+
+def post_rows(
+    file: InputFile, table: Table, name: str, columns: PostColumns, deleted: set[bytes]
+) -> Iterator[tuple[Columns, Row]]:
+    """Yield the posts of a table of records, with linker's columns.
+
+    What is not a post is counted in `file.left_out` by its name. A record of an unknown shape is a bad line.
+
+    Args:
+        file: the input.
+        table: its records.
+        name: the format.
+        columns: whether authors are hashed.
+        deleted: digests of the ids of deleted posts and of deleted authors, see `deleted_in`.
+    """
+    platform = platform_named(name)
+    dates = DateStyle(guessed=True)
+    flat = PostColumns().of_file({}, {"created_at": dates})
+    assert isinstance(flat, PostColumns)
+    flat.plain = True
+    with _replayed(file, table.rows, platform, deleted) as rows:
+        for row in rows:
+            record = row.values if row.around is None else {**row.values, AROUND: row.around}
+            for post in platform.posts_of(record):
+                try:
+                    found = platform.row(post)
+                except UnknownShapeError as error:
+                    file.bad(row.line, LineError(f"not a record of {platform.title}", str(error)), row.raw)
+                    continue
+                if isinstance(found, str):
+                    file.left_out[found] += 1
+                elif deleted and not deleted.isdisjoint(_digests(found)):
+                    file.left_out["deleted posts"] += 1
+                else:
+                    yield flat, row._replace(values=_finished(found, name, columns.authors == "hashed"))
+    file.notes = _report(file, platform, table, dates)
+
+
+def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
+    """Return digests of what some files delete, in a pass of its own; standard input is left for `post_rows`.
+
+    Platforms never use an id again, so a deletion counts wherever it is. A digest takes about 100 bytes of memory.
+    """
+    found: set[bytes] = set()
+    for path in paths:
+        if path == STANDARD_INPUT or format_of_name(path) not in ("jsonl", "json", None):
+            continue
+        with BadLines("skip") as unused:
+            with open_table(SilentFile(path, unused), set()) as table:
+                name, table = recognized(table, columns)
+                platform = platform_named(name) if name else None
+                if platform is None or not platform.deletions:
+                    continue
+                if table.format != "jsonl":
+                    found.update(*(_deleted_by(platform, row.values) for row in table.rows))
+                    continue
+            for line in _lines_that_delete(path):
+                try:
+                    found |= _deleted_by(platform, json_object(line.decode("utf-8", "surrogateescape")))
+                except LineError:  # reported when the file is read
+                    continue
+    return found
+
+
+def _lines_that_delete(path: str) -> Iterator[bytes]:
+    with open_bytes(path) as stream:
+        yield from (line for line in stream if _DELETES in line or _TAKEN_DOWN in line)
+
+
+@contextmanager
+def _replayed(
+    file: InputFile, rows: Iterator[Row], platform: Platform, deleted: set[bytes]
+) -> Iterator[Iterator[Row]]:
+    """The rows; those of standard input, which is read once, after all its deletions are in `deleted`."""
+    if file.path != STANDARD_INPUT or not platform.deletions:
+        yield rows
+        return
+    with TemporaryFile("w+", encoding="ascii") as kept:
+        for row in rows:
+            deleted |= _deleted_by(platform, row.values)
+            kept.write(json.dumps(row) + "\n")
+        kept.seek(0)
+        yield (Row(*json.loads(line)) for line in kept)
+
+
+def _deleted_by(platform: Platform, values: dict[str, Any]) -> set[bytes]:
+    return set(map(_digest, platform.deleted_by(values)))
+
+
+def _digests(row: dict[str, Any]) -> Sequence[bytes]:
+    return [_digest(str(row[name])) for name in ("id", "author") if name in row]
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest()
+
+
+def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:
+    if hide and "author" in row:
+        row["author"] = hashed(row["author"])
+        row.pop("author_name", None)
+    row["platform"] = name
+    return row
+
+
+def _report(file: InputFile, platform: Platform, table: Table, dates: DateStyle) -> list[str]:
+    """One line with the numbers of posts, records, and records left out by name."""
+    many = _UNITS.get(table.format, "lines")
+    left_out = ", ".join(
+        f"{count:,} {_singular(name) if count == 1 else name}" for name, count in file.left_out.most_common()
+    )
+    posts = f"{file.posts:,} post{'' if file.posts == 1 else 's'}"
+    line = f"read as {platform.title}: {posts} of {file.lines:,} {many}"
+    notes = [f"{line}; {left_out} left out" if left_out else line]
+    return notes + ([dates.note("the dates")] if dates.left_out else [])
+
+
+def _singular(name: str) -> str:
+    first, space, rest = name.partition(" ")
+    if rest and first != "posts":
+        return first + space + rest.removesuffix("s")
+    return first.removesuffix("s") + space + rest

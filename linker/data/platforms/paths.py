@@ -1,0 +1,152 @@
+"""Paths into nested records, compiled to functions.
+
+`a.b` is the value of a key, `a[]` each item of a list, `a[0]` one of them, `a[type=link]` those items whose `type` is
+`link`. `a|b` is the first of two that has a value, `at://{a}/{b.c}` a text with values filled in, none if one
+is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+Getter = Callable[[Mapping[str, Any]], Any]
+
+_STEP = re.compile(r"([^\[\]]+)(?:\[(?:(\d+)|([^\[\]=]+)=([^\[\]]*))?\])?")
+_PLACE = re.compile(r"\{([^{}]+)\}")
+_Step = tuple[str, Callable[[Any], Iterator[Any]] | None]
+
+
+def getter(expression: str) -> Getter:
+    """Return a function that returns the first value of an expression in a record; None if it has none.
+
+    Missing keys, values of other types on the way, empty strings and nulls count as no value.
+
+    Raises:
+        ValueError: if the expression is malformed.
+    """
+    paths = [_template(path) if "{" in path else _first(_steps(path)) for path in expression.split("|")]
+    if len(paths) == 1:
+        return paths[0]
+
+    def first(record: Mapping[str, Any]) -> Any:
+        for path in paths:
+            if (value := path(record)) is not None:
+                return value
+        return None
+
+    return first
+
+
+def lister(expression: str) -> Callable[[Mapping[str, Any]], list[Any]]:
+    """Return a function that returns all values of an expression in a record, in order.
+
+    Raises:
+        ValueError: if the expression is malformed.
+    """
+    paths = [_steps(path) for path in expression.split("|")]
+    return lambda record: [value for steps in paths for value in _walk(record, steps, 0) if _is_filled(value)]
+
+
+def has_path(path: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Return a function that tells whether a record has a key at a path, whatever its value.
+
+    `path=value` must have this string as its value.
+    """
+    inside, equals, expected = path.partition("=") if "[" not in path else (path, "", "")
+    *above, last = inside.split(".")
+
+    def has(record: Mapping[str, Any]) -> bool:
+        value: Any = record
+        for key in above:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if not isinstance(value, Mapping) or last not in value:
+            return False
+        return not equals or value[last] == expected
+
+    return has
+
+
+def _steps(path: str) -> list[_Step]:
+    steps: list[_Step] = []
+    for piece in path.split("."):
+        match = _STEP.fullmatch(piece)
+        if match is None:
+            raise ValueError(f"{path!r} is not a path; write it like a.b, a[].b, a[0].b or a[type=link].b")
+        key, number, name, wanted = match.groups()
+        steps.append((key, _selector(number, name, wanted) if piece.endswith("]") else None))
+    return steps
+
+
+def _selector(number: str | None, name: str | None, wanted: str | None) -> Callable[[Any], Iterator[Any]]:
+    def select(items: Any) -> Iterator[Any]:
+        if not isinstance(items, list):
+            return iter(())
+        if number is not None:
+            return iter(items[int(number) : int(number) + 1])
+        if name is not None:
+            return (item for item in items if isinstance(item, Mapping) and item.get(name) == wanted)
+        return iter(items)
+
+    return select
+
+
+def _first(steps: list[_Step]) -> Getter:
+    if any(select for _, select in steps):
+        return lambda record: next(filter(_is_filled, _walk(record, steps, 0)), None)
+    keys = [key for key, _ in steps]
+    if len(keys) == 1:
+        (only,) = keys
+
+        def value_of(record: Mapping[str, Any]) -> Any:
+            value = record.get(only)
+            return value if _is_filled(value) else None
+
+        return value_of
+
+    def nested(record: Mapping[str, Any]) -> Any:
+        value: Any = record
+        for key in keys:
+            if not isinstance(value, Mapping):
+                return None
+            value = value.get(key)
+        return value if _is_filled(value) else None
+
+    return nested
+
+
+def _walk(value: Any, steps: list[_Step], at: int) -> Iterator[Any]:
+    if at == len(steps):
+        yield value
+        return
+    key, select = steps[at]
+    if not isinstance(value, Mapping) or key not in value:
+        return
+    if select is None:
+        yield from _walk(value[key], steps, at + 1)
+    else:
+        for item in select(value[key]):
+            yield from _walk(item, steps, at + 1)
+
+
+def _is_filled(value: Any) -> bool:
+    # `value == value` is false for NaN, how pandas and Excel write an empty cell.
+    return value is not None and value != "" and value == value
+
+
+def _template(template: str) -> Getter:
+    pieces = _PLACE.split(template)
+    places = [getter(path) for path in pieces[1::2]]
+    fixed = pieces[::2]
+
+    def fill(record: Mapping[str, Any]) -> str | None:
+        text = fixed[0]
+        for place, after in zip(places, fixed[1:]):
+            value = place(record)
+            if isinstance(value, bool) or not isinstance(value, (str, int)):
+                return None
+            text += f"{value}{after}"
+        return text
+
+    return fill

@@ -1,0 +1,247 @@
+"""Base class of the formats of posts: a table of paths, read by one loop."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
+
+from linker.config import Registrable
+from linker.data.html_text import anchors, text_of_html
+from linker.data.platforms.paths import Getter, getter, has_path, lister
+
+Record = Mapping[str, Any]
+Rule = Callable[[Record], "str | None"]
+Field = "str | Callable[[Record], Any]"
+
+#: Columns of posts that a table may fill, beside `id`, `text` and `created_at`.
+KEPT = (
+    *("lang", "author", "author_name", "reply_to", "quote_of", "repost_of", "thread"),
+    *("card_url", "card_title", "card_description", "url"),
+)
+#: Columns of linker itself, which are copied where a record has them, so that linked posts stay linked.
+OWN = ("article_id", "article_ids", "split")
+#: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
+AROUND = "^"
+
+
+class UnknownShapeError(ValueError):
+    """A record without the keys of its format."""
+
+
+class Platform(Registrable):
+    """A format of posts.
+
+    A subclass is a table: attributes with paths (see `linker.data.platforms.paths`), and nothing else.
+
+    Attributes:
+        title: name of the format in messages.
+        signs: paths, separated by spaces, that a record of this format has; one of several such texts is enough.
+        envelope: path of the object that all other paths start from, in records that have it.
+        posts: paths of the posts in a record with several; empty: the record is one post.
+        fields: our column → where its value is: an expression, or a function of the record.
+        links: where addresses are, in order; `card_url` is put before them.
+        left_out: rules, in order, that name a record which is not kept.
+        deletions: rules that return the id of a post, or the author of all posts, that a record deletes.
+    """
+
+    title: ClassVar[str] = ""
+    signs: ClassVar[tuple[str, ...]] = ()
+    envelope: ClassVar[str] = ""
+    posts: ClassVar[tuple[str, ...]] = ()
+    fields: ClassVar[Mapping[str, Any]] = {}
+    links: ClassVar[tuple[Any, ...]] = ()
+    left_out: ClassVar[tuple[Rule, ...]] = ()
+    deletions: ClassVar[tuple[Callable[[Record], Any], ...]] = ()
+
+    def __init__(self) -> None:
+        self._signs = [[has_path(path) for path in sign.split()] for sign in self.signs]
+        self._envelope = getter(self.envelope) if self.envelope else None
+        self._posts = [lister(path) for path in self.posts]
+        values = {name: _compiled(field) for name, field in self.fields.items()}
+        self._id, self._text = values.pop("id"), values.pop("text")
+        self._created_at = values.pop("created_at", None)
+        self._kept = [(name, values[name]) for name in KEPT if name in values]
+        self._links = [lister(field) if isinstance(field, str) else field for field in self.links]
+
+    def recognizes(self, record: Record) -> bool:
+        """Return whether a record has the signs of this format."""
+        inside = self.opened(record)
+        return any(all(has(inside) for has in sign) for sign in self._signs)
+
+    def opened(self, record: Record) -> Record:
+        """Return the object in the record's envelope, or the record itself."""
+        inside = self._envelope(record) if self._envelope else None
+        return inside if isinstance(inside, Mapping) else record
+
+    def posts_of(self, record: Record) -> list[Record]:
+        """Return the posts of a record, as records; usually the one record itself."""
+        inside = self.opened(record)
+        if not self._posts:
+            return [inside]
+        found = [post for posts in self._posts for post in posts(inside) if isinstance(post, Mapping)]
+        return found or [inside]
+
+    def deleted_by(self, record: Record) -> list[str]:
+        """Return the ids of posts, and authors, that a record deletes."""
+        inside = self.opened(record)
+        return [str(found) for rule in self.deletions if (found := rule(inside)) is not None]
+
+    def row(self, record: Record) -> dict[str, Any] | str:
+        """Return the columns of a post, with its author in the clear; or the name that the record is left out by.
+
+        Raises:
+            UnknownShapeError: if a record is neither.
+        """
+        for rule in self.left_out:
+            if (name := rule(record)) is not None:
+                return name
+        id_, text = self._id(record), self._text(record)
+        if id_ is None:
+            raise UnknownShapeError(
+                f"no {self.title} id ({_shown(self.fields['id'])}); keys: {_keys(record)}"
+            )
+        if isinstance(text, str):
+            text = text.replace("\x00", "").strip()
+        if not text and text != 0:
+            return "posts without text"
+        row: dict[str, Any] = {"id": id_, "text": text}
+        if self._created_at is not None:
+            row["created_at"] = self._created_at(record)
+        for name, value_of in self._kept:
+            value = value_of(record)
+            if isinstance(value, str):
+                row[name] = value
+            elif isinstance(value, int) and not isinstance(value, bool):
+                row[name] = str(value)
+        links = [row["card_url"]] if "card_url" in row else []
+        for urls_of in self._links:
+            links += [url for url in urls_of(record) if isinstance(url, str)]
+        if links:
+            row["links"] = list(dict.fromkeys(links))
+        row.update((name, record[name]) for name in OWN if name in record)
+        return row
+
+
+def hashed(author: str) -> str:
+    """Return 16 hexadecimal digits of the SHA-256 of an author: a pseudonym, the same in all files."""
+    return hashlib.sha256(author.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def only(path: str, *kept: str, other: str = "other records", **names: str) -> Rule:
+    """Return a rule that keeps records with one of some values, and names those with others.
+
+    Args:
+        path: where the value is.
+        *kept: the values to keep.
+        other: name of records with any value that is not in `names`.
+        **names: value → name; `.` and `-` in values are written `_`.
+    """
+    value_of = getter(path)
+
+    def rule(record: Record) -> str | None:
+        value = value_of(record)
+        if value in kept:
+            return None
+        if value is None:
+            raise UnknownShapeError(f"no {path}; keys: {_keys(record)}")
+        return names.get(str(value).replace(".", "_").replace("-", "_"), other)
+
+    return rule
+
+
+def without(path: str, name: str, *values: Any) -> Rule:
+    """Return a rule that leaves out records with one of these values, or, without values, with any that is not empty."""
+    value_of = getter(path)
+
+    def rule(record: Record) -> str | None:
+        value = value_of(record)
+        if values:
+            return (
+                name
+                if any(value is item or (value == item and value is not True) for item in values)
+                else None
+            )
+        return name if value else None
+
+    return rule
+
+
+def beginning(path: str, start: str, name: str) -> Rule:
+    """Return a rule that leaves out records with a text that begins with `start`."""
+    value_of = getter(path)
+    return lambda record: name if str(value_of(record) or "").startswith(start) else None
+
+
+def where(path: str, value: Any, found: str) -> Callable[[Record], Any]:
+    """Return a function that returns the value of `found` in records with a value at a path, else None."""
+    value_of, found_of = getter(path), getter(found)
+    return lambda record: found_of(record) if value_of(record) == value else None
+
+
+def under(prefix: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return fields, without templates, with all paths below another one."""
+    return {name: _below(prefix, field) for name, field in fields.items()}
+
+
+def html_text(path: str) -> Callable[[Record], Any]:
+    """Return a function that returns a text in HTML as plain text."""
+    return _on_text(path, text_of_html)
+
+
+def html_links(path: str) -> Callable[[Record], list[str]]:
+    """Return a function that returns the addresses of the links in HTML, without mentions and hashtags."""
+    value_of = getter(path)
+
+    def links(record: Record) -> list[str]:
+        value = value_of(record)
+        return anchors(value) if isinstance(value, str) else []
+
+    return links
+
+
+def unescaped(path: str) -> Callable[[Record], Any]:
+    """Return a function that returns a text with its HTML entities (`&amp;`) decoded."""
+    return _on_text(path, html.unescape)
+
+
+def joined(*paths: str, by: str = "\n\n") -> Callable[[Record], Any]:
+    """Return a function that joins the texts at some paths; all values of a path with lists."""
+    listers = [lister(path) for path in paths]
+
+    def join(record: Record) -> str | None:
+        texts = [text for values in listers for text in values(record) if isinstance(text, str)]
+        return by.join(texts) or None
+
+    return join
+
+
+def _on_text(path: str, change: Callable[[str], str]) -> Callable[[Record], Any]:
+    value_of = getter(path)
+
+    def changed(record: Record) -> Any:
+        value = value_of(record)
+        return change(value) if isinstance(value, str) else value
+
+    return changed
+
+
+def _below(prefix: str, field: Any) -> Any:
+    if isinstance(field, str):
+        return "|".join(f"{prefix}.{path}" for path in field.split("|"))
+    inside = getter(prefix)
+    return lambda record: field(found) if isinstance(found := inside(record), Mapping) else None
+
+
+def _compiled(field: Any) -> Getter:
+    return getter(field) if isinstance(field, str) else field
+
+
+def _shown(field: Any) -> str:
+    return field if isinstance(field, str) else "id"
+
+
+def _keys(record: Iterable[str]) -> str:
+    keys = list(record)
+    return ", ".join(keys[:8]) + (", …" if len(keys) > 8 else "") if keys else "none"
