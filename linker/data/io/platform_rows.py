@@ -11,6 +11,7 @@ from itertools import chain, islice
 from tempfile import TemporaryFile
 from typing import Any
 
+from linker.data.io.column_detection import sniffed_names
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import DateStyle
 from linker.data.io.json_tables import json_object
@@ -85,11 +86,13 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     Platforms never use an id again, so a deletion counts wherever it is. A digest takes about 100 bytes of memory.
     """
     found: set[bytes] = set()
+    if not isinstance(columns, PostColumns):
+        return found
     for path in paths:
         if path == STANDARD_INPUT or format_of_name(path) not in ("jsonl", "json", None):
             continue
         with BadLines("skip") as unused:
-            with open_table(SilentFile(path, unused), set()) as table:
+            with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:
                 name, table = recognized(table, columns)
                 platform = platform_named(name) if name else None
                 if platform is None or not platform.deletions:

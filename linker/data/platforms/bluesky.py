@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linker.data.platforms.platform import Platform, only, under, where, without
+from linker.data.platforms.platform import Platform, only, table, under, where, without
 
 _POST = "app.bsky.feed.post"
 _LEFT_OUT = {
@@ -37,13 +37,13 @@ class Jetstream(Platform):
 
     title = "Bluesky Jetstream"
     signs = ("did time_us kind",)
-    fields = {
-        "id": f"at://{{did}}/{_POST}/{{commit.rkey}}",
-        "url": "https://bsky.app/profile/{did}/post/{commit.rkey}",
-        "author": "did",
-        "created_at": "commit.record.createdAt|time_us",
+    fields = table(
+        id=f"at://{{did}}/{_POST}/{{commit.rkey}}",
+        url="https://bsky.app/profile/{did}/post/{commit.rkey}",
+        author="did",
+        created_at="commit.record.createdAt|time_us",
         **under("commit.record", _RECORD),
-    }
+    )
     links = (f"commit.record.{_FACETS}",)
     left_out = (
         only("kind", "commit", identity="identity events", account="account events", other="other events"),
@@ -64,13 +64,13 @@ class Jetstream2(Platform):
     title = "Bluesky Jetstream 2"
     signs = ("did seq collection", "did seq account", "did seq handle", "did seq $type")
     envelope = "payload"
-    fields = {
-        "id": f"at://{{did}}/{_POST}/{{rkey}}",
-        "url": "https://bsky.app/profile/{did}/post/{rkey}",
-        "author": "did",
-        "created_at": "record.createdAt|time",
+    fields = table(
+        id=f"at://{{did}}/{_POST}/{{rkey}}",
+        url="https://bsky.app/profile/{did}/post/{rkey}",
+        author="did",
+        created_at="record.createdAt|time",
         **under("record", _RECORD),
-    }
+    )
     links = (f"record.{_FACETS}",)
     left_out = (
         lambda record: None if "collection" in record else "account events",
@@ -90,16 +90,16 @@ class Api(Platform):
 
     title = "Bluesky API"
     signs = ("post.uri post.record", "uri cid author.did record")
-    fields = {
-        "id": "post.uri|uri",
-        "author": "post.author.did|author.did",
-        "author_name": "post.author.handle|author.handle",
-        "created_at": "post.record.createdAt|record.createdAt|post.indexedAt|indexedAt",
+    fields = table(
+        id="post.uri|uri",
+        author="post.author.did|author.did",
+        author_name="post.author.handle|author.handle",
+        created_at="post.record.createdAt|record.createdAt|post.indexedAt|indexedAt",
         **{
             name: "|".join(f"{at}.{path}" for at in ("post.record", "record") for path in paths.split("|"))
             for name, paths in _RECORD.items()
         },
-    }
+    )
     links = (f"post.record.{_FACETS}", f"record.{_FACETS}")
     left_out = (without("reason.$type", "reposts", "app.bsky.feed.defs#reasonRepost"),)
 
@@ -110,13 +110,13 @@ class Tap(Platform):
 
     title = "Bluesky Tap"
     signs = ("type record.did record.collection record.action", "type=identity identity.did")
-    fields = {
-        "id": f"at://{{record.did}}/{_POST}/{{record.rkey}}",
-        "url": "https://bsky.app/profile/{record.did}/post/{record.rkey}",
-        "author": "record.did",
-        "created_at": "record.record.createdAt",
+    fields = table(
+        id=f"at://{{record.did}}/{_POST}/{{record.rkey}}",
+        url="https://bsky.app/profile/{record.did}/post/{record.rkey}",
+        author="record.did",
+        created_at="record.record.createdAt",
         **under("record.record", _RECORD),
-    }
+    )
     links = (f"record.record.{_FACETS}",)
     left_out = (
         only("type", "record", identity="identity events", other="other events"),

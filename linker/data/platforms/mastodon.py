@@ -5,7 +5,7 @@ Sources: entities Status and PreviewCard of mastodon/documentation; datasources/
 
 from __future__ import annotations
 
-from linker.data.platforms.platform import Platform, html_links, html_text, only, without
+from linker.data.platforms.platform import Platform, html_links, html_text, only, table, without
 
 
 @Platform.register("mastodon")
@@ -18,20 +18,20 @@ class Mastodon(Platform):
         "content created_at reblog",
         "content created_at spoiler_text",
     )
-    fields = {
-        "id": "id",
-        "text": html_text("content"),
-        "created_at": "created_at",
-        "lang": "language",
-        "author": "account.acct|account.username",
-        "author_name": "account.display_name",
-        "reply_to": "in_reply_to_id",
-        "quote_of": "quote.quoted_status.id|quote.id|quote_id",
-        "url": "url|uri",
-        "card_url": "card.url",
-        "card_title": "card.title",
-        "card_description": "card.description",
-    }
+    fields = table(
+        id="id",
+        text=html_text("content"),
+        created_at="created_at",
+        lang="language",
+        author="account.acct|account.username",
+        author_name="account.display_name",
+        reply_to="in_reply_to_id",
+        quote_of="quote.quoted_status.id|quote.id|quote_id",
+        url="url|uri",
+        card_url="card.url",
+        card_title="card.title",
+        card_description="card.description",
+    )
     links = (html_links("content"),)
     left_out = (without("reblog", "reposts"),)
 
@@ -42,16 +42,16 @@ class Outbox(Platform):
 
     title = "Mastodon archive"
     signs = ("type=Create object.content actor", "type=Announce object actor")
-    fields = {
-        "id": "object.id",
-        "text": html_text("object.content"),
-        "created_at": "object.published|published",
-        "author": "actor",
-        "reply_to": "object.inReplyTo",
-        "quote_of": "object.quote|object.quoteUri",
-        "thread": "object.conversation",
-        "url": "object.url",
-    }
+    fields = table(
+        id="object.id",
+        text=html_text("object.content"),
+        created_at="object.published|published",
+        author="actor",
+        reply_to="object.inReplyTo",
+        quote_of="object.quote|object.quoteUri",
+        thread="object.conversation",
+        url="object.url",
+    )
     links = (html_links("object.content"),)
     left_out = (only("type", "Create", Announce="reposts", other="other activities"),)
 
@@ -62,14 +62,14 @@ class Gab(Platform):
 
     title = "Gab"
     signs = ("i c ca ul",)
-    fields = {
-        "id": "i",
-        "text": html_text("c"),
-        "created_at": "ca",
-        "author": "ai|account.acct",
-        "url": "ul",
-        "card_url": "card.url|link.url",
-        "card_title": "card.title|link.title",
-        "card_description": "card.description|link.description",
-    }
+    fields = table(
+        id="i",
+        text=html_text("c"),
+        created_at="ca",
+        author="ai|account.acct",
+        url="ul",
+        card_url="card.url|link.url",
+        card_title="card.title|link.title",
+        card_description="card.description|link.description",
+    )
     links = (html_links("c"),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from linker.config import Registrable
@@ -124,6 +125,11 @@ class Platform(Registrable):
         return row
 
 
+def table(**fields: Any) -> Mapping[str, Any]:
+    """Return the fields of a format: our column → an expression, or a function of the record."""
+    return MappingProxyType(fields)
+
+
 def hashed(author: str) -> str:
     """Return 16 hexadecimal digits of the SHA-256 of an author: a pseudonym, the same in all files."""
     return hashlib.sha256(author.encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -152,7 +158,7 @@ def only(path: str, *kept: str, other: str = "other records", **names: str) -> R
 
 
 def without(path: str, name: str, *values: Any) -> Rule:
-    """Return a rule that leaves out records with one of these values, or, without values, with any that is not empty."""
+    """Return a rule that leaves out records with one of these values; without values, with any that is not empty."""
     value_of = getter(path)
 
     def rule(record: Record) -> str | None:

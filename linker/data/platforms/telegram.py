@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from linker.data.platforms.paths import lister
-from linker.data.platforms.platform import Platform, Record, only
+from linker.data.platforms.platform import Platform, Record, only, table
 
 _ENTITIES = lister("text_entities[].text")
 
@@ -28,15 +28,15 @@ class Desktop(Platform):
 
     title = "Telegram Desktop"
     signs = ("type=message text date", "type=service date actor", "type date_unixtime text_entities")
-    fields = {
+    fields = table(
         # A number is unique in its chat only.
-        "id": "{^.id}/{id}|id",
-        "text": _text,
-        "created_at": "date_unixtime|date",
-        "author": "from_id|from",
-        "author_name": "from",
-        "reply_to": "{^.id}/{reply_to_message_id}|reply_to_message_id",
-    }
+        id="{^.id}/{id}|id",
+        text=_text,
+        created_at="date_unixtime|date",
+        author="from_id|from",
+        author_name="from",
+        reply_to="{^.id}/{reply_to_message_id}|reply_to_message_id",
+    )
     links = (
         "text_entities[type=text_link].href|text_entities[type=link].text",
         "text[type=text_link].href|text[type=link].text",
@@ -50,20 +50,20 @@ class Telethon(Platform):
 
     title = "Telegram (Telethon)"
     signs = ("id date message _chat", "id date message peer_id", "id date message fwd_from")
-    fields = {
-        "id": "{_chat.username}/{id}|{peer_id.channel_id}/{id}|{peer_id.chat_id}/{id}|id",
-        "text": "message",
-        "created_at": "date",
-        "author": "_sender.id|from_id.user_id|_sender.username|post_author",
-        "author_name": "_sender.username",
-        "reply_to": "{_chat.username}/{reply_to.reply_to_msg_id}|{peer_id.channel_id}/{reply_to.reply_to_msg_id}"
+    fields = table(
+        id="{_chat.username}/{id}|{peer_id.channel_id}/{id}|{peer_id.chat_id}/{id}|id",
+        text="message",
+        created_at="date",
+        author="_sender.id|from_id.user_id|_sender.username|post_author",
+        author_name="_sender.username",
+        reply_to="{_chat.username}/{reply_to.reply_to_msg_id}|{peer_id.channel_id}/{reply_to.reply_to_msg_id}"
         "|reply_to.reply_to_msg_id",
-        "thread": "{_chat.username}/{reply_to.reply_to_top_id}|{peer_id.channel_id}/{reply_to.reply_to_top_id}",
-        "url": "https://t.me/{_chat.username}/{id}",
-        "card_url": "media.webpage.url",
-        "card_title": "media.webpage.title",
-        "card_description": "media.webpage.description",
-    }
+        thread="{_chat.username}/{reply_to.reply_to_top_id}|{peer_id.channel_id}/{reply_to.reply_to_top_id}",
+        url="https://t.me/{_chat.username}/{id}",
+        card_url="media.webpage.url",
+        card_title="media.webpage.title",
+        card_description="media.webpage.description",
+    )
     links = ("entities[].url",)
 
 
@@ -73,14 +73,14 @@ class Minet(Platform):
 
     title = "Telegram (minet)"
     signs = ("link_to_message text datetime user",)
-    fields = {
-        "id": "link_to_message",
-        "text": "text",
-        "created_at": "datetime",
-        "author": "user",
-        "url": "link_to_message",
-        "card_url": "link",
-        "card_title": "link_title",
-        "card_description": "link_description",
-    }
+    fields = table(
+        id="link_to_message",
+        text="text",
+        created_at="datetime",
+        author="user",
+        url="link_to_message",
+        card_url="link",
+        card_title="link_title",
+        card_description="link_description",
+    )
     links = (lambda record: str(record.get("links") or "").split("|") if record.get("links") else [],)
