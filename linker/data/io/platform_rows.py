@@ -145,7 +145,7 @@ def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:
     if hide and "author" in row:
         row["author"] = hashed(row["author"])
         row.pop("author_name", None)
-    row["platform"] = name
+    row.setdefault("platform", name)  # a collector of several platforms names them itself
     return row
 
 

@@ -18,6 +18,11 @@ from typing_extensions import override
 
 from linker.common.errors import DataError, LinkerError
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
 # Read by pyarrow, which is a dependency.
 _OBJECT_STORES = ("s3", "gs")
@@ -209,7 +214,7 @@ def _reason(error: BaseException) -> str:
 STANDARD_INPUT = "-"
 _BUFFER = 1 << 18
 #: Errors of the decompressors for truncated and damaged files.
-DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17\x72\x45\x38\x50\x90)"),
@@ -263,10 +268,8 @@ def decompressor(stream: IO[bytes], packing: str) -> Any:
         return bz2.BZ2File(stream)
     if packing == "xz":
         return lzma.LZMAFile(stream)
-    import pyarrow
-
-    # pyarrow is a dependency and, unlike the package zstandard, detects truncated files.
-    return pyarrow.CompressedInputStream(stream, "zstd")
+    # The dumps of Reddit need the largest window; the default is 2^27 bytes.
+    return zstd.ZstdFile(stream, options={zstd.DecompressionParameter.window_log_max: 31})
 
 
 def shown_name(path: str) -> str:

@@ -36,7 +36,7 @@ class Jetstream(Platform):
     """Bluesky, events of Jetstream 1."""
 
     title = "Bluesky Jetstream"
-    signs = ("did time_us kind",)
+    signs = ("did + time_us + kind",)
     fields = table(
         id=f"at://{{did}}/{_POST}/{{commit.rkey}}",
         url="https://bsky.app/profile/{did}/post/{commit.rkey}",
@@ -62,7 +62,7 @@ class Jetstream2(Platform):
     """Bluesky, events of Jetstream 2."""
 
     title = "Bluesky Jetstream 2"
-    signs = ("did seq collection", "did seq account", "did seq handle", "did seq $type")
+    signs = ("did + seq + collection", "did + seq + account", "did + seq + handle", "did + seq + $type")
     envelope = "payload"
     fields = table(
         id=f"at://{{did}}/{_POST}/{{rkey}}",
@@ -89,7 +89,7 @@ class Api(Platform):
     """Bluesky, posts of the API (getPosts, searchPosts, feeds)."""
 
     title = "Bluesky API"
-    signs = ("post.uri post.record", "uri cid author.did record")
+    signs = ("post.uri + post.record", "uri + cid + author.did + record")
     fields = table(
         id="post.uri|uri",
         author="post.author.did|author.did",
@@ -109,7 +109,7 @@ class Tap(Platform):
     """Bluesky, records of Tap."""
 
     title = "Bluesky Tap"
-    signs = ("type record.did record.collection record.action", "type=identity identity.did")
+    signs = ("type + record.did + record.collection + record.action", "type=identity + identity.did")
     fields = table(
         id=f"at://{{record.did}}/{_POST}/{{record.rkey}}",
         url="https://bsky.app/profile/{record.did}/post/{record.rkey}",

@@ -8,15 +8,16 @@ from __future__ import annotations
 from linker.data.platforms.platform import Platform, html_links, html_text, only, table, without
 
 
+@Platform.register("truth_social")
 @Platform.register("mastodon")
 class Mastodon(Platform):
     """Mastodon and Truth Social, statuses of the API."""
 
     title = "Mastodon"
     signs = (
-        "content created_at in_reply_to_id",
-        "content created_at reblog",
-        "content created_at spoiler_text",
+        "content + created_at + in_reply_to_id",
+        "content + created_at + reblog",
+        "content + created_at + spoiler_text",
     )
     fields = table(
         id="id",
@@ -41,7 +42,7 @@ class Outbox(Platform):
     """Mastodon, an account's own archive (outbox.json)."""
 
     title = "Mastodon archive"
-    signs = ("type=Create object.content actor", "type=Announce object actor")
+    signs = ("type=Create + object.content + actor", "type=Announce + object + actor")
     fields = table(
         id="object.id",
         text=html_text("object.content"),
@@ -61,7 +62,7 @@ class Gab(Platform):
     """Gab, posts of its API."""
 
     title = "Gab"
-    signs = ("i c ca ul",)
+    signs = ("i + c + ca + ul",)
     fields = table(
         id="i",
         text=html_text("c"),

@@ -52,8 +52,11 @@ def lister(expression: str) -> Callable[[Mapping[str, Any]], list[Any]]:
 def has_path(path: str) -> Callable[[Mapping[str, Any]], bool]:
     """Return a function that tells whether a record has a key at a path, whatever its value.
 
-    `path=value` must have this string as its value.
+    `path=value` must have this string as its value; `!path` tells whether there is none.
     """
+    if path.startswith("!"):
+        has_it = has_path(path[1:])
+        return lambda record: not has_it(record)
     inside, equals, expected = path.partition("=") if "[" not in path else (path, "", "")
     *above, last = inside.split(".")
 
@@ -131,8 +134,8 @@ def _walk(value: Any, steps: list[_Step], at: int) -> Iterator[Any]:
 
 
 def _is_filled(value: Any) -> bool:
-    # `value == value` is false for NaN, how pandas and Excel write an empty cell.
-    return value is not None and value != "" and value == value
+    # NaN is how pandas writes an empty cell.
+    return value is not None and value != "" and not (type(value) is float and value != value)
 
 
 def _template(template: str) -> Getter:

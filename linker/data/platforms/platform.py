@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -14,7 +15,6 @@ from linker.data.platforms.paths import Getter, getter, has_path, lister
 
 Record = Mapping[str, Any]
 Rule = Callable[[Record], "str | None"]
-Field = "str | Callable[[Record], Any]"
 
 #: Columns of posts that a table may fill, beside `id`, `text` and `created_at`.
 KEPT = (
@@ -23,6 +23,7 @@ KEPT = (
 )
 #: Columns of linker itself, which are copied where a record has them, so that linked posts stay linked.
 OWN = ("article_id", "article_ids", "split")
+_BETWEEN = re.compile(r"[,|;\s]+(?=https?://)")
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
 
@@ -38,7 +39,8 @@ class Platform(Registrable):
 
     Attributes:
         title: name of the format in messages.
-        signs: paths, separated by spaces, that a record of this format has; one of several such texts is enough.
+        signs: paths joined by ` + ` that a record of this format has (`!path`: has not); one of several such texts is
+            enough.
         envelope: path of the object that all other paths start from, in records that have it.
         posts: paths of the posts in a record with several; empty: the record is one post.
         fields: our column → where its value is: an expression, or a function of the record.
@@ -57,7 +59,7 @@ class Platform(Registrable):
     deletions: ClassVar[tuple[Callable[[Record], Any], ...]] = ()
 
     def __init__(self) -> None:
-        self._signs = [[has_path(path) for path in sign.split()] for sign in self.signs]
+        self._signs = [[has_path(path) for path in sign.split(" + ")] for sign in self.signs]
         self._envelope = getter(self.envelope) if self.envelope else None
         self._posts = [lister(path) for path in self.posts]
         values = {name: _compiled(field) for name, field in self.fields.items()}
@@ -207,9 +209,38 @@ def html_links(path: str) -> Callable[[Record], list[str]]:
     return links
 
 
-def unescaped(path: str) -> Callable[[Record], Any]:
+def unescaped(field: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
     """Return a function that returns a text with its HTML entities (`&amp;`) decoded."""
-    return _on_text(path, html.unescape)
+    return _on_text(field, html.unescape)
+
+
+def first(*fields: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
+    """Return a function that returns the value of the first field that has one."""
+    found = [_compiled(field) for field in fields]
+    return lambda record: next((value for of in found if (value := of(record)) is not None), None)
+
+
+def other_than(path: str, *values: Any) -> Callable[[Record], Any]:
+    """Return a function that returns the value at a path unless it is one of some placeholders."""
+    value_of = getter(path)
+    return lambda record: None if (value := value_of(record)) in values else value
+
+
+def each(path: str, *keys: str) -> Callable[[Record], list[Any]]:
+    """Return a function that returns one value of each object at a path: that of the first key that it has."""
+    objects_of, value_of = lister(path), getter("|".join(keys))
+    return lambda record: [value_of(found) for found in objects_of(record) if isinstance(found, Mapping)]
+
+
+def separated(*paths: str) -> Callable[[Record], list[str]]:
+    """Return a function that returns the addresses in cells with several, separated by commas, bars or spaces."""
+    listers = [lister(path) for path in paths]
+
+    def addresses(record: Record) -> list[str]:
+        cells = [cell for values in listers for cell in values(record) if isinstance(cell, str)]
+        return [address for cell in cells for address in _BETWEEN.split(cell.strip()) if "://" in address]
+
+    return addresses
 
 
 def joined(*paths: str, by: str = "\n\n") -> Callable[[Record], Any]:
@@ -223,8 +254,8 @@ def joined(*paths: str, by: str = "\n\n") -> Callable[[Record], Any]:
     return join
 
 
-def _on_text(path: str, change: Callable[[str], str]) -> Callable[[Record], Any]:
-    value_of = getter(path)
+def _on_text(field: str | Callable[[Record], Any], change: Callable[[str], str]) -> Callable[[Record], Any]:
+    value_of = _compiled(field)
 
     def changed(record: Record) -> Any:
         value = value_of(record)

@@ -27,7 +27,11 @@ class Desktop(Platform):
     """Telegram Desktop, result.json: one chat or all."""
 
     title = "Telegram Desktop"
-    signs = ("type=message text date", "type=service date actor", "type date_unixtime text_entities")
+    signs = (
+        "type=message + text + date",
+        "type=service + date + actor",
+        "type + date_unixtime + text_entities",
+    )
     fields = table(
         # A number is unique in its chat only.
         id="{^.id}/{id}|id",
@@ -49,7 +53,7 @@ class Telethon(Platform):
     """Telegram, messages of Telethon (4CAT and others), one a line."""
 
     title = "Telegram (Telethon)"
-    signs = ("id date message _chat", "id date message peer_id", "id date message fwd_from")
+    signs = ("id + date + message + _chat", "id + date + message + peer_id", "id + date + message + fwd_from")
     fields = table(
         id="{_chat.username}/{id}|{peer_id.channel_id}/{id}|{peer_id.chat_id}/{id}|id",
         text="message",
@@ -72,7 +76,7 @@ class Minet(Platform):
     """Telegram, channel messages of minet, CSV."""
 
     title = "Telegram (minet)"
-    signs = ("link_to_message text datetime user",)
+    signs = ("link_to_message + text + datetime + user",)
     fields = table(
         id="link_to_message",
         text="text",

@@ -1,0 +1,55 @@
+"""snscrape: what is left of its collections of X and Telegram.
+
+Source: modules/twitter.py and telegram.py of JustAnotherArchivist/snscrape.
+"""
+
+from __future__ import annotations
+
+from linker.data.platforms.platform import Platform, table, without
+
+
+@Platform.register("snscrape")
+class Tweets(Platform):
+    """X, tweets of snscrape."""
+
+    title = "snscrape (X)"
+    signs = (
+        "_type=snscrape.modules.twitter.Tweet",
+        "id + date + rawContent",
+        "id + date + content + conversationId",
+    )
+    fields = table(
+        id="id",
+        text="rawContent|content",
+        created_at="date",
+        lang="lang",
+        author="user.id|user.username",
+        author_name="user.username",
+        reply_to="inReplyToTweetId",
+        quote_of="quotedTweet.id",
+        thread="conversationId",
+        url="https://x.com/i/status/{id}",
+        card_url="card.url",
+        card_title="card.title",
+        card_description="card.description",
+    )
+    links = ("links[].url", "outlinks[]")
+    left_out = (without("retweetedTweet", "reposts"),)
+
+
+@Platform.register("snscrape_telegram")
+class Telegram(Platform):
+    """Telegram, messages of snscrape."""
+
+    title = "snscrape (Telegram)"
+    signs = ("_type=snscrape.modules.telegram.TelegramPost", "url + date + content + outlinks + linkPreview")
+    fields = table(
+        id="url",
+        text="content",
+        created_at="date",
+        url="url",
+        card_url="linkPreview.href",
+        card_title="linkPreview.title",
+        card_description="linkPreview.description",
+    )
+    links = ("outlinks[]",)

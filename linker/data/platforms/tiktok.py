@@ -1,0 +1,67 @@
+"""TikTok: videos and comments, as Zeeschuimer saves them and of the Research API."""
+
+from __future__ import annotations
+
+from linker.data.platforms.platform import Platform, other_than, table
+
+
+@Platform.register("tiktok")
+class Videos(Platform):
+    """TikTok, descriptions of videos (Zeeschuimer, 4CAT)."""
+
+    title = "TikTok"
+    signs = ("id + desc + createTime",)
+    envelope = "data"
+    fields = table(
+        id="id",
+        text="desc",
+        created_at="createTime",
+        lang="textLanguage",
+        author="author.id|author.uniqueId|authorId|author",
+        author_name="author.uniqueId|author",
+    )
+
+
+@Platform.register("tiktok_comments")
+class Comments(Platform):
+    """TikTok, comments (Zeeschuimer, 4CAT)."""
+
+    title = "TikTok comments"
+    signs = ("cid + text + aweme_id",)
+    envelope = "data"
+    fields = table(
+        id="cid",
+        text="text",
+        created_at="create_time",
+        lang="comment_language",
+        author="user.uid|user.unique_id",
+        author_name="user.unique_id",
+        reply_to=other_than("reply_id", "0", 0),
+        thread="aweme_id",
+    )
+
+
+@Platform.register("tiktok_research")
+class Research(Platform):
+    """TikTok, videos of the Research API."""
+
+    title = "TikTok (Research API)"
+    signs = ("id + video_description + create_time",)
+    fields = table(
+        id="id",
+        text="video_description|voice_to_text",
+        created_at="create_time",
+        author="username",
+        author_name="username",
+    )
+
+
+@Platform.register("tiktok_research_comments")
+class ResearchComments(Platform):
+    """TikTok, comments of the Research API."""
+
+    title = "TikTok comments (Research API)"
+    signs = ("id + video_id + text + parent_comment_id + create_time",)
+    fields = table(
+        id="id", text="text", created_at="create_time", reply_to="parent_comment_id", thread="video_id"
+    )

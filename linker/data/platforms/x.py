@@ -1,0 +1,139 @@
+"""X (Twitter): API 2 and 1.1, a person's archive, and the GraphQL of the web page.
+
+Sources: expansions.py of DocNow/twarc; datasources/twitter-import of 4CAT.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from linker.data.platforms.paths import getter, lister
+from linker.data.platforms.platform import (
+    Platform,
+    Record,
+    beginning,
+    each,
+    table,
+    unescaped,
+    without,
+)
+
+_URL = "https://x.com/i/status/"
+_URLS = lister("entities.urls[]|note_tweet.entities.urls[]")
+
+
+def _card(*keys: str) -> Any:
+    """A value of the first link that has a title."""
+
+    def value_of(record: Record) -> Any:
+        for url in _URLS(record):
+            if isinstance(url, dict) and url.get("title"):
+                return next((url[key] for key in keys if url.get(key)), None)
+        return None
+
+    return value_of
+
+
+@Platform.register("x")
+class V2(Platform):
+    """X, API 2: pages, streams and flattened lines."""
+
+    title = "X (API 2)"
+    signs = (
+        "id + text + edit_history_tweet_ids",
+        "id + text + author_id + conversation_id",
+        "id + text + author_id + referenced_tweets",
+        "id + text + author_id + public_metrics",
+    )
+    envelope = "data"
+    fields = table(
+        id="id",
+        text=unescaped("note_tweet.text|text"),
+        created_at="created_at",
+        lang="lang",
+        author="author_id",
+        author_name="author.username",
+        reply_to="referenced_tweets[type=replied_to].id",
+        quote_of="referenced_tweets[type=quoted].id",
+        thread="conversation_id",
+        url=f"{_URL}{{id}}",
+        card_url=_card("unwound_url", "expanded_url", "url"),
+        card_title=_card("title"),
+        card_description=_card("description"),
+    )
+    links = (each("entities.urls[]|note_tweet.entities.urls[]", "unwound_url", "expanded_url"),)
+    left_out = (without("referenced_tweets[type=retweeted].id", "reposts"),)
+
+
+@Platform.register("x_1")
+class V1(Platform):
+    """X, API 1.1: tweets and streams."""
+
+    title = "X (API 1.1)"
+    signs = (
+        "id_str + full_text",
+        "id_str + text + user",
+        "id_str + text + entities",
+        "delete.status.id_str",
+    )
+    fields = table(
+        id="id_str",
+        text=unescaped("extended_tweet.full_text|full_text|text"),
+        created_at="created_at",
+        lang="lang",
+        author="user.id_str|user.id|user.screen_name",
+        author_name="user.screen_name",
+        reply_to="in_reply_to_status_id_str",
+        quote_of="quoted_status_id_str|quoted_status.id_str",
+        url=f"{_URL}{{id_str}}",
+    )
+    links = (each("extended_tweet.entities.urls[]|entities.urls[]", "unwound.url", "expanded_url"),)
+    left_out = (
+        without("delete", "deletions"),
+        *(
+            without(name, "notices")
+            for name in ("limit", "scrub_geo", "status_withheld", "user_withheld", "warning")
+        ),
+        without("retweeted_status", "reposts"),
+    )
+    deletions = (getter("delete.status.id_str"),)
+
+
+@Platform.register("twitter_archive")
+class Archive(Platform):
+    """X, a person's own archive (data/tweets.js)."""
+
+    title = "Twitter archive"
+    signs = ("tweet.id_str + tweet.full_text",)
+    envelope = "tweet"
+    fields = V1.fields
+    links = V1.links
+    left_out = (beginning("full_text", "RT @", "reposts"),)
+
+
+@Platform.register("x_graphql")
+class GraphQL(Platform):
+    """X, GraphQL of the web page, as Zeeschuimer and 4CAT save it."""
+
+    title = "X (GraphQL)"
+    signs = ("rest_id + legacy.full_text", "__typename=TweetTombstone")
+    envelope = "data.tweet|tweet|data"
+    fields = table(
+        id="rest_id",
+        text=unescaped("note_tweet.note_tweet_results.result.text|legacy.full_text"),
+        created_at="legacy.created_at",
+        lang="legacy.lang",
+        author="core.user_results.result.rest_id|core.user_results.result.core.screen_name",
+        author_name="core.user_results.result.core.screen_name|core.user_results.result.legacy.screen_name",
+        reply_to="legacy.in_reply_to_status_id_str",
+        quote_of="legacy.quoted_status_id_str|quoted_status_result.result.rest_id|quoted_status_result.result.tweet.rest_id",
+        thread="legacy.conversation_id_str",
+        url=f"{_URL}{{rest_id}}",
+        card_title="card.legacy.binding_values[key=title].value.string_value",
+        card_description="card.legacy.binding_values[key=description].value.string_value",
+    )
+    links = ("legacy.entities.urls[].expanded_url",)
+    left_out = (
+        without("__typename", "tombstones", "TweetTombstone"),
+        without("legacy.retweeted_status_result", "reposts"),
+    )
