@@ -26,6 +26,8 @@ def unguarded(text: str) -> str:
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
+# Columns of the YouTube Data Tools, which write `\"` in place of `""`.
+_ESCAPED = ("isReplyTo", "authorName")
 _QUOTED = re.compile(r'"[^"]*"')
 Record = tuple[int, list[str], str]
 
@@ -60,7 +62,8 @@ def csv_table(file: InputFile, lines: Iterator[Line]) -> Table:
             yield line.text + "\n"
             line = next(lines, None)
 
-    reader = csv.reader(recorded(), delimiter=delimiter, strict=True)
+    escape = "\\" if all(name in first.text for name in _ESCAPED) else None
+    reader = csv.reader(recorded(), delimiter=delimiter, escapechar=escape, strict=True)
     try:
         columns = checked_header(next(reader), file)
     except csv.Error as error:

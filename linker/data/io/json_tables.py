@@ -91,6 +91,8 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
 #: Objects around a list of objects with one list of posts each: the chats of Telegram Desktop.
 NESTED = frozenset(("chats", "left_chats"))
+# An object in which API responses have their list.
+_DATA = "data"
 _CHUNK = 1 << 18
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Characters that may continue a number or word at the end of the text read so far.
@@ -145,8 +147,10 @@ def is_page(line: bytes, whole: bool, is_known: Callable[[str], bool]) -> bool:
             value = json_object(line.decode("utf-8", "surrogateescape"))
         except LineError:
             return False
-        known = any(not isinstance(item, list) and is_known(key) for key, item in value.items())
-        return not known and len(lists_of_objects(value)) == 1
+        inside = value.get(_DATA)
+        values = value | inside if isinstance(inside, dict) else value
+        known = any(not isinstance(item, list) and is_known(key) for key, item in values.items())
+        return not known and len(lists_of_objects(values)) == 1
     text, decoder = line.decode("utf-8", "replace"), json.JSONDecoder()
     position = text.index("{") + 1
     try:  # key after key, up to the list
@@ -302,6 +306,9 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
         keys.append(key)
         text.take(":")
         opening = text.skip_to()
+        if key == _DATA and opening == "{":
+            yield from _only_list(text, file, number, keys)
+            continue
         if key in NESTED and opening == "{":
             yield from _nested(text, file, file.lines, keys)
             continue
@@ -313,8 +320,10 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
         first = len(found) == 0
         rows = _list_in_object(text, file, number, around)
         if key in BESIDE:
+            before = file.lines
             for _ in rows:
-                file.lines -= 1
+                pass
+            file.lines = before
             continue
         row = next(rows, None)
         if row is None:

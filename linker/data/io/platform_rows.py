@@ -22,7 +22,7 @@ from linker.data.io.tables import format_of_name, open_table
 from linker.data.platforms.platform import AROUND, Platform, UnknownShapeError, hashed
 from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platform_named, platform_of
 
-_UNITS = {"json": "items", "parquet": "rows", "xlsx": "rows"}
+_UNITS = {"jsonl": "line", "json": "item"}
 #: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
@@ -63,7 +63,9 @@ def post_rows(
     assert isinstance(flat, PostColumns)
     flat.plain = True
     with _replayed(file, table.rows, platform, deleted) as rows:
+        records = 0
         for row in rows:
+            records += 1
             record = row.values if row.around is None else {**row.values, AROUND: row.around}
             for post in platform.posts_of(record):
                 try:
@@ -77,7 +79,9 @@ def post_rows(
                     file.left_out["deleted posts"] += 1
                 else:
                     yield flat, row._replace(values=_finished(found, name, columns.authors == "hashed"))
-    file.notes = _report(file, platform, table, dates)
+    # Lines of JSON include those that are no records; those of CSV may be in the middle of one.
+    count = _counted(file.lines if table.format in _UNITS else records, _UNITS.get(table.format, "row"))
+    file.notes = _report(file, platform, count, dates)
 
 
 def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
@@ -149,20 +153,22 @@ def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:
     return row
 
 
-def _report(file: InputFile, platform: Platform, table: Table, dates: DateStyle) -> list[str]:
+def _report(file: InputFile, platform: Platform, records: str, dates: DateStyle) -> list[str]:
     """One line with the numbers of posts, records, and records left out by name."""
-    many = _UNITS.get(table.format, "lines")
     left_out = ", ".join(
         f"{count:,} {_singular(name) if count == 1 else name}" for name, count in file.left_out.most_common()
     )
-    posts = f"{file.posts:,} post{'' if file.posts == 1 else 's'}"
-    line = f"read as {platform.title}: {posts} of {file.lines:,} {many}"
+    line = f"read as {platform.title}: {_counted(file.posts, 'post')} of {records}"
     notes = [f"{line}; {left_out} left out" if left_out else line]
     return notes + ([dates.note("the dates")] if dates.left_out else [])
 
 
+def _counted(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
 def _singular(name: str) -> str:
     first, space, rest = name.partition(" ")
-    if rest and first != "posts":
+    if rest and first not in ("posts", "records"):
         return first + space + rest.removesuffix("s")
     return first.removesuffix("s") + space + rest

@@ -71,7 +71,9 @@ class Platform(Registrable):
     def recognizes(self, record: Record) -> bool:
         """Return whether a record has the signs of this format."""
         inside = self.opened(record)
-        return any(all(has(inside) for has in sign) for sign in self._signs)
+        if any(all(has(inside) for has in sign) for sign in self._signs):
+            return True
+        return inside is not record and any(all(has(record) for has in sign) for sign in self._signs)
 
     def opened(self, record: Record) -> Record:
         """Return the object in the record's envelope, or the record itself."""

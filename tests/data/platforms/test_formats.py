@@ -9,10 +9,13 @@ import pytest
 
 from linker.data import Post, PostColumns, read_posts
 from linker.data.platforms.platform import Platform, hashed
+from tests.data.platforms.records import CASES, Case
 
-from .records import CASES, Case
-
-EVERY = [pytest.param(name, case, id=f"{name}-{i}") for name, cases in CASES.items() for i, case in enumerate(cases)]
+EVERY = [
+    pytest.param(name, case, id=f"{name}-{i}")
+    for name, cases in CASES.items()
+    for i, case in enumerate(cases)
+]
 ALIASES = {"truth_social": "mastodon"}
 
 
@@ -22,7 +25,9 @@ def flat(post: Post) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "case"), EVERY)
-def test_recognized_and_read(name: str, case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_recognized_and_read(
+    name: str, case: Case, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / case.name
     path.write_text(case.content, encoding="utf-8")
     found = [flat(post) for post in read_posts(str(path), PostColumns(authors="plain"))]
