@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -25,24 +25,36 @@ if TYPE_CHECKING:
 PACKAGES = "LINKER_PACKAGES"
 
 
-def post_columns(given: list[str] | None) -> PostColumns:
-    """Parse `--column` options: `text=body`; `id=` for no id column.
+def post_columns(
+    given: list[str] | None, format_: str | None = None, authors: Literal["hashed", "plain"] = "hashed"
+) -> PostColumns:
+    """Return how posts are read, by the options `--column`, `--posts-format` and `--authors`.
+
+    Args:
+        given: columns, like `text=body`; `id=` for no id column.
+        format_: name of a platform's format; None: recognize it.
+        authors: whether a platform's authors are hashed.
 
     Raises:
-        LinkerError: if an option has another form.
+        LinkerError: if an option has another form, or the format is unknown or has columns of its own.
         ConfigError: if linker has no such column.
     """
     from linker.config import build
     from linker.data.io.columns import PostColumns
+    from linker.data.platforms.sniffing import check_format
 
+    if format_ is not None:
+        check_format(format_)
     names: dict[str, list[str]] = {}
     for text in given or []:
         ours, equals, theirs = text.partition("=")
         if not equals or not ours:
             raise LinkerError(f"--column {text}: expected OURS=THEIRS, such as text=body")
         names.setdefault(ours, []).extend([theirs] if theirs else [])
-    config = {ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()}
-    return build(PostColumns, config)
+    config: dict[str, Any] = {
+        ours: theirs[0] if len(theirs) == 1 else theirs or None for ours, theirs in names.items()
+    }
+    return build(PostColumns, {**config, "format": format_, "authors": authors})
 
 
 def check_files(
@@ -179,6 +191,24 @@ PostColumnNames = Annotated[
         "--column",
         metavar="KEY=COL",
         help="Name a column of the posts, such as text=body; repeatable.",
+        show_default=False,
+    ),
+]
+PostsFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--posts-format",
+        metavar="NAME",
+        help="Format of the posts, such as mastodon (list: linker components Platform).",
+        show_default="recognized",
+    ),
+]
+Authors = Annotated[
+    Literal["hashed", "plain"],
+    typer.Option(
+        "--authors",
+        metavar="HOW",
+        help="Authors of a platform's posts: hashed (default) or plain.",
         show_default=False,
     ),
 ]

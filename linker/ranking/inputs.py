@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,9 +18,10 @@ from linker.data.io.column_detection import columns_of
 from linker.data.io.columns import ArticleColumns, PostColumns
 from linker.data.io.line_errors import LineError
 from linker.data.io.paths import check_inputs
-from linker.data.io.records import article_from_row, post_from_row, read_posts
+from linker.data.io.records import article_from_row, post_from_row, posts_of_records, read_posts
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT
+from linker.data.platforms.sniffing import BY_COLUMNS, check_format
 from linker.data.types import Article, Post
 from linker.ranking.data_frames import ArrowStream, Frame, frame_of, row_of, series_of
 
@@ -32,16 +34,20 @@ _SHOWN_FAULTS = 5
 _EXPECTED = "give the path of a file, a list of texts, dicts or linker.Post objects, or a data frame"
 
 
-def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list[Post]:
+def as_posts(
+    given: AnyPosts | Frame, columns: AnyColumns | None = None, format: str | None = None
+) -> list[Post]:
     """Return posts from anything that `Ranker.rank` accepts.
 
     Args:
         given: the path of a file; a list or any other iterable of texts, Posts and dicts, or of nothing but Path
             objects; one Post or dict; a data frame, or a Series of texts, of pandas, polars or PyArrow.
         columns: our names → those of the columns or keys, such as `{"text": "body"}`.
+        format: name of a platform's format, such as `mastodon`; None: files and dicts are recognized.
 
     Returns:
-        The posts in order; those of a data frame are its rows, one for one.
+        The posts in order; those of a data frame are its rows, one for one. Of a platform's records, those that are
+        posts.
 
     Raises:
         DataError: a file cannot be read; something of another type; posts without a text; two with the same id; or
@@ -52,11 +58,19 @@ def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list
         if len({post.id for post in posts}) == len(posts):
             return posts
     known = post_columns(columns)
+    if format is not None:
+        check_format(format)
+        known = copy(known)
+        known.format = format
     if isinstance(given, Path):
         return read_posts(str(given), known)
     if isinstance(given, str):
         return _in_file(given, known)
     if (frame := given if isinstance(given, Frame) else frame_of(given)) is not None:
+        if known.format not in (None, BY_COLUMNS):
+            raise DataError(
+                f"format {known.format}: not for {frame.kind}, whose rows are posts one for one; give a file or dicts"
+            )
         return _of_frame(frame, known)
     items = _post_items(given, known)
     paths = [str(item) for _, item in items if isinstance(item, Path)]
@@ -64,6 +78,13 @@ def as_posts(given: AnyPosts | Frame, columns: AnyColumns | None = None) -> list
         return read_posts(paths, known)
     _check_texts([item for _, item in items])
     rows = [row_of(item) for _, item in items]
+    if (
+        rows
+        and not any(isinstance(item, Post) or row is None for row, (_, item) in zip(rows, items))
+        and (found := posts_of_records("posts", [dict(row) for row in rows if row is not None], known))
+        is not None
+    ):
+        return found
     if known_rows := [row for row in rows if row is not None]:
         known, _ = _found("posts", known_rows, known, check=len(known_rows) == len(rows))
     return _checked([(f"post {where}", item, where) for where, item in items], known)

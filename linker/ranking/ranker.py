@@ -60,6 +60,7 @@ class Ranker:
         copies: bool = False,
         ignore_dates: bool = False,
         columns: AnyColumns | None = None,
+        format: str | None = None,
     ) -> Ranking:
         """Rank posts, best first; equal scores in descending order of ids, as is usual in retrieval.
 
@@ -89,6 +90,8 @@ class Ranker:
             ignore_dates: score by text alone; else models with a profile of elapsed time, such as `best`, also consider
                 the time between article and post where both are known.
             columns: names of the columns or keys that contain the posts, such as `{"text": "body"}`.
+            format: format of a platform's posts, such as `mastodon` (list: `linker components Platform`); `columns`:
+                read by the names of columns only; None: recognize it.
 
         Returns:
             A sequence of RankedPost, shown as a table in notebooks.
@@ -103,7 +106,7 @@ class Ranker:
         )  # fmt: skip
         frame = frame_of(posts)
         articles = as_articles(article)
-        candidates = as_posts(posts if frame is None else frame, columns)
+        candidates = as_posts(posts if frame is None else frame, columns, format)
         return self.answer(articles, candidates, request, frame)
 
     def answer(

@@ -9,7 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from linker.cli.articles import Articles, Force, load_and_report
-from linker.cli.options import ErrorsDir, ModelName, OnError, Packages, PostColumnNames, include_packages
+from linker.cli.options import (
+    Authors,
+    ErrorsDir,
+    ModelName,
+    OnError,
+    Packages,
+    PostColumnNames,
+    PostsFormat,
+    include_packages,
+)
 from linker.cli.status import say
 from linker.common.errors import Faults, LinkerError
 from linker.models.pretrained import BEST
@@ -53,6 +62,8 @@ def start(
         int, typer.Option("--seed", help="Random seed of samples and of the order of tied posts.", min=0)
     ] = 13,
     column: PostColumnNames = None,
+    posts_format: PostsFormat = None,
+    authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
@@ -70,7 +81,7 @@ def start(
     check_new(folder)
     faults = Faults()
     check_files(article, posts, None, faults)
-    columns = post_columns(column)
+    columns = post_columns(column, posts_format, authors)
     resolve_model(model or BEST)
     ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
     text = _guidelines(guidelines)

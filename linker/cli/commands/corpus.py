@@ -12,6 +12,7 @@ from linker.cli import status
 from linker.cli.articles import Articles, Force, load_and_report
 from linker.cli.options import (
     Address,
+    Authors,
     CorpusFolder,
     CorpusModel,
     EngineName,
@@ -20,6 +21,7 @@ from linker.cli.options import (
     Packages,
     PassagesOption,
     PostColumnNames,
+    PostsFormat,
     check_files,
     engine_of,
     include_packages,
@@ -62,6 +64,8 @@ def build(
     out: Annotated[Path, typer.Option("--out", help="Folder that the corpus is written to.")],
     model: ModelOrBest = BEST,
     column: PostColumnNames = None,
+    posts_format: PostsFormat = None,
+    authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     engine: EngineName = "local",
@@ -74,7 +78,9 @@ def build(
     include_packages(include_package)
     where = engine_of(engine, address)
     with naming_columns():
-        added = build_corpus(out, posts, model, post_columns(column), on_error, str(errors_dir), where)
+        added = build_corpus(
+            out, posts, model, post_columns(column, posts_format, authors), on_error, str(errors_dir), where
+        )
     _report(out, added)
 
 
@@ -84,6 +90,8 @@ def add(
     posts: Posts,
     model: CorpusModel = None,
     column: PostColumnNames = None,
+    posts_format: PostsFormat = None,
+    authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     engine: EngineName = "local",
@@ -96,7 +104,15 @@ def add(
     include_packages(include_package)
     where = engine_of(engine, address)
     with naming_columns():
-        added = add_to_corpus(corpus, posts, model, post_columns(column), on_error, str(errors_dir), where)
+        added = add_to_corpus(
+            corpus,
+            posts,
+            model,
+            post_columns(column, posts_format, authors),
+            on_error,
+            str(errors_dir),
+            where,
+        )
     _report(corpus, added)
 
 

@@ -11,10 +11,12 @@ from typing import Annotated
 import typer
 
 from linker.cli.options import (
+    Authors,
     ErrorsDir,
     OnError,
     Packages,
     PostColumnNames,
+    PostsFormat,
     include_packages,
     naming_columns,
     post_columns,
@@ -63,6 +65,8 @@ def serve(
         ),
     ] = None,
     column: PostColumnNames = None,
+    posts_format: PostsFormat = None,
+    authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
@@ -83,7 +87,7 @@ def serve(
         raise LinkerError("same session given twice; give each once")
     if model is not None:
         resolve_model(model)
-    columns = post_columns(column)
+    columns = post_columns(column, posts_format, authors)
     listener = server.bind(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = server.validate_token(token, server.is_loopback(listener))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from linker.cli.options import ModelOrBest, Packages, PostColumnNames, include_packages
+from linker.cli.options import Authors, ModelOrBest, Packages, PostColumnNames, PostsFormat, include_packages
 from linker.models.pretrained import BEST
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def simulate(
         typer.Option("--workers", min=1, help="Number of processes.", show_default="number of cores"),
     ] = None,
     column: PostColumnNames = None,
+    posts_format: PostsFormat = None,
+    authors: Authors = "hashed",
     include_package: Packages = None,
 ) -> None:
     """Simulate labeling posts whose labels are known: the labels needed, the recall, and where rules stop."""
@@ -131,7 +133,7 @@ def simulate(
         recall,
         growth,
     )
-    columns, found = post_columns(column), resolve_model(model)
+    columns, found = post_columns(column, posts_format, authors), resolve_model(model)
     if out is not None:
         check_outputs(out, [articles, *posts])
     with naming_columns():

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from tempfile import TemporaryFile
 from typing import Any
 
+from linker.common.errors import DataError
 from linker.data.io.column_detection import sniffed_names
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import DateStyle
@@ -32,10 +33,18 @@ def recognized(table: Table, columns: Columns) -> tuple[str | None, Table]:
     """Return the name of the platform whose records a table has, and the table with all its rows.
 
     Only posts are recognized, and only where the user named no columns. `format` of the columns forces the answer.
+
+    Raises:
+        DataError: if the user named columns and a format.
     """
     if not isinstance(columns, PostColumns) or columns.format == BY_COLUMNS or table.format == "txt":
         return None, table
     if columns.format is not None:
+        if not columns.are_default:
+            raise DataError(
+                f"format {columns.format}: has columns of its own; leave out the names of columns (--column), or read "
+                f"by them alone: --posts-format {BY_COLUMNS}"
+            )
         return columns.format, table
     if not columns.are_default:
         return None, table
@@ -98,11 +107,10 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
         with BadLines("skip") as unused:
             with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:
                 name, table = recognized(table, columns)
-                platform = platform_named(name) if name else None
-                if platform is None or not platform.deletions:
+                if name is None or not (platform := platform_named(name)).deletions:
                     continue
                 if table.format != "jsonl":
-                    found.update(*(_deleted_by(platform, row.values) for row in table.rows))
+                    found |= deleted_by(name, (row.values for row in table.rows))
                     continue
             for line in _lines_that_delete(path):
                 try:
@@ -110,6 +118,12 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
                 except LineError:  # reported when the file is read
                     continue
     return found
+
+
+def deleted_by(name: str, records: Iterable[dict[str, Any]]) -> set[bytes]:
+    """Return digests of what some records of a format delete."""
+    platform = platform_named(name)
+    return set().union(*(_deleted_by(platform, record) for record in records))
 
 
 def _lines_that_delete(path: str) -> Iterator[bytes]:

@@ -12,8 +12,8 @@ from linker.data.io.columns import ArticleColumns, Columns, PostColumns
 from linker.data.io.fields import Values, date_of, first_of, id_of, label_of, labels_of, required_text
 from linker.data.io.line_errors import BadLines, InputFile, LineError, OnError
 from linker.data.io.paths import input_files
-from linker.data.io.platform_rows import deleted_in, post_rows, recognized
-from linker.data.io.rows import Row
+from linker.data.io.platform_rows import deleted_by, deleted_in, post_rows, recognized
+from linker.data.io.rows import Row, Table
 from linker.data.io.streams import shown_name
 from linker.data.io.tables import open_table
 from linker.data.types import Article, Post
@@ -118,6 +118,36 @@ def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: Ba
             else:
                 file.posts += 1
                 yield post
+
+
+def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns) -> list[Post] | None:
+    """Return the posts of a platform's records; None if they are recognized as those of none.
+
+    Raises:
+        DataError: if a record is neither a post nor known to be none; up to 20 are listed.
+    """
+    with BadLines() as bad_lines:
+        file = bad_lines.file(shown)
+        rows = (Row(number, dict(record), "") for number, record in enumerate(records, 1))
+        name, table = recognized(Table("json", None, rows), columns)
+        if name is None:
+            return None
+        file.lines = len(records)
+        deleted = deleted_by(name, records)
+        posts: dict[str, Post] = {}
+        for flat, row in post_rows(file, table, name, columns, deleted):
+            try:
+                post = post_from_row(row.values, flat, str(row.line))
+            except LineError as error:
+                file.bad(row.line, error, row.raw)
+                continue
+            if post.id in posts:
+                file.left_out["duplicates"] += 1
+            else:
+                file.posts += 1
+                posts[post.id] = post
+        bad_lines.note(shown, file.notes)
+    return list(posts.values())
 
 
 def article_from_row(values: Values, columns: Columns) -> Article:

@@ -35,6 +35,16 @@ def platform_named(name: str) -> Platform:
         ) from error
 
 
+def check_format(name: str) -> None:
+    """Check that a value of `format` is known.
+
+    Raises:
+        DataError: otherwise.
+    """
+    if name != BY_COLUMNS:
+        platform_named(name)
+
+
 def platform_of(records: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the name of the format that most of the records have, more than half; None if there is none."""
     best, most = None, len(records) // 2

@@ -79,7 +79,13 @@ QUOTE: dict[str, Any] = {
 def _jetstream(
     rkey: str, operation: str = "create", collection: str = "app.bsky.feed.post", **record: Any
 ) -> Any:
-    commit: dict[str, Any] = {"rev": "3", "operation": operation, "collection": collection, "rkey": rkey, "cid": "bafy"}
+    commit: dict[str, Any] = {
+        "rev": "3",
+        "operation": operation,
+        "collection": collection,
+        "rkey": rkey,
+        "cid": "bafy",
+    }
     if operation != "delete":
         commit["record"] = record
     return {"did": DID, "time_us": 1725911162329308, "kind": "commit", "commit": commit}
