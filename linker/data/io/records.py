@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
+from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.html_text import plain_text
 from linker.data.io.column_detection import columns_of, left_out_notes, sniffed_names
@@ -146,7 +147,7 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
             else:
                 file.posts += 1
                 posts[post.id] = post
-        bad_lines.note(shown, file.notes)
+        info(f"{shown}: {', '.join(file.notes)}")
     return list(posts.values())
 
 
@@ -228,7 +229,7 @@ def iter_rows(
             assert isinstance(columns, PostColumns)
             for flat, row in post_rows(file, table, name, columns, deleted):
                 yield file, flat, row
-            bad_lines.note(shown, file.notes)
+            info(f"{shown}: {', '.join(file.notes)}")
             return
         found = columns_of(columns, table, path)
         if table.columns is not None:

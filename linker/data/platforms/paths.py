@@ -63,8 +63,8 @@ def has_path(path: str) -> Callable[[Mapping[str, Any]], bool]:
     def has(record: Mapping[str, Any]) -> bool:
         value: Any = record
         for key in above:
-            value = value.get(key) if isinstance(value, Mapping) else None
-        if not isinstance(value, Mapping) or last not in value:
+            value = value.get(key) if isinstance(value, dict) else None
+        if not isinstance(value, dict) or last not in value:
             return False
         return not equals or value[last] == expected
 
@@ -89,7 +89,7 @@ def _selector(number: str | None, name: str | None, wanted: str | None) -> Calla
         if number is not None:
             return iter(items[int(number) : int(number) + 1])
         if name is not None:
-            return (item for item in items if isinstance(item, Mapping) and item.get(name) == wanted)
+            return (item for item in items if isinstance(item, dict) and item.get(name) == wanted)
         return iter(items)
 
     return select
@@ -111,7 +111,7 @@ def _first(steps: list[_Step]) -> Getter:
     def nested(record: Mapping[str, Any]) -> Any:
         value: Any = record
         for key in keys:
-            if not isinstance(value, Mapping):
+            if not isinstance(value, dict):
                 return None
             value = value.get(key)
         return value if _is_filled(value) else None
@@ -124,7 +124,7 @@ def _walk(value: Any, steps: list[_Step], at: int) -> Iterator[Any]:
         yield value
         return
     key, select = steps[at]
-    if not isinstance(value, Mapping) or key not in value:
+    if not isinstance(value, dict) or key not in value:
         return
     if select is None:
         yield from _walk(value[key], steps, at + 1)

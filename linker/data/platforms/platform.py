@@ -78,14 +78,14 @@ class Platform(Registrable):
     def opened(self, record: Record) -> Record:
         """Return the object in the record's envelope, or the record itself."""
         inside = self._envelope(record) if self._envelope else None
-        return inside if isinstance(inside, Mapping) else record
+        return inside if isinstance(inside, dict) else record
 
     def posts_of(self, record: Record) -> list[Record]:
         """Return the posts of a record, as records; usually the one record itself."""
         inside = self.opened(record)
         if not self._posts:
             return [inside]
-        found = [post for posts in self._posts for post in posts(inside) if isinstance(post, Mapping)]
+        found = [post for posts in self._posts for post in posts(inside) if isinstance(post, dict)]
         return found or [inside]
 
     def deleted_by(self, record: Record) -> list[str]:
@@ -231,7 +231,7 @@ def other_than(path: str, *values: Any) -> Callable[[Record], Any]:
 def each(path: str, *keys: str) -> Callable[[Record], list[Any]]:
     """Return a function that returns one value of each object at a path: that of the first key that it has."""
     objects_of, value_of = lister(path), getter("|".join(keys))
-    return lambda record: [value_of(found) for found in objects_of(record) if isinstance(found, Mapping)]
+    return lambda record: [value_of(found) for found in objects_of(record) if isinstance(found, dict)]
 
 
 def separated(*paths: str) -> Callable[[Record], list[str]]:
@@ -270,7 +270,7 @@ def _below(prefix: str, field: Any) -> Any:
     if isinstance(field, str):
         return "|".join(f"{prefix}.{path}" for path in field.split("|"))
     inside = getter(prefix)
-    return lambda record: field(found) if isinstance(found := inside(record), Mapping) else None
+    return lambda record: field(found) if isinstance(found := inside(record), dict) else None
 
 
 def _compiled(field: Any) -> Getter:
