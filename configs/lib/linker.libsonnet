@@ -359,6 +359,70 @@
     //   on_error: "strict" refuses files with bad lines, "skip" sets these aside and continues.
     texts(files, columns=null, on_error='strict'):: { type: 'texts', files: files, [if columns != null then 'columns']: columns, on_error: on_error },
   },
+  platforms:: {
+    // Bluesky, posts of the API (getPosts, searchPosts, feeds).
+    bluesky_api():: { type: 'bluesky_api' },
+    // Bluesky, events of Jetstream 1.
+    bluesky_jetstream():: { type: 'bluesky_jetstream' },
+    // Bluesky, events of Jetstream 2.
+    bluesky_jetstream_2():: { type: 'bluesky_jetstream_2' },
+    // Bluesky, records of Tap.
+    bluesky_tap():: { type: 'bluesky_tap' },
+    // Facebook and Instagram, exports of CrowdTangle, CSV.
+    crowdtangle():: { type: 'crowdtangle' },
+    // 4CAT, CSV of any data source.
+    fourcat():: { type: 'fourcat' },
+    // Gab, posts of its API.
+    gab():: { type: 'gab' },
+    // Instagram, posts (Zeeschuimer, 4CAT).
+    instagram():: { type: 'instagram' },
+    // Mastodon and Truth Social, statuses of the API.
+    mastodon():: { type: 'mastodon' },
+    // Mastodon, an account's own archive (outbox.json).
+    mastodon_archive():: { type: 'mastodon_archive' },
+    // Reddit, comments (RC dumps, API).
+    reddit_comments():: { type: 'reddit_comments' },
+    // Reddit, submissions (RS dumps, API).
+    reddit_submissions():: { type: 'reddit_submissions' },
+    // X, tweets of snscrape.
+    snscrape():: { type: 'snscrape' },
+    // Telegram, messages of snscrape.
+    snscrape_telegram():: { type: 'snscrape_telegram' },
+    // Telegram, messages of Telethon (4CAT and others), one a line.
+    telegram():: { type: 'telegram' },
+    // Telegram Desktop, result.json: one chat or all.
+    telegram_desktop():: { type: 'telegram_desktop' },
+    // Telegram, channel messages of minet, CSV.
+    telegram_minet():: { type: 'telegram_minet' },
+    // Threads, posts (Zeeschuimer, 4CAT).
+    threads():: { type: 'threads' },
+    // TikTok, descriptions of videos (Zeeschuimer, 4CAT).
+    tiktok():: { type: 'tiktok' },
+    // TikTok, comments (Zeeschuimer, 4CAT).
+    tiktok_comments():: { type: 'tiktok_comments' },
+    // TikTok, videos of the Research API.
+    tiktok_research():: { type: 'tiktok_research' },
+    // TikTok, comments of the Research API.
+    tiktok_research_comments():: { type: 'tiktok_research_comments' },
+    // Mastodon and Truth Social, statuses of the API.
+    truth_social():: { type: 'truth_social' },
+    // X, a person's own archive (data/tweets.js).
+    twitter_archive():: { type: 'twitter_archive' },
+    // X, API 2: pages, streams and flattened lines.
+    x():: { type: 'x' },
+    // X, API 1.1: tweets and streams.
+    x_1():: { type: 'x_1' },
+    // X, GraphQL of the web page, as Zeeschuimer and 4CAT save it.
+    x_graphql():: { type: 'x_graphql' },
+    // YouTube, comments and threads of comments of the Data API 3.
+    youtube():: { type: 'youtube' },
+    // YouTube, comments of minet, CSV.
+    youtube_minet():: { type: 'youtube_minet' },
+    // YouTube, comments of the YouTube Data Tools, CSV.
+    youtube_ytdt():: { type: 'youtube_ytdt' },
+    // Zeeschuimer, NDJSON of any platform that has a table.
+    zeeschuimer():: { type: 'zeeschuimer' },
+  },
   query_strategies:: {
     // Active learning with a linear classifier on TF-IDF words, embeddings and scores, retrained for each ranking.
     //   query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision

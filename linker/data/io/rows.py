@@ -17,7 +17,7 @@ class Row(NamedTuple):
         line: number of its (first) line, from 1.
         values: the values by column.
         raw: the text that it was read from.
-        around: the other values of the JSON object around the row's list; None: there is no such object.
+        around: the other values of the JSON object around the row's list; None: none.
     """
 
     line: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from linker.data.platforms.platform import Platform, joined, other_than, separated, table, without
 
 
-@Platform.register("4cat")
+@Platform.register("fourcat")
 class FourCat(Platform):
     """4CAT, CSV of any data source."""
 

@@ -85,7 +85,9 @@ class Platform(Registrable):
         inside = self.opened(record)
         if not self._posts:
             return [inside]
-        found = [post for posts in self._posts for post in posts(inside) if isinstance(post, dict)]
+        found: list[Record] = [
+            post for posts in self._posts for post in posts(inside) if isinstance(post, dict)
+        ]
         return found or [inside]
 
     def deleted_by(self, record: Record) -> list[str]:

@@ -10,11 +10,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from linker.common.console import track
+from linker.common.console import info, track
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import write_lines
+from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
+from linker.data.io.platform_rows import deleted_in, post_rows, recognized
 from linker.data.io.tables import open_table
+from linker.data.platforms.sniffing import BY_COLUMNS
 from linker.data.tokenizers.tokenizer import Tokenizer
 from linker.data.word_vectors.file import VectorFile
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 Method = Literal["skipgram", "cbow", "fasttext"]
+#: Columns with text, unless others are named.
+DEFAULT_COLUMNS = ["title", "text"]
 # gensim silently truncates longer texts.
 LONGEST_TEXT = 10_000
 # Rows for n-grams; gensim's default of two million would need 2.4 GB at 300 dimensions.
@@ -29,7 +34,7 @@ BUCKETS = 200_000
 
 
 def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "strict") -> Iterator[str]:
-    """Yield every text in the named columns of files.
+    """Yield every text in the named columns of files; with the columns `title` and `text`, also of platforms' records.
 
     Args:
         paths: JSON lines, CSV, TSV, Parquet or plain-text files, compressed or not.
@@ -39,10 +44,21 @@ def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "
     Raises:
         DataError: if a file cannot be read, has bad lines (in strict mode), or has none of the columns.
     """
+    posts = PostColumns(format=None if list(columns) == DEFAULT_COLUMNS else BY_COLUMNS)
+    deleted = deleted_in(paths, posts)
     with BadLines(on_error) as bad_lines:
         for path in paths:
             found, there = False, dict[str, None]()
-            with open_table(bad_lines.file(path), set(columns)) as table:
+            file = bad_lines.file(path)
+            with open_table(file, set(columns)) as table:
+                name, table = recognized(table, posts)
+                if name is not None:
+                    for _, row in post_rows(file, table, name, posts, deleted):
+                        if isinstance(text := row.values["text"], str):
+                            file.posts += 1
+                            yield text
+                    info(f"{path}: {', '.join(file.notes)}")
+                    continue
                 for row in table.rows:
                     there.update(dict.fromkeys(row.values))
                     for column in columns:

@@ -846,7 +846,7 @@ CASES: dict[str, list[Case]] = {
             "posts.csv",
         )
     ],
-    "4cat": [
+    "fourcat": [
         Case(
             "id,thread_id,timestamp,unix_timestamp,subject,body,author,author_fullname,urls,is_retweet,language_guess\n"
             f'1,1,2026-01-01 00:00:01,1767225601,,Dam,ann,Ann A,"{URL},{URL}?2",no,en\n'
