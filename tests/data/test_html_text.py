@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.data import read_posts
-from linker.data.html_text import plain_text
+from linker.data.html_text import anchors, plain_text, text_of_html
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,27 @@ def test_posts_are_stripped_and_their_other_fields_are_not(tmp_path: Path) -> No
     path.write_text('{"id": 1, "text": "<p><br></p>"}\n')
     with pytest.raises(DataError, match="empty text: only HTML tags"):
         read_posts(str(path))
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ('<a href="https://x.org/a?b=1&amp;c=2">x</a>', ["https://x.org/a?b=1&c=2"]),
+        ("<A HREF='https://x.org/a' class='u-url ellipsis'>x</A><a href=https://y.org>y</a>", ["https://x.org/a", "https://y.org"]),
+        ('<a class="mention hashtag" href="https://m.org/tags/x">#x</a>', []),
+        ('<a href="/relative">x</a><a href="javascript:x">y</a><a name="z">z</a>', []),
+        ("no link: https://x.org", []),
+    ],
+)  # fmt: skip
+def test_links_of_html(written: str, expected: list[str]) -> None:
+    assert anchors(written) == expected
+
+
+def test_html_that_shows_no_tag_is_decoded_where_it_is_known() -> None:
+    assert plain_text("Dam &amp; river") == "Dam &amp; river"
+    assert text_of_html("Dam &amp; river") == "Dam & river"
+
+
+@given(st.text(max_size=60))
+def test_any_text_has_links_or_none(text: str) -> None:
+    assert all(link.lower().startswith("http") for link in anchors(f'<a href="{text}">{text}</a>'))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +19,7 @@ from linker.data.io.dates import DateStyle
 from linker.data.io.json_tables import json_object
 from linker.data.io.line_errors import BadLines, InputFile, LineError, SilentFile
 from linker.data.io.rows import Row, Table
-from linker.data.io.streams import STANDARD_INPUT, open_bytes
+from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes
 from linker.data.io.tables import format_of_name, open_table
 from linker.data.platforms.platform import AROUND, Platform, UnknownShapeError, hashed
 from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platform_named, platform_of
@@ -94,7 +95,7 @@ def post_rows(
 
 
 def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
-    """Return digests of what some files delete, in a pass of its own; standard input is left for `post_rows`.
+    """Return digests of what some files delete, in a pass of its own; inputs read once are left for `post_rows`.
 
     Platforms never use an id again, so a deletion counts wherever it is. A digest takes about 100 bytes of memory.
     """
@@ -102,7 +103,7 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     if not isinstance(columns, PostColumns):
         return found
     for path in paths:
-        if path == STANDARD_INPUT or format_of_name(path) not in ("jsonl", "json", None):
+        if _is_read_once(path) or format_of_name(path) not in ("jsonl", "json", None):
             continue
         with BadLines("skip") as unused:
             with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:
@@ -126,6 +127,11 @@ def deleted_by(name: str, records: Iterable[dict[str, Any]]) -> set[bytes]:
     return set().union(*(_deleted_by(platform, record) for record in records))
 
 
+def _is_read_once(path: str) -> bool:
+    """Return whether an input cannot be read twice: standard input, and pipes like `<(zcat posts.gz)`."""
+    return path == STANDARD_INPUT or not (is_address(path) or os.path.isfile(path))
+
+
 def _lines_that_delete(path: str) -> Iterator[bytes]:
     with open_bytes(path) as stream:
         yield from (line for line in stream if _DELETES in line or _TAKEN_DOWN in line)
@@ -135,8 +141,8 @@ def _lines_that_delete(path: str) -> Iterator[bytes]:
 def _replayed(
     file: InputFile, rows: Iterator[Row], platform: Platform, deleted: set[bytes]
 ) -> Iterator[Iterator[Row]]:
-    """The rows; those of standard input, which is read once, after all its deletions are in `deleted`."""
-    if file.path != STANDARD_INPUT or not platform.deletions:
+    """The rows; those of an input that is read once, after all its deletions are in `deleted`."""
+    if not (platform.deletions and _is_read_once(file.path)):
         yield rows
         return
     with TemporaryFile("w+", encoding="ascii") as kept:

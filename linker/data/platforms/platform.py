@@ -112,7 +112,9 @@ class Platform(Registrable):
         if isinstance(text, str):
             text = text.replace("\x00", "").strip()
         if not text and text != 0:
-            return "posts without text"
+            if self.recognizes(record):
+                return "posts without text"
+            raise UnknownShapeError(f"no {self.title} text; keys: {_keys(record)}")
         row: dict[str, Any] = {"id": id_, "text": text}
         if self._created_at is not None:
             row["created_at"] = self._created_at(record)
@@ -170,11 +172,7 @@ def without(path: str, name: str, *values: Any) -> Rule:
     def rule(record: Record) -> str | None:
         value = value_of(record)
         if values:
-            return (
-                name
-                if any(value is item or (value == item and value is not True) for item in values)
-                else None
-            )
+            return name if value in values else None
         return name if value else None
 
     return rule
