@@ -360,7 +360,7 @@
     texts(files, columns=null, on_error='strict'):: { type: 'texts', files: files, [if columns != null then 'columns']: columns, on_error: on_error },
   },
   platforms:: {
-    // Bluesky, posts of the API (getPosts, searchPosts, feeds).
+    // Bluesky, posts of the API (getPosts, searchPosts, feeds), also as the Python SDK names their keys.
     bluesky_api():: { type: 'bluesky_api' },
     // Bluesky, events of Jetstream 1.
     bluesky_jetstream():: { type: 'bluesky_jetstream' },

@@ -1,4 +1,4 @@
-"""Names of the columns of posts in common exports, in order of preference."""
+"""Names of the columns of posts in tables that no platform wrote, in order of preference."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-#: Normalized names by our column, in order of preference: exports of X (v1.1, v2, archives, twarc, snscrape), 4CAT,
-#: Zeeschuimer, Reddit dumps, Telegram, YouTube, TikTok, CrowdTangle, and hand-made tables in several languages.
+#: Normalized names by our column, in order of preference: hand-made tables in several languages, and tables made of the
+#: exports of platforms, which `linker.data.platforms` reads themselves.
 KNOWN_NAMES: dict[str, tuple[str, ...]] = {
     "text": _names(
         "text fulltext tweettext posttext messagetext commenttext rawcontent textoriginal tweet body message content "

@@ -86,7 +86,7 @@ class Jetstream2(Platform):
 
 @Platform.register("bluesky_api")
 class Api(Platform):
-    """Bluesky, posts of the API (getPosts, searchPosts, feeds)."""
+    """Bluesky, posts of the API (getPosts, searchPosts, feeds), also as the Python SDK names their keys."""
 
     title = "Bluesky API"
     signs = ("post.uri + post.record", "uri + cid + author.did + record")
@@ -94,14 +94,18 @@ class Api(Platform):
         id="post.uri|uri",
         author="post.author.did|author.did",
         author_name="post.author.handle|author.handle",
-        created_at="post.record.createdAt|record.createdAt|post.indexedAt|indexedAt",
+        created_at="post.record.createdAt|record.createdAt|post.record.created_at|record.created_at"
+        "|post.indexedAt|indexedAt|indexed_at",
         **{
             name: "|".join(f"{at}.{path}" for at in ("post.record", "record") for path in paths.split("|"))
             for name, paths in _RECORD.items()
         },
     )
     links = (f"post.record.{_FACETS}", f"record.{_FACETS}")
-    left_out = (without("reason.$type", "reposts", "app.bsky.feed.defs#reasonRepost"),)
+    left_out = tuple(
+        without(kind, "reposts", "app.bsky.feed.defs#reasonRepost")
+        for kind in ("reason.$type", "reason.py_type")
+    )
 
 
 @Platform.register("bluesky_tap")

@@ -425,6 +425,20 @@ CASES: dict[str, list[Case]] = {
     ],
     "bluesky_api": [
         Case(lines(_API), [BLUESKY_POST], "1 post of 1 line"),
+        Case(
+            lines(
+                {
+                    **_API,
+                    "record": {
+                        "py_type": "app.bsky.feed.post",
+                        "text": "Dam",
+                        "created_at": "2026-09-09T19:46:02Z",
+                    },
+                }
+            ),
+            [{"id": f"{POST}/1", "text": "Dam", "created_at": "2026-09-09T19:46:02+00:00"}],
+            "1 post of 1 line",
+        ),
         Case(indented({"cursor": "x", "posts": [_API]}), [BLUESKY_POST], "1 post of 1 item", "posts.json"),
         Case(
             indented(
