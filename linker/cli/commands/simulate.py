@@ -134,6 +134,7 @@ def simulate(
         growth,
     )
     columns, found = post_columns(column, posts_format, authors), resolve_model(model)
+    columns.copied += tuple(filter(None, (relevant, task)))
     if out is not None:
         check_outputs(out, [articles, *posts])
     with naming_columns():

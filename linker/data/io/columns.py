@@ -27,7 +27,7 @@ class MissingColumnsError(DataError):
 
 
 # Attributes of the instances that name no column.
-_NO_COLUMNS = frozenset(("date_styles", "format", "authors", "plain"))
+_NO_COLUMNS = frozenset(("date_styles", "format", "authors", "plain", "copied"))
 
 
 class Columns:
@@ -150,12 +150,14 @@ class PostColumns(Columns):
 
     Attributes:
         plain: whether the texts are known to have no HTML.
+        copied: columns that somebody added to a platform's records, such as links to articles.
     """
 
     required = ()
     dates = ("created_at",)
     kept = ("lang",)
     plain = False
+    copied: tuple[str, ...] = ("article_id", "article_ids", "split")
 
     def __init__(
         self,

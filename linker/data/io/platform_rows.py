@@ -64,7 +64,7 @@ def post_rows(
         file: the input.
         table: its records.
         name: the format.
-        columns: whether authors are hashed.
+        columns: whether authors are hashed, and which columns of the records are copied.
         deleted: digests of the ids of deleted posts and of deleted authors, see `deleted_in`.
     """
     platform = platform_named(name)
@@ -88,6 +88,9 @@ def post_rows(
                 elif deleted and not deleted.isdisjoint(_digests(found)):
                     file.left_out["deleted posts"] += 1
                 else:
+                    found.update(
+                        (column, row.values[column]) for column in columns.copied if column in row.values
+                    )
                     yield flat, row._replace(values=_finished(found, name, columns.authors == "hashed"))
     # Lines of JSON include those that are no records; those of CSV may be in the middle of one.
     count = _counted(file.lines if table.format in _UNITS else records, _UNITS.get(table.format, "row"))
@@ -180,7 +183,7 @@ def _report(file: InputFile, platform: Platform, records: str, dates: DateStyle)
     )
     line = f"read as {platform.title}: {_counted(file.posts, 'post')} of {records}"
     notes = [f"{line}; {left_out} left out" if left_out else line]
-    return notes + ([dates.note("the dates")] if dates.left_out else [])
+    return notes + ([dates.note("created_at")] if dates.left_out else [])
 
 
 def _counted(count: int, name: str) -> str:

@@ -21,8 +21,6 @@ KEPT = (
     *("lang", "author", "author_name", "reply_to", "quote_of", "repost_of", "thread"),
     *("card_url", "card_title", "card_description", "url"),
 )
-#: Columns of linker itself, which are copied where a record has them, so that linked posts stay linked.
-OWN = ("article_id", "article_ids", "split")
 _BETWEEN = re.compile(r"[,|;\s]+(?=https?://)")
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
@@ -129,7 +127,6 @@ class Platform(Registrable):
             links += [url for url in urls_of(record) if isinstance(url, str)]
         if links:
             row["links"] = list(dict.fromkeys(links))
-        row.update((name, record[name]) for name in OWN if name in record)
         return row
 
 

@@ -100,6 +100,29 @@ def test_sessions_start_from_a_stream(tmp_path: Path) -> None:
     assert "2 posts of 13 lines" in done.stderr
 
 
+def test_labels_in_records_are_simulated(tmp_path: Path) -> None:
+    (tmp_path / "articles.jsonl").write_text(json.dumps({"id": "a", "title": "Dam", "text": ARTICLE}) + "\n")
+    tweets = [
+        {
+            "id": str(i),
+            "text": text,
+            "author_id": "7",
+            "conversation_id": str(i),
+            "label": i % 2,
+            "about": "a",
+        }
+        for i, text in enumerate(["a dog", "the dam broke", "a cat", "the river rose at the dam"])
+    ]
+    (tmp_path / "posts.jsonl").write_text("".join(json.dumps(tweet) + "\n" for tweet in tweets))
+    done = run(
+        tmp_path,
+        *("simulate", "--articles", "articles.jsonl", "--posts", "posts.jsonl", "--model", "bm25"),
+        *("--relevant", "label", "--task", "about", "--seeds", "1", "--workers", "1"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "read as X (API 2): 4 posts of 4 lines" in done.stderr
+
+
 def test_python(capsys: pytest.CaptureFixture[str]) -> None:
     ranker = linker.load("bm25")
     statuses = json.loads(STATUSES)

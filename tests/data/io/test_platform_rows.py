@@ -116,7 +116,7 @@ def test_dates_of_authors_may_be_anything(tmp_path: Path, capsys: pytest.Capture
     event["commit"]["record"]["createdAt"] = "the day of the dam"
     (post,) = read_posts(file(tmp_path / "p.jsonl", json.dumps(event)))
     assert post.created_at is None
-    assert "1 date in \"the dates\" left out: 'the day of the dam' is not a date" in capsys.readouterr().err
+    assert "1 date in \"created_at\" left out: 'the day of the dam' is not a date" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("window", [17 << 3, WINDOW_2_31])
