@@ -23,6 +23,7 @@ from linker.cli.commands import (
     doctor,
     evaluate,
     export,
+    mine,
     new,
     plot,
     rank,
@@ -76,12 +77,14 @@ app.add_typer(config.app, name="config", rich_help_panel=_TOOLS)
 app.command("components", rich_help_panel=_TOOLS)(components.components)
 app.command("doctor", rich_help_panel=_TOOLS)(doctor.doctor)
 app.command("new", rich_help_panel=_TOOLS)(new.new)
-#: Commands of `linker.contrib`, as `module:typer`: the core knows them by name only.
+app.add_typer(mine.app, name="mine", rich_help_panel=_TOOLS)
+#: Groups with commands of `linker.contrib`, as `module:typer`: the core knows them by name only.
 CONTRIB = {"mine": "linker.contrib.mine:app"}
 for _name, _target in CONTRIB.items():
     _module, _, _attribute = _target.partition(":")
-    _commands = getattr(importlib.import_module(_module), _attribute)
-    app.add_typer(_commands, name=_name, rich_help_panel=_TOOLS)
+    _group = next(group.typer_instance for group in app.registered_groups if group.name == _name)
+    assert _group is not None
+    _group.registered_commands += getattr(importlib.import_module(_module), _attribute).registered_commands
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,151 @@
+"""The key of a link: one short text for all addresses of one article."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
+
+from linker.articles.links.wrappers import unwrapped
+
+# Parameters that say where a click came from. All others stay: many sites name an article by `id`, `p` or `cid`.
+_TRACKERS = frozenset(
+    """
+    __s __tn__ __twitter_impression _branch_match_id _branch_referrer _ga _gl _hsenc _hsmi _openstat
+    accesstoken amp amp_gsa amp_js_v amp_markup ampshare aoh at_bbc_team at_campaign at_campaign_type
+    at_custom1 at_custom2 at_custom3 at_custom4 at_format at_link_id at_link_origin at_link_type at_medium
+    at_ptr_name campaign_id ceid chcid clickid cmp cmp_src cmpid cmpref cndid csref cvid dclid dicbo dlbk
+    echobox ecid efg_lid embedded_checkout emci emdi esource ex_cid fb_action_ids fb_action_types
+    fb_comment_id fb_ref fb_source fbc fbclid feedtype ftag gaa_at gaa_n gaa_sig gaa_ts gbraid gclid gclsrc
+    giftcopy gs_lcp guccounter guce_referrer guce_referrer_sig hootpostid hpid icid igsh igshid
+    in_reply_to_status_id int_cid int_source intcid itid ito lctg li_fat_id li_source ls_source mbid mc_cid
+    mc_eid mcubz mibextid mkcid mkt_tok mktg mod msclkid n_cid ncid ncl_amp nl nlid nocache noredirect
+    ns_campaign ns_fee ns_linkname ns_mchannel ns_source nsukey ocid oly_anon_id oly_enc_id outputamp
+    outputtype partner pcmp pgtype post_id_source ppid rdt recirc ref ref_ ref_src ref_url referer referrer
+    reflink refsrc region_ref rss rss_id s_cid s_kwcid sa_campaign sc_channel sc_cid share_id shareadraft
+    shareid sharetoken sharetype showcomments smh smid smprod smtyp soc_src soc_trk source_ref spref sr
+    sr_share sref sref_src srnd taid tblci tpcc trackingid traffic_source trk trkcampaign tsrc twclid
+    twitter_impression unlocked_article_code usp usqp utmsource ved vero_conv vero_id via wbraid wprov
+    wt.mc_id wtmc xd_co_f xfrom xid_source xnpe xrs xtor yclid zanpid
+    """.split()  # noqa: SIM905
+)
+_TRACKER_PREFIXES = (
+    "utm_",
+    "utm-",
+    "pk_",
+    "mtm_",
+    "hsa_",
+    "_x_tr_",
+    "ns_",
+    "at_",
+    "guce_",
+    "oly_",
+    "vero_",
+    "wt_",
+)
+# Names of a host's first labels under which sites repeat themselves.
+_COPIES = frozenset({"www", "m", "mobile", "amp", "touch"})
+_NUMBERED_WWW = re.compile(r"www\d{1,2}")
+_SUFFIXES = frozenset(["co", "com", "org", "net", "ac", "gov", "edu", "gob", "gouv", "nom", "or", "ne", "go"])
+_INDEX = re.compile(r"/(index|default)\.(html?|php\d?|aspx?|jsp|shtml|cgi)$", re.IGNORECASE)
+_SESSION = re.compile(r";jsessionid=[^/?#]*", re.IGNORECASE)
+_AMP_END = re.compile(r"(/amp|\.amp|/amp\.html?|\.amp(?=\.html?$)|/amphtml)$", re.IGNORECASE)
+_AMP_BEFORE_SUFFIX = re.compile(r"\.amp(?=\.html?$)|(?<=/)amp\.html?$", re.IGNORECASE)
+_AMP_START = re.compile(r"^/amp(html)?(?=/.)", re.IGNORECASE)
+_SLASHES = re.compile(r"/{2,}")
+_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
+_SAFE = "/:@!$'()*+,;=~-._"
+_LONGEST = 2_000
+
+
+def link_key(url: str) -> str | None:
+    """Return the key of a link, the same for all addresses of one article as far as they show it.
+
+    Wrappers are removed (see `unwrapped`); then the scheme, `www.`, `m.`, `amp.`, AMP endings, `index.html`, trailing
+    slashes, the fragment, and parameters that only say where a click came from. All other parameters stay, sorted. The
+    key of `https://` and a key is the key.
+
+    Args:
+        url: an address, with or without its scheme.
+
+    Returns:
+        `host/path?query`; None if it is not an http address.
+    """
+    parts = _parts(url)
+    if parts is None:
+        return None
+    host = _host(parts)
+    if host is None:
+        return None
+    path, query = _path(parts.path), _query(parts.query)
+    fragment = f"#{parts.fragment}" if parts.fragment.startswith("!/") else ""
+    return f"{host}{path}{'?' * bool(query)}{query}{quote(fragment, safe='#%' + _SAFE)}"
+
+
+def host_of(key: str) -> str:
+    """Return the host of a key."""
+    return key.partition("/")[0].partition("?")[0].partition("#")[0]
+
+
+def _parts(url: str) -> SplitResult | None:
+    url = url.strip()
+    if not url or len(url) > _LONGEST or any(c.isspace() or not c.isprintable() for c in url):
+        return None
+    if not _ADDRESS.match(url):
+        if url.startswith("//"):
+            url = f"https:{url}"
+        elif _OTHER_SCHEME.match(url):
+            return None
+        else:
+            url = f"https://{url}"
+    try:
+        return urlsplit(unwrapped(url))
+    except ValueError:
+        return None
+
+
+def _host(parts: SplitResult) -> str | None:
+    try:
+        host, port = (parts.hostname or "").rstrip("."), parts.port
+    except ValueError:
+        return None
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode("ascii")
+        except UnicodeError:
+            return None
+    labels = host.split(".")
+    for i in range(len(labels) - 2, -1, -1):
+        rest = labels[:i] + labels[i + 1 :]
+        copied = labels[i] in _COPIES or (i == 0 and _NUMBERED_WWW.fullmatch(labels[i]))
+        if copied and len(rest) > 1 and not (len(rest) == 2 and rest[0] in _SUFFIXES and len(rest[1]) == 2):
+            labels = rest
+    host = ".".join(labels)
+    if not _HOST.fullmatch(host) or labels[-1].isdigit():
+        return None
+    return host if port in (None, 80, 443) else f"{host}:{port}"
+
+
+def _path(path: str) -> str:
+    path = _SESSION.sub("", unquote(path, errors="surrogateescape"))
+    path = _SLASHES.sub("/", path)
+    before = None
+    while path != before:  # `/amp/index.html/` has several of them
+        before = path
+        path = _AMP_BEFORE_SUFFIX.sub("", _AMP_START.sub("", path))
+        path = _AMP_END.sub("", _INDEX.sub("", path.rstrip("/")))
+    return quote(path, safe=_SAFE, errors="surrogateescape")
+
+
+def _query(query: str) -> str:
+    kept = [
+        (name, value)
+        for name, value in parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
+        if not _is_tracker(name.lower().removeprefix("amp;"))
+    ]
+    return urlencode(sorted(kept), errors="surrogateescape")
+
+
+def _is_tracker(name: str) -> bool:
+    return name in _TRACKERS or name.startswith(_TRACKER_PREFIXES)

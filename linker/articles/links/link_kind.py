@@ -1,0 +1,99 @@
+"""What a link leads to, by its address alone: an article, or something else."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from linker.articles.links.link_key import host_of
+from linker.articles.links.site_lists import OTHER_SITES, PLATFORMS, SHORTENERS, listed
+
+LinkKind = Literal["article", "shortener", "front page", "platform", "other site", "file"]
+
+_FILE = re.compile(
+    r"\.(jpe?g|png|gif|webp|svg|bmp|tiff?|pdf|docx?|xlsx?|pptx?|odt|zip|gz|rar|7z|exe|dmg|apk|mp3|m4a|wav|ogg|mp4|mov|"
+    r"avi|webm|mkv|ics|xml|rss|json|csv|epub|torrent)$",
+    re.IGNORECASE,
+)
+_PAGE_ENDING = re.compile(r"\.(html?|php\d?|aspx?|jsp|shtml|stm|story|cfm|ece|do|xhtml|cms)$", re.IGNORECASE)
+# First or second folders of lists of articles, of pages about people, and of functions of a site.
+_LISTS = frozenset(
+    """
+    tag tags topic topics category categories section sections search suche recherche buscar author authors autor
+    autoren auteur auteurs profile profiles people person by contributor contributors columnist staff user users member
+    members account login signin signup register subscribe subscription newsletter newsletters about contact help faq
+    privacy terms jobs careers feed feeds rss archive archives thema themen temas sujet hashtag label labels page pages
+    shop store cart product products forum forums wiki
+    """.split()  # noqa: SIM905
+)
+_PLACES_OF_LISTS = 3
+_SLUG_HYPHENS = 2
+_LONG = 20
+_DIGITS = re.compile(r"\d")
+# An id: letters and digits mixed (c5y1abc0d2o), or digits.
+_ID = re.compile(r"(?=[^\W_]*\d)[^\W_]{6,}|\d{4,}")
+_SHORT_ID = re.compile(r"[A-Za-z0-9]{4,12}")
+_FEDIVERSE = re.compile(r"/(@[\w.@-]+|users/\w+/statuses)(/\d+)?")
+_IDENTIFIES = re.compile(r"\d|[^=&]{12}")
+
+
+def link_kind(
+    key: str, skipped: frozenset[str] = frozenset(), kept: frozenset[str] = frozenset()
+) -> LinkKind:
+    """Return what the link with this key leads to, as far as the address shows it.
+
+    A page counts as an article if its path or query has what names an article: three words joined by hyphens, an id, a
+    date, or the ending of a page. Otherwise, and below folders such as `/tag/` or `/author/`, it is a front page: of
+    the site, of a section, of a topic.
+
+    Args:
+        key: from `link_key`.
+        skipped: further hosts that are treated like videos and shops; a host stands for its subdomains.
+        kept: hosts that are articles' sites although they are in a list of `site_lists`.
+    """
+    path, _, query = key[len(host_of(key)) :].partition("?")
+    if listed(key, skipped):
+        return "other site"
+    if not listed(key, kept):
+        if listed(key, SHORTENERS):
+            return "shortener"
+        if listed(key, PLATFORMS) or _FEDIVERSE.match(path):
+            return "platform"
+        if listed(key, OTHER_SITES):
+            return "other site"
+        if _looks_shortened(key):
+            return "shortener"
+    if _FILE.search(path):
+        return "file"
+    return "article" if _names_an_article(path, query) else "front page"
+
+
+def _looks_shortened(key: str) -> bool:
+    """Whether host and path are as short as those of shorteners: `cnb.cx/KvdkbO`."""
+    host, _, path = key.partition("/")
+    name = host.split(".")[-2]
+    if len(name) > 5 or not _SHORT_ID.fullmatch(path) or len(host) > 12:
+        return False
+    cases = bool(_DIGITS.search(path)) + (path != path.lower()) + (path != path.upper())
+    return cases > 1
+
+
+def _names_an_article(path: str, query: str) -> bool:
+    folders = [folder for folder in path.split("/") if folder]
+    if {folder.lower() for folder in folders[:_PLACES_OF_LISTS][: max(1, len(folders) - 1)]} & _LISTS:
+        return False
+    if any(map(_is_name, folders)):
+        return True
+    return any(_IDENTIFIES.search(field.partition("=")[2]) for field in query.split("&") if field)
+
+
+def _is_name(folder: str) -> bool:
+    words = max(folder.count("-"), folder.count("_"), folder.count("+"))
+    return (
+        words >= _SLUG_HYPHENS
+        or bool(_PAGE_ENDING.search(folder))
+        or len(_DIGITS.findall(folder)) >= 4
+        or (len(folder) >= _LONG and not folder.isalpha())
+        or bool(_ID.fullmatch(folder))
+        or "%" in folder
+    )

@@ -1,0 +1,104 @@
+"""Addresses that wrap another one: redirects of platforms, AMP caches, archives, readers, mail filters."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+_MOST = 5
+# A host (without its www.) and the beginning of a path, and the parameters that hold the address.
+_IN_PARAMETER: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    (r"(l|lm)\.facebook\.com", "/l.php", ("u",)),
+    (r"(m\.|mobile\.)?facebook\.com", "/(sharer(/sharer)?.php|share.php|l.php|flx/warn)", ("u",)),
+    (r"l\.(instagram\.com|threads\.(net|com)|messenger\.com|wl\.co)", "/", ("u",)),
+    (r"google\.[a-z.]{2,6}", "/(url|imgres)", ("url", "q", "imgrefurl")),
+    (r"translate\.google\.[a-z.]{2,6}", "/", ("u",)),
+    (r"(m\.)?youtube\.com", "/redirect", ("q",)),
+    (r"(duckduckgo\.com)", "/l/", ("uddg",)),
+    (r"(out\.reddit\.com)", "/", ("url",)),
+    (r"linkedin\.com", "/(redir/redirect|safety/go|sharing/share-offsite|sharearticle)", ("url",)),
+    (r"(twitter|x)\.com", "/(intent/(tweet|post)|share)", ("url",)),
+    (r"(m\.)?vk\.com", "/(away|share).php", ("to", "url")),
+    (r"t\.umblr\.com", "/redirect", ("z",)),
+    (r"(slack-redir\.net|steamcommunity\.com)", "/link(filter)?", ("url", "u")),
+    (r"(exit\.sc|getpocket\.com|go\.skimresources\.com|go\.redirectingat\.com|12ft\.io)", "/", ("url", "q")),
+    (r"([a-z0-9]+\.)?safelinks\.protection\.outlook\.com", "/", ("url",)),
+)
+_PARAMETERS = [
+    (re.compile(host), re.compile(path, re.IGNORECASE), names) for host, path, names in _IN_PARAMETER
+]
+# A host and the beginning of a path, after which the address follows, with or without its scheme.
+_IN_PATH = [
+    (re.compile(host), re.compile(path, re.IGNORECASE))
+    for host, path in (
+        (r"google\.[a-z.]{2,6}", r"/amp/(?:s/)?"),
+        (r"([a-z0-9-]+\.)?cdn\.ampproject\.(org|net)", r"/(?:[acviwr]/)?(?:s/)?"),
+        (r"(web\.)?archive\.org", r"/(?:web|wayback)/(?:\d{1,14}|\*)(?:[a-z]{2}_)?/"),
+        (
+            r"archive\.(is|today|ph|li|vn|fo|md)",
+            r"/(?:\d{4}[\d.-]+/|newest/|oldest/|o/\w+/|\d{14}/)?(?=https?:)",
+        ),
+        (r"(webcache\.googleusercontent\.com)", r"/search\?(?:[^#]*&)?q=cache:(?:[\w-]+:)?"),
+        (
+            r"(12ft\.io|outline\.com|removepaywall\.com|r\.jina\.ai|txtify\.it)",
+            r"/(?:search\?url=)?(?=https?:)",
+        ),
+        (r"(href\.li|anonym\.to|anon\.to)", r"/?\?"),
+        (r"urldefense\.(com|proofpoint\.com)", r"/v3/__"),
+    )
+]
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
+_SCHEME = re.compile(r"https?:/{0,2}(?=[^/])", re.IGNORECASE)
+_WWW = re.compile(r"www\d?\.")
+_TRANSLATED = ".translate.goog"
+
+
+def unwrapped(url: str) -> str:
+    """Return the address that a redirect, AMP cache, archive or mail filter wraps; other addresses as they are.
+
+    Nothing is fetched: only addresses that are written inside the wrapper are found. A chain of up to five wrappers is
+    followed.
+    """
+    for _ in range(_MOST):
+        inner = _inner(url)
+        if inner is None or inner == url:
+            break
+        url = inner
+    return url
+
+
+def _inner(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+        host = _WWW.sub("", (parts.hostname or "").rstrip("."), count=1)
+    except ValueError:
+        return None
+    if host.endswith(_TRANSLATED):
+        return f"https://{_untranslated(host)}{parts.path}{'?' * bool(parts.query)}{parts.query}"
+    for of_host, of_path, names in _PARAMETERS:
+        if of_host.fullmatch(host) and of_path.match(parts.path or "/"):
+            values = dict(reversed(parse_qsl(parts.query)))
+            found = [inner for name in names if (inner := _address(values.get(name, "")))]
+            if found:
+                return found[0]
+    rest = (parts.path or "/") + "?" * bool(parts.query) + parts.query
+    for of_host, of_path in _IN_PATH:
+        if of_host.fullmatch(host) and (match := of_path.match(rest)):
+            return _address(rest[match.end() :].partition("__;")[0])
+    return None
+
+
+def _address(text: str) -> str | None:
+    """The text as an address with its scheme; archives and proxies may have lost a slash, or the scheme."""
+    text = text.strip()
+    if "://" not in text[:10] and "%3a" in text[:10].lower():
+        text = unquote(text)
+    if match := _SCHEME.match(text):
+        return f"{'https' if text[:5].lower() == 'https' else 'http'}://{text[match.end() :]}"
+    host = re.split("[/?#]", text, maxsplit=1)[0]
+    return f"https://{text}" if _HOST.fullmatch(host) and len(text) > len(host) else None
+
+
+def _untranslated(host: str) -> str:
+    """`www-example-com` → `www.example.com`; a hyphen of the host itself is doubled."""
+    return host.removesuffix(_TRANSLATED).replace("--", "\0").replace("-", ".").replace("\0", "-")

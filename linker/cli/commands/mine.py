@@ -1,0 +1,136 @@
+"""`linker mine`: training data from posts. The commands of `linker.contrib` join this group."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+app = typer.Typer(
+    help="Extract training data: articles and posts from links, pairs and benchmarks from archives of tweets.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def links(
+    posts: Annotated[
+        list[str],
+        typer.Argument(
+            help="Posts that link to articles: files, folders, patterns, addresses or -.", show_default=False
+        ),
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the training set: articles, posts and a report.")
+    ],
+    articles: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--articles",
+            help="Articles that the posts link to: a folder of saved pages, a table with the column `url` (JSON Lines, "
+            "CSV, ...), or a WARC file; repeatable.",
+            show_default="titles and descriptions in the posts' link cards",
+        ),
+    ] = None,
+    lang: Annotated[
+        list[str] | None,
+        typer.Option("--lang", help="Language of the posts; repeatable.", show_default="all"),
+    ] = None,
+    days: Annotated[
+        tuple[int, int],
+        typer.Option(
+            "--days",
+            metavar="BEFORE AFTER",
+            help="Keep posts from this many days before the article's date to this many after it.",
+        ),
+    ] = (1, 14),
+    max_per_article: Annotated[
+        int, typer.Option("--max-per-article", min=1, help="Maximum number of posts of an article.")
+    ] = 20,
+    max_per_author: Annotated[
+        int, typer.Option("--max-per-author", min=1, help="Maximum number of posts of an author.")
+    ] = 50,
+    max_links_a_day: Annotated[
+        int,
+        typer.Option(
+            "--max-links-a-day",
+            min=1,
+            help="Drop all posts of authors who link to more articles than this on any day.",
+        ),
+    ] = 30,
+    max_site_share: Annotated[
+        float,
+        typer.Option(
+            "--max-site-share",
+            min=0,
+            max=1,
+            help="Drop all posts of authors with a larger share of their links to one site, if they have ten or more.",
+        ),
+    ] = 0.8,
+    skip_site: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--skip-site", metavar="HOST", help="Drop links to this site; repeatable.", show_default=False
+        ),
+    ] = None,
+    keep_site: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep-site",
+            metavar="HOST",
+            help="Keep links to this site although it is in the lists of platforms, videos or shops; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    dev: Annotated[
+        float,
+        typer.Option("--dev", min=0.001, max=0.9, help="Share of the articles in dev, the latest ones."),
+    ] = 0.1,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--column",
+            metavar="OURS=THEIRS",
+            help="Name of a column of the posts, such as text=body; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    on_error: Annotated[
+        Literal["strict", "skip"],
+        typer.Option("--on-error", help="On bad lines: stop (strict), or set them aside (skip)."),
+    ] = "strict",
+) -> None:
+    """Build a training set from posts that link to articles, without network access.
+
+    The links, copied headlines and what share buttons add are removed from the posts. The folder is what
+    `linker train --data` takes.
+    """
+    import time
+
+    from linker.cli.options import naming_columns, post_columns
+    from linker.common.console import info, stderr
+    from linker.data.io.paths import check_inputs
+    from linker.mining.mine_links import check_folder, mine_links
+    from linker.mining.options import MiningOptions
+
+    check_folder(out)
+    check_inputs(posts)
+    options = MiningOptions(
+        languages=tuple(sorted(set(lang or []))),
+        days=days,
+        max_per_article=max_per_article,
+        max_per_author=max_per_author,
+        max_links_a_day=max_links_a_day,
+        max_site_share=max_site_share,
+        dev=dev,
+        skipped_sites=frozenset(map(str.lower, skip_site or [])),
+        kept_sites=frozenset(map(str.lower, keep_site or [])),
+    )
+    began = time.monotonic()
+    with naming_columns():
+        report = mine_links(posts, out, articles or [], options, post_columns(column), on_error)
+    stderr.print(report.table())
+    seconds = time.monotonic() - began
+    info(f"{report.posts:,} posts in {seconds:.0f} s ({report.posts / max(seconds, 1e-3):,.0f}/s)")
+    print(out)

@@ -1,0 +1,1 @@
+"""Training sets from posts that link to articles: `linker mine links`."""

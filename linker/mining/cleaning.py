@@ -1,0 +1,117 @@
+"""Texts of posts without what they copy: the link, the headline, and what share buttons add."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from linker.data.tokenizers.patterns import URL
+from linker.ranking.words import is_content_word
+
+#: Minimum length in tokens of a run that counts as copied.
+RUN = 4
+#: Minimum number of content words of a post, and of an article's title and text.
+POST_WORDS, ARTICLE_WORDS = 4, 3
+_LEAD_WORDS = 60
+# Scripts without spaces between words: a character is a token, and two count as a word.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"
+)
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_TOKEN = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+(?:['’](?:(?![{_UNSPACED}])[^\W_])+)*")
+_LINK = re.compile(
+    rf"{URL}|(?<![\w@./])(?:https?://|www\.)\S+|(?<![\w@./])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{{2,}}/\S*",
+    re.IGNORECASE,
+)
+_MENTION = re.compile(r"(?<![\w@＠.])[@＠][\w.-]*\w")
+_VIA = re.compile(
+    r"[(\[]?\b(?:via|from|by|h/?t|hat tip(?: to)?|durch|vía|por|par|da)\s*:?\s+[@＠][\w.-]*\w[)\]]?",
+    re.IGNORECASE,
+)
+_VIA_SITE = re.compile(r"[(\[]?(?<!\w)via\s+[\w.'&-]+(?:\s+[A-Z][\w.'&-]*){0,3}[)\]]?\s*$", re.IGNORECASE)
+_LEFTOVERS = re.compile(
+    r"(?<!\w)(?:(?:please\s+)?(?:read|see|find out|learn|know|watch|continue reading)\s+(?:more|the\s+(?:full\s+)?"
+    r"(?:article|story|text|piece))(?:\s+(?:here|at|on|in|below))?|full\s+(?:story|article|text)(?:\s+(?:here|at))?|"
+    r"continue reading|click (?:here|the link)(?: (?:to|for) (?:read )?more)?|check (?:it|this) out(?: at)?|"
+    r"link in (?:the )?(?:bio|comments|profile)|(?:please )?(?:share|retweet|rt|repost)(?: this)?(?: article)?!+|"
+    r"i (?:just )?(?:liked|shared|posted|published) (?:a |an )?(?:\w+ )?(?:video|photo|story|article|link)s?|"
+    r"shared from|sent from my \w+|mehr dazu|weiterlesen|zum artikel|lire (?:la suite|plus)|leer más|seguir leyendo|"
+    r"leia mais|saiba mais|leggi (?:tutto|di più)|lees (?:meer|verder)|czytaj więcej|читать далее|подробнее)"
+    r"(?!\w)[\s:…»>→-]*",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(r"[\"“”„«»‘’'(\[{]\s*[\"“”„«»‘’')\]}]")
+_EDGE = re.compile(r"^[\s|:;,.…»>→/\\)\]}~*•·—–-]+|[\s|:;,…«<←/\\(\[{~*•·—–-]+$")
+_STRAY = re.compile(r"(?<=\s)[|:;,»→•·—–-]+(?=\s)")
+_MARK_AFTER_SPACE = re.compile(r"\s+(?=[.,!?;:…)](?:\s|$))")
+
+Gram = tuple[str, ...]
+
+
+def copied_grams(title: str, text: str) -> frozenset[Gram]:
+    """Return all runs of four tokens (eight characters in scripts without spaces) of a title and the lead of a text."""
+    grams: set[Gram] = set()
+    for part in (title, " ".join(text.split()[:_LEAD_WORDS])):
+        tokens = [token.lower().replace("’", "'") for token in _TOKEN.findall(part)]
+        grams.update(gram for _, gram in _grams(tokens))
+    return frozenset(grams)
+
+
+def cleaned(text: str, grams: frozenset[Gram]) -> str:
+    """Return a post's text without links, runs of tokens that it shares with the article, and share-button leftovers.
+
+    Args:
+        text: the post.
+        grams: the runs of the article, from `copied_grams`; longer common runs are removed as a whole.
+    """
+    text = _VIA.sub(" ", _LINK.sub(" ", text))
+    text = _without_copies(text, grams)
+    text = _VIA_SITE.sub(" ", _LEFTOVERS.sub(" ", text))
+    return _tidy(text)
+
+
+def has_words(text: str, least: int) -> bool:
+    """Return whether a text has a number of content words beside links and mentions."""
+    count = 0.0
+    for token in _TOKEN.findall(_MENTION.sub(" ", _LINK.sub(" ", text))):
+        count += 0.5 if _IS_UNSPACED.match(token) else is_content_word(token)
+        if count >= least:
+            return True
+    return False
+
+
+def _grams(tokens: list[str]) -> Iterator[tuple[int, Gram]]:
+    for i, token in enumerate(tokens):
+        size = 2 * RUN if _IS_UNSPACED.match(token) else RUN
+        if i + size <= len(tokens):
+            yield i, tuple(tokens[i : i + size])
+
+
+def _without_copies(text: str, grams: frozenset[Gram]) -> str:
+    if not grams:
+        return text
+    found = list(_TOKEN.finditer(text))
+    copied = [False] * len(found)
+    for i, gram in _grams([match[0].lower().replace("’", "'") for match in found]):
+        if gram in grams:
+            copied[i : i + len(gram)] = [True] * len(gram)
+    if not any(copied):
+        return text
+    pieces, end = [], 0
+    for i, match in enumerate(found):
+        if copied[i]:
+            if i == 0 or not copied[i - 1]:
+                pieces.append(text[end : match.start()])
+            end = match.end()
+    return " ".join([*pieces, text[end:]])
+
+
+def _tidy(text: str) -> str:
+    """Remove the marks that stood around what was removed, and repeated spaces."""
+    before = None
+    while text != before:
+        before = text
+        text = _MARK_AFTER_SPACE.sub("", _STRAY.sub("", _EMPTY.sub(" ", text)))
+        text = _EDGE.sub("", " ".join(text.split()))
+    return text

@@ -1,0 +1,117 @@
+"""Texts of the articles that posts link to: of the user's files, and of the posts' link cards."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from linker.articles.links.link_key import link_key
+from linker.articles.loading import load_articles
+from linker.articles.warc import articles_in_warc, is_warc
+from linker.common.console import warn
+from linker.common.errors import DataError, LinkerError
+from linker.data.io.columns import ArticleColumns
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import iter_articles
+from linker.data.io.tables import format_of_name
+from linker.data.types import Article
+from linker.mining.store import LinkStore, hash_of
+
+_PAGES = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
+_AT_ONCE = 1_000
+# A card that so many pages of a site share is that of the site: a paywall, a consent page, the home page.
+_SHARED = 5
+
+
+def article_files(sources: Sequence[str]) -> list[Path]:
+    """Return the files of articles that some paths name; a folder means the files directly in it.
+
+    Raises:
+        DataError: if a path is missing, or a folder has no file of articles.
+    """
+    files = []
+    for source in map(Path, sources):
+        if source.is_dir():
+            found = [file for file in sorted(source.iterdir()) if _is_of_articles(file)]
+            if not found:
+                raise DataError(f"--articles {source}: no file of articles in this folder")
+            files += found
+        elif source.is_file():
+            files.append(source)
+        else:
+            raise DataError(f"--articles {source}: file not found; give a file or folder of articles")
+    return files
+
+
+def _is_of_articles(file: Path) -> bool:
+    name = file.name.lower()
+    if not file.is_file() or name.startswith((".", "readme", "license", "posts.")):
+        return False
+    return is_warc(name) or name.endswith(_PAGES) or format_of_name(name) not in (None, "txt")
+
+
+def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLines) -> Counter[str]:
+    """Give linked articles the title, text and date that they have in the user's files.
+
+    Args:
+        store: the linked articles.
+        files: from `article_files`; WARC files, tables (JSON Lines, CSV, Parquet, ...) and pages.
+        bad_lines: where bad lines are reported.
+
+    Returns:
+        Number of articles in the files, by fate.
+    """
+    counts: Counter[str] = Counter()
+    rows = []
+    for file in files:
+        for article in _articles(store, file, bad_lines, counts):
+            key = link_key(article.url or article.id)
+            if key is None:
+                counts["without an address"] += 1
+                continue
+            published = None if article.published is None else article.published.timestamp()
+            rows.append((article.title, article.text, published, hash_of(key)))
+            if len(rows) == _AT_ONCE:
+                _add(store, rows, counts)
+                rows = []
+    _add(store, rows, counts)
+    return counts
+
+
+def _add(store: LinkStore, rows: list[tuple[str, str, float | None, int]], counts: Counter[str]) -> None:
+    linked = store.add_texts(rows)
+    counts["linked by posts"] += linked
+    counts["not linked, or read before"] += len(rows) - linked
+
+
+def _articles(store: LinkStore, file: Path, bad_lines: BadLines, counts: Counter[str]) -> Iterator[Article]:
+    if is_warc(file.name.lower()):
+        yield from articles_in_warc(file, lambda url: store.has_article(link_key(url)), counts)
+    elif format_of_name(file.name) not in (None, "txt"):
+        yield from iter_articles(str(file), ArticleColumns(), bad_lines)
+    else:
+        try:
+            yield from load_articles(file)
+        except LinkerError as error:
+            counts["pages without an article"] += 1
+            warn(f"skipped: {error}")
+
+
+def use_cards(store: LinkStore) -> None:
+    """Give the other articles title and description of their link cards: of several, those of most posts."""
+    run = store.database.execute
+    run(
+        "CREATE TABLE site_card AS SELECT host, card.title AS title, description FROM card "
+        "JOIN article ON article.id = article WHERE card.title <> '' OR description <> '' "
+        f"GROUP BY host, card.title, description HAVING count(*) >= {_SHARED}"
+    )
+    run("CREATE INDEX by_host ON site_card (host, title, description)")
+    run(
+        "UPDATE article SET (title, text, source) = (SELECT card.title, description, 'card' FROM card "
+        "WHERE card.article = article.id AND NOT EXISTS (SELECT 1 FROM site_card WHERE site_card.host = article.host "
+        "AND site_card.title = card.title AND site_card.description = card.description) "
+        "ORDER BY posts DESC, length(card.title) + length(description) DESC, card.title, description LIMIT 1) "
+        "WHERE source IS NULL"
+    )
+    run("UPDATE article SET title = coalesce(title, ''), text = coalesce(text, '')")

@@ -1,0 +1,125 @@
+"""The article that a post links to, or the reason why the post cannot be used."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from linker.articles.links.link_key import host_of, link_key
+from linker.articles.links.link_kind import LinkKind, link_kind
+from linker.articles.links.text_links import links_in
+from linker.data.types import Post
+from linker.mining.options import MiningOptions
+
+_RETWEET = re.compile(r"^\W{0,3}(?:rt|mt)\b\W{0,3}@\w", re.IGNORECASE)
+_DELETED = frozenset({"[deleted]", "[removed]", "[deleted by user]"})
+_MODERATOR = "AutoModerator"
+_FATES: dict[LinkKind, str] = {
+    "shortener": "only shortened links",
+    "front page": "only links to front pages and sections",
+    "platform": "only links to social platforms",
+    "other site": "only links to videos, shops and the like",
+    "file": "only links to pictures and other files",
+}
+NO_LINK = "without a link"
+#: Fates that `linked` gives, in the order in which the report lists them.
+FATES = (
+    "another language",
+    "reposts",
+    "deleted, or by a moderation bot",
+    NO_LINK,
+    "with an unreadable link",
+    *_FATES.values(),
+    "links to several articles",
+    "replies to comments",
+)
+
+
+class Link(NamedTuple):
+    """A link to an article.
+
+    Attributes:
+        key: from `link_key`; empty if the post is a comment on the post `thread`, which has the link.
+        url: the address as the post has it.
+        title: the article's title in the post's link card; may be empty.
+        description: the description there; may be empty.
+        thread: id of the post that a comment belongs to; empty if the post has a link itself.
+    """
+
+    key: str
+    url: str = ""
+    title: str = ""
+    description: str = ""
+    thread: str = ""
+
+
+def linked(post: Post, options: MiningOptions) -> Link | str:
+    """Return the one article that a post links to, or the fate of the post, one of `FATES`.
+
+    Links are those of the card, of `links`, and only without these the addresses in the text. A comment on Reddit
+    belongs to the link of its thread if it answers the submission itself.
+    """
+    extra = post.extra
+    if options.languages and post.language not in options.languages:
+        return "another language"
+    if extra.get("repost_of") or _RETWEET.match(post.text):
+        return "reposts"
+    if post.text.strip() in _DELETED or extra.get("author") == _MODERATOR:
+        return "deleted, or by a moderation bot"
+    card_url, listed = _string(extra.get("card_url")), _strings(extra.get("links"))
+    urls = [*([card_url] if card_url else []), *listed] or links_in(post.text)
+    if not urls:
+        return _comment(post)
+    kinds: dict[str, LinkKind] = {}
+    address: dict[str, str] = {}
+    home = host_of(link_key(_string(extra.get("url"))) or "")
+    for url in urls:
+        key = link_key(url)
+        if key is not None and key not in kinds:
+            own = host_of(key) == home
+            kinds[key] = "platform" if own else link_kind(key, options.skipped_sites, options.kept_sites)
+            address[key] = url
+    if not kinds:
+        return "with an unreadable link"
+    articles = [key for key, kind in kinds.items() if kind == "article"]
+    if len(articles) > 1:
+        return "links to several articles"
+    if not articles:
+        comment = _comment(post)
+        return comment if isinstance(comment, Link) else _FATES[next(iter(kinds.values()))]
+    title, description = _string(extra.get("card_title")), _string(extra.get("card_description"))
+    card = link_key(card_url) if card_url else articles[0]
+    if card != articles[0] and kinds.get(card or "") != "shortener":
+        title = description = ""
+    return Link(articles[0], address[articles[0]], title, description)
+
+
+def _comment(post: Post) -> Link | str:
+    """A comment on Reddit as a link by way of its thread."""
+    extra = post.extra
+    thread = _string(extra.get("thread"))
+    if extra.get("platform") != "reddit" or not thread or bare_id(thread) == bare_id(post.id):
+        return NO_LINK
+    parent = _string(extra.get("reply_to"))
+    if parent and bare_id(parent) != bare_id(thread):
+        return "replies to comments"
+    return Link("", thread=bare_id(thread))
+
+
+def bare_id(post_id: str) -> str:
+    """Return an id without the prefix that says what it is on Reddit (`t3_`)."""
+    return post_id.removeprefix("t3_")
+
+
+def _string(value: Any) -> str:
+    return " ".join(value.split()) if isinstance(value, str) else ""
+
+
+def _strings(value: Any) -> list[str]:
+    if isinstance(value, str):
+        # In CSV several links are separated by spaces, commas or bars; an address may contain a comma.
+        parts: Iterable[Any] = re.split(r"[\s|]+|,(?=https?://)", value)
+    else:
+        parts = value if isinstance(value, list) else []
+    return [part.strip() for part in parts if isinstance(part, str) and part.strip()]

@@ -1,0 +1,163 @@
+"""A training set from posts that link to articles, in one pass over the posts and one over their links."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from linker.common.console import track
+from linker.common.errors import DataError, LinkerError
+from linker.common.files import unbroken, write_json
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines, OnError
+from linker.data.io.records import empty_input_error, stream_posts
+from linker.mining.known_articles import add_known_articles, article_files, use_cards
+from linker.mining.linked_post import linked
+from linker.mining.options import MiningOptions
+from linker.mining.report import Report
+from linker.mining.selection import NO_TEXT, select_pairs, set_windows
+from linker.mining.store import LinkStore
+from linker.mining.training_set import summary, write_training_set
+
+#: The files of an output folder.
+FILES = ("articles.jsonl", "posts.jsonl", "report.json")
+
+
+def mine_links(
+    posts: Sequence[str],
+    out: str | Path,
+    articles: Sequence[str] = (),
+    options: MiningOptions | None = None,
+    columns: PostColumns | None = None,
+    on_error: OnError = "strict",
+) -> Report:
+    """Write a folder with the articles that posts link to, the cleaned posts, and a report.
+
+    The folder is what `linker train --data` takes. Its bytes depend on the inputs and options alone. It is written
+    completely or not at all; a temporary folder beside it holds a database of the linked posts meanwhile.
+
+    Args:
+        posts: files, folders, patterns, addresses, `-`.
+        out: the folder; one from an earlier run is replaced.
+        articles: files and folders with texts of articles.
+        options: settings.
+        columns: names of the columns of the posts.
+        on_error: "strict" refuses bad lines, "skip" sets them aside.
+
+    Raises:
+        LinkerError: if the folder cannot be written, or has other files.
+        DataError: if inputs cannot be read or have bad lines, or no pair is left.
+    """
+    out, options = Path(out), options or MiningOptions()
+    check_folder(out)
+    files = article_files(articles)
+    with _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
+        report = _read(posts, columns or PostColumns(), store, options, on_error)
+        store.drop_repeated()
+        store.resolve_threads()
+        store.drop_bots(options)
+        with BadLines(on_error) as bad_lines:
+            report.files = add_known_articles(store, files, bad_lines)
+        use_cards(store)
+        set_windows(store, options.days)
+        report.later = store.fates()
+        select_pairs(store, options, report.later)
+        made = work / "set"
+        made.mkdir()
+        if not store.count("pair"):
+            raise DataError(_nothing(report))
+        write_training_set(store, made, options.dev)
+        report.result = summary(store)
+        write_json(made / "report.json", {"settings": _settings(options), **report.as_json()})
+        _publish(made, out)
+    return report
+
+
+def check_folder(out: Path) -> None:
+    """Check that a folder is new, empty, or the output of an earlier run.
+
+    Raises:
+        LinkerError: if it is a file, or has other files.
+    """
+    if out.exists() and not out.is_dir():
+        raise LinkerError(f"{out}: is a file; give a folder to write to")
+    if out.is_dir() and (others := sorted({path.name for path in out.iterdir()} - set(FILES))):
+        raise LinkerError(f"{out}: has other files ({', '.join(others[:3])}); give a new folder with --out")
+
+
+def _read(
+    posts: Sequence[str], columns: PostColumns, store: LinkStore, options: MiningOptions, on_error: OnError
+) -> Report:
+    report = Report()
+    with BadLines(on_error) as bad_lines:
+        for post in track(stream_posts(list(posts), columns, bad_lines), "reading posts"):
+            report.posts += 1
+            link = linked(post, options)
+            if isinstance(link, str):
+                report.fates[link] += 1
+            else:
+                store.add(post, link)
+        report.bad_lines = bad_lines.total
+    store.flush()
+    if not report.posts:
+        raise empty_input_error(list(posts), "post")
+    return report
+
+
+def _nothing(report: Report) -> str:
+    section = report.sections()["linked posts"]
+    reasons = ", ".join(
+        f"{count:,} {name}" for name, count in section.items() if name not in ("found", "pairs")
+    )
+    remedy = (
+        "give the articles with --articles"
+        if section.get(NO_TEXT)
+        else "the options of `linker mine links` set these limits"
+    )
+    return (
+        f"no pair of article and post is left: of {report.posts:,} posts {section['found']:,} link to one article "
+        f"({reasons or 'no links'}); {remedy}"
+    )
+
+
+def _settings(options: MiningOptions) -> dict[str, Any]:
+    return {
+        name: sorted(value) if isinstance(value, frozenset) else value
+        for name, value in vars(options).items()
+    }
+
+
+@contextmanager
+def _working_folder(out: Path) -> Iterator[Path]:
+    """A folder beside the output, deleted at the end whatever happens."""
+    try:
+        out.absolute().parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=out.absolute().parent, prefix=f".{out.name}."))
+    except OSError as error:
+        raise LinkerError(f"{out}: cannot be written ({error.strerror})") from error
+    before = os.environ.get("SQLITE_TMPDIR")
+    # Sorting needs as much room as the database; /tmp may be small, or in memory.
+    os.environ["SQLITE_TMPDIR"] = str(folder)
+    try:
+        yield folder
+    finally:
+        if before is None:
+            del os.environ["SQLITE_TMPDIR"]
+        else:
+            os.environ["SQLITE_TMPDIR"] = before
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _publish(made: Path, out: Path) -> None:
+    """Put the finished files in place of those of an earlier run."""
+    with unbroken():
+        if not out.exists():
+            os.rename(made, out)
+            return
+        for name in FILES:
+            os.replace(made / name, out / name)

@@ -1,0 +1,118 @@
+"""The report of a mining run: what happened to each line, post and article."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.table import Table
+
+from linker.mining.linked_post import FATES
+from linker.mining.selection import (
+    COPIES,
+    FEW_WORDS,
+    NO_TEXT,
+    OUTSIDE,
+    SAME_TEXT,
+    TOO_MANY,
+    TOO_MANY_OF_AUTHOR,
+)
+
+_LATER = (
+    "comments on posts without an article",
+    "met again",
+    "by authors with too many links a day",
+    "by authors with one site",
+    NO_TEXT,
+    OUTSIDE,
+    FEW_WORDS,
+    COPIES,
+    TOO_MANY,
+    SAME_TEXT,
+    TOO_MANY_OF_AUTHOR,
+)
+
+
+@dataclass
+class Report:
+    """Counts of a run; each post is in one row, and the rows of a section add up to its first figure.
+
+    Attributes:
+        bad_lines: number of lines without a post.
+        posts: number of posts read.
+        fates: number of posts without a usable link, by reason.
+        later: number of posts with one that became no pair, by reason.
+        files: number of articles in the user's files, by fate.
+        result: figures of the result.
+    """
+
+    bad_lines: int = 0
+    posts: int = 0
+    fates: Counter[str] = field(default_factory=Counter)
+    later: Counter[str] = field(default_factory=Counter)
+    files: Counter[str] = field(default_factory=Counter)
+    result: dict[str, Any] = field(default_factory=dict)
+
+    def sections(self) -> dict[str, dict[str, int]]:
+        """Return the sections of counts: first the total, then its parts in the order of the filters."""
+        linked = self.posts - self.fates.total()
+        later = sorted(self.later.items(), key=lambda item: _place(item[0]))
+        sections = {
+            "lines": {"read": self.posts + self.bad_lines, "bad lines": self.bad_lines, "posts": self.posts},
+            "posts": {
+                "read": self.posts,
+                **{fate: self.fates[fate] for fate in FATES if self.fates[fate]},
+                "linked to one article": linked,
+            },
+            "linked posts": {
+                "found": linked,
+                **{fate: count for fate, count in later if count},
+                "pairs": linked - self.later.total(),
+            },
+        }
+        if self.files.total():
+            files = sorted(self.files.items())
+            sections["articles given"] = {
+                "read": self.files.total(),
+                **{fate: count for fate, count in files if count},
+            }
+        return sections
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as JSON values."""
+        return {**self.sections(), **self.result}
+
+    def table(self) -> Table:
+        """Return the report as a table for the terminal."""
+        table = Table(box=None, pad_edge=False)
+        table.add_column("")
+        table.add_column("count", justify="right")
+        table.add_column("share", justify="right")
+        for section, counts in self.sections().items():
+            (name, whole), *parts = counts.items()
+            table.add_row(f"{section} {name}", f"{whole:,}", "")
+            for part, count in parts:
+                table.add_row(f"  {part}", f"{count:,}", f"{count / whole:.1%}" if whole else "")
+        for name, value in self.result.items():
+            if isinstance(value, (int, float)):
+                table.add_row(name, f"{value:,}" if isinstance(value, int) else f"{value:,.3g}", "")
+        for name in ("train", "dev"):
+            part = self.result["parts"][name]
+            table.add_row(f"{name}: articles", f"{part['articles']:,}", "")
+            table.add_row(
+                f"{name}: pairs", f"{part['pairs']:,}", f"{part['from'] or '?'} to {part['to'] or '?'}"
+            )
+        for site, counts in self.result["sites"].items():
+            table.add_row(f"site {site}", f"{counts['pairs']:,}", f"{counts['articles']:,} articles")
+        return table
+
+
+def _place(fate: str) -> int:
+    start = fate.split(" of a")[0]
+    for i, name in enumerate(_LATER):
+        if name == fate:
+            return i
+    kind = TOO_MANY_OF_AUTHOR if fate.endswith("author") else TOO_MANY
+    assert start.startswith("more than")
+    return _LATER.index(kind)

@@ -1,0 +1,232 @@
+"""A database on disk of posts that link to articles, so that memory does not grow with their number."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from linker.articles.links.link_key import host_of
+from linker.common.errors import LinkerError
+from linker.data.types import Post
+from linker.mining.linked_post import Link, bare_id
+from linker.mining.options import MiningOptions
+
+_TABLES = """
+PRAGMA journal_mode = OFF;
+PRAGMA synchronous = OFF;
+PRAGMA cache_size = -131072;
+PRAGMA temp_store = FILE;
+CREATE TABLE article (
+    id INTEGER PRIMARY KEY, key TEXT, host TEXT, url TEXT, title TEXT DEFAULT '', text TEXT DEFAULT '',
+    published REAL, source TEXT, begins REAL, split TEXT, story TEXT
+);
+CREATE TABLE card (article INTEGER, title TEXT, description TEXT, posts INTEGER,
+    PRIMARY KEY (article, title, description)) WITHOUT ROWID;
+CREATE TABLE post (
+    place INTEGER PRIMARY KEY, id TEXT, bare TEXT, draw INTEGER, article INTEGER, thread TEXT, author INTEGER,
+    time REAL, text TEXT, lang TEXT, url TEXT, card INTEGER
+);
+CREATE TABLE dropped (post INTEGER PRIMARY KEY, fate TEXT);
+CREATE TABLE pair (post INTEGER PRIMARY KEY, article INTEGER, text TEXT, hash INTEGER);
+BEGIN;
+"""
+_AT_ONCE = 5_000
+_DAY = 86_400
+#: Fewer links of an author say nothing about the share of one site.
+FEW_LINKS = 10
+
+
+def hash_of(text: str) -> int:
+    """Return 64 bits of a text's hash as a signed integer."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+class Candidate(NamedTuple):
+    """A post of an article, as the next filters see it."""
+
+    place: int
+    time: float | None
+    text: str
+
+
+class LinkStore:
+    """The posts, articles and pairs of one run.
+
+    Args:
+        database: an open connection.
+    """
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self.database = database
+        self._posts: list[tuple[object, ...]] = []
+        self._articles: list[tuple[object, ...]] = []
+        self._cards: list[tuple[object, ...]] = []
+        self._place = 0
+
+    @classmethod
+    @contextmanager
+    def open(cls, path: Path) -> Iterator[LinkStore]:
+        """Make an empty store in a file.
+
+        Raises:
+            LinkerError: if there is no room for it; also while it is used.
+        """
+        database = sqlite3.connect(path, isolation_level=None)
+        try:
+            database.executescript(_TABLES)
+            yield cls(database)
+        except sqlite3.OperationalError as error:
+            if not any(word in str(error) for word in ("disk", "full", "open")):
+                raise
+            raise LinkerError(f"{path}: cannot be written ({error}); make room and try again") from error
+        finally:
+            database.close()
+
+    def add(self, post: Post, link: Link) -> None:
+        """Add a post and its link."""
+        article = hash_of(link.key) if link.key else None
+        author = post.extra.get("author")
+        self._place += 1
+        self._posts.append(
+            (
+                self._place,
+                post.id,
+                bare_id(post.id),
+                hash_of(post.id),
+                article,
+                link.thread or None,
+                hash_of(author) if isinstance(author, str) and author else None,
+                None if post.created_at is None else post.created_at.timestamp(),
+                post.text,
+                post.language,
+                post.extra.get("url") if isinstance(post.extra.get("url"), str) else None,
+                bool(link.title),
+            )
+        )
+        if article is not None:
+            self._articles.append((article, link.key, host_of(link.key), link.url))
+            if link.title or link.description:
+                self._cards.append((article, link.title, link.description))
+        if len(self._posts) >= _AT_ONCE:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was added."""
+        self.database.executemany(f"INSERT INTO post VALUES ({','.join('?' * 12)})", self._posts)
+        self.database.executemany(
+            "INSERT INTO article (id, key, host, url) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+            "url = min(url, excluded.url)",
+            self._articles,
+        )
+        self.database.executemany(
+            "INSERT INTO card VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET posts = posts + 1", self._cards
+        )
+        self._posts, self._articles, self._cards = [], [], []
+
+    def drop_repeated(self) -> None:
+        """Drop posts whose id was met before: streams deliver some posts twice."""
+        self._drop(
+            "met again",
+            "SELECT place FROM (SELECT place, row_number() OVER (PARTITION BY id ORDER BY place) AS n FROM post) "
+            "WHERE n > 1",
+        )
+
+    def resolve_threads(self) -> None:
+        """Give comments the article of the post that they answer; drop the others."""
+        run = self.database.execute
+        if run("SELECT 1 FROM post WHERE thread IS NOT NULL LIMIT 1").fetchone() is None:
+            return
+        run("CREATE INDEX by_bare ON post (bare) WHERE article IS NOT NULL AND thread IS NULL")
+        run(
+            "UPDATE post SET article = (SELECT other.article FROM post AS other WHERE other.bare = post.thread AND "
+            "other.article IS NOT NULL AND other.thread IS NULL ORDER BY other.place LIMIT 1) "
+            "WHERE thread IS NOT NULL"
+        )
+        self._drop("comments on posts without an article", "SELECT place FROM post WHERE article IS NULL")
+
+    def drop_bots(self, options: MiningOptions) -> None:
+        """Drop all posts of authors with too many links a day, or with nearly all links to one site."""
+        links = (
+            "post LEFT JOIN dropped ON dropped.post = place "
+            "WHERE fate IS NULL AND author IS NOT NULL AND thread IS NULL"
+        )
+        run = self.database.execute
+        run("CREATE TABLE bot (author INTEGER PRIMARY KEY, fate TEXT)")
+        run(
+            "INSERT OR IGNORE INTO bot SELECT author, 'by authors with too many links a day' FROM "
+            f"(SELECT author, cast(time / {_DAY} AS INTEGER) AS day FROM {links} AND time IS NOT NULL) "
+            "GROUP BY author, day HAVING count(*) > ?",
+            [options.max_links_a_day],
+        )
+        run(
+            "CREATE TABLE of_site AS SELECT author, host, count(*) AS n FROM "
+            f"(SELECT author, article FROM {links}) JOIN article ON article.id = article GROUP BY author, host"
+        )
+        # In posts that were collected by their links to one site, its share says nothing of an author.
+        run(
+            "INSERT OR IGNORE INTO bot SELECT author, 'by authors with one site' FROM "
+            "(SELECT author, host, max(n) AS most, sum(n) AS links FROM of_site GROUP BY author) "
+            "WHERE links >= ? AND most > ? * links AND host NOT IN (SELECT host FROM of_site GROUP BY host "
+            "HAVING sum(n) * 2 > (SELECT sum(n) FROM of_site))",
+            [FEW_LINKS, options.max_site_share],
+        )
+        run("INSERT OR IGNORE INTO dropped SELECT place, bot.fate FROM post JOIN bot USING (author)")
+
+    def fates(self) -> Counter[str]:
+        """Return the number of dropped posts by fate."""
+        return Counter(dict(self.database.execute("SELECT fate, count(*) FROM dropped GROUP BY fate")))
+
+    def _drop(self, fate: str, places: str) -> None:
+        self.database.execute(f"INSERT OR IGNORE INTO dropped SELECT place, ? FROM ({places})", [fate])
+
+    def count(self, table: str) -> int:
+        """Return the number of rows of a table."""
+        (number,) = self.database.execute(f"SELECT count(*) FROM {table}").fetchone()
+        return int(number)
+
+    def times(self) -> Iterator[tuple[int, float | None, float]]:
+        """Yield article, its date and the time of a post, for all posts with a time, by article and time."""
+        yield from self.database.execute(
+            "SELECT article, published, time FROM post LEFT JOIN dropped ON dropped.post = place "
+            "JOIN article ON article.id = article WHERE fate IS NULL AND time IS NOT NULL ORDER BY article, time"
+        )
+
+    def candidates(self) -> Iterator[tuple[int, str, str, float | None, Candidate]]:
+        """Yield article, title, text, beginning of its window, and a post; posts in random order."""
+        rows = self.database.execute(
+            "SELECT article, article.title, article.text, begins, place, time, post.text FROM post "
+            "LEFT JOIN dropped ON dropped.post = place JOIN article ON article.id = article WHERE fate IS NULL "
+            "ORDER BY article, draw, place"
+        )
+        for article, title, text, begins, *rest in rows:
+            yield article, title, text, begins, Candidate(*rest)
+
+    def add_pairs(self, pairs: Iterable[tuple[int, int, str, int]]) -> None:
+        """Add pairs: place of the post, article, cleaned text, hash of its normal form."""
+        self.database.executemany("INSERT INTO pair VALUES (?, ?, ?, ?)", pairs)
+
+    def drop_pairs(self, posts: str, *values: object) -> int:
+        """Delete the pairs of the posts that a query selects, and return their number."""
+        return self.database.execute(f"DELETE FROM pair WHERE post IN ({posts})", values).rowcount
+
+    def set_windows(self, windows: Sequence[tuple[float, float, int]]) -> None:
+        """Set beginning of the window and date of articles: (begins, published, article)."""
+        self.database.executemany("UPDATE article SET begins = ?, published = ? WHERE id = ?", windows)
+
+    def add_texts(self, texts: Sequence[tuple[str, str, float | None, int]]) -> int:
+        """Set title, text and date of linked articles that have none yet, and return the number of them."""
+        return self.database.executemany(
+            "UPDATE article SET title = ?, text = ?, published = ?, source = 'given' WHERE id = ? AND source IS NULL",
+            texts,
+        ).rowcount
+
+    def has_article(self, key: str | None) -> bool:
+        """Return whether a post links to the article with this key."""
+        query = "SELECT 1 FROM article WHERE id = ? AND source IS NULL"
+        return key is not None and self.database.execute(query, [hash_of(key)]).fetchone() is not None

@@ -1,0 +1,131 @@
+"""Stories: articles that are near-duplicates, or share words of their titles within days; and the split by them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from linker.common.errors import DataError
+from linker.data.near_duplicates import linked_groups, signatures
+from linker.models.lexical import lexical_words
+from linker.ranking.words import is_content_word
+
+#: Articles of one story are at most this number of days apart from its first one, if only their titles are alike.
+DAYS = 3
+#: Minimum number of content words that two titles of one story share, and their minimum share of the shorter title.
+WORDS, SHARE = 3, 0.5
+# Only the rarest words of a title are looked up, and of each only the latest stories.
+_RAREST, _LATEST = 6, 200
+
+
+class Headed(NamedTuple):
+    """An article as far as stories depend on it.
+
+    Attributes:
+        key: the key of its links.
+        time: its date in seconds since 1970; None: unknown.
+        title: its title.
+        lead: the beginning of its text.
+    """
+
+    key: str
+    time: float | None
+    title: str
+    lead: str
+
+
+def stories(articles: Sequence[Headed]) -> np.ndarray:
+    """Group articles into stories.
+
+    Near-duplicates by `linked_groups` belong to one story, whenever they appeared. Beside these, an article belongs to
+    the story of an earlier one, at most three days before, if their titles share at least three content words and half
+    of those of the shorter title; it is compared with the first article of a story only, so that long stories do not
+    grow together.
+
+    Args:
+        articles: in order of time.
+
+    Returns:
+        int64, one per article: index of the first article of its story.
+    """
+    first = linked_groups(signatures([f"{article.title}\n{article.lead}" for article in articles]))
+    leaders = _by_titles(articles)
+    root = np.arange(len(articles), dtype=np.int64)
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = int(root[i])
+        return i
+
+    for groups in (first, leaders):
+        for i, leader in enumerate(groups.tolist()):
+            a, b = sorted((find(i), find(leader)))
+            root[b] = a
+    return np.array([find(i) for i in range(len(articles))], dtype=np.int64)
+
+
+def _by_titles(articles: Sequence[Headed]) -> np.ndarray:
+    """For each article the index of the first article of the story that its title belongs to."""
+    words = [
+        frozenset(word for word in lexical_words(article.title) if is_content_word(word))
+        for article in articles
+    ]
+    frequency: dict[str, int] = defaultdict(int)
+    for title in words:
+        for word in title:
+            frequency[word] += 1
+    leaders = np.arange(len(articles), dtype=np.int64)
+    stories_with: dict[str, list[int]] = defaultdict(list)
+    for i, title in enumerate(words):
+        rarest = sorted(title, key=lambda word: (frequency[word], word))[:_RAREST]
+        best, most = -1, 0.0
+        candidates = {j for word in rarest for j in stories_with[word][-_LATEST:]}
+        for j in sorted(candidates):
+            shared = len(title & words[j])
+            share = shared / min(len(title), len(words[j]))
+            if shared >= WORDS and share >= SHARE and share > most and _near(articles[i], articles[j]):
+                best, most = j, share
+        if best >= 0:
+            leaders[i] = best
+            continue
+        for word in title:
+            stories_with[word].append(i)
+    return leaders
+
+
+def _near(article: Headed, other: Headed) -> bool:
+    if article.time is None or other.time is None:
+        return article.time is other.time
+    return abs(article.time - other.time) <= DAYS * 86_400
+
+
+def dev_part(story: np.ndarray, share: float) -> np.ndarray:
+    """Return which articles are in the dev part: the latest stories, as many as reach the share of the articles.
+
+    A story begins with its first article. Stories stay whole; train keeps at least one.
+
+    Args:
+        story: from `stories`, of articles in order of time.
+        share: share of the articles in dev.
+
+    Returns:
+        bool, one per article.
+
+    Raises:
+        DataError: if there are fewer than two stories.
+    """
+    beginnings, sizes = np.unique(story, return_counts=True)
+    if len(beginnings) < 2:
+        raise DataError(
+            f"{len(story):,} articles are left, of {len(beginnings)} story; dev and train need one each: give more "
+            "posts, or more of the articles with --articles"
+        )
+    last = len(beginnings) - 1
+    wanted = share * len(story)
+    while last > 1 and sizes[last:].sum() < wanted:
+        last -= 1
+    return story >= beginnings[last]

@@ -1,0 +1,129 @@
+"""The files of a training set: articles with story and part, posts with the id of their article."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from linker.common.files import write_lines
+from linker.mining.store import LinkStore
+from linker.mining.stories import Headed, dev_part, stories
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_LEAD = 2_000
+_SITES = 20
+_AT_ONCE = 10_000
+
+
+def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
+    """Write `articles.jsonl` and `posts.jsonl`, in order of time; dev are the latest stories.
+
+    Args:
+        store: articles and pairs; receives story and part of the articles.
+        folder: an existing folder.
+        dev: share of the articles in dev.
+
+    Raises:
+        DataError: if all articles are of one story.
+    """
+    run = store.database.execute
+    rows = run(
+        f"SELECT id, key, published, title, substr(text, 1, {_LEAD}) FROM article "
+        "WHERE id IN (SELECT article FROM pair) ORDER BY published IS NOT NULL, published, key"
+    ).fetchall()
+    headed = [Headed(*row[1:]) for row in rows]
+    story = stories(headed)
+    in_dev = dev_part(story, dev)
+    store.database.executemany(
+        "UPDATE article SET story = ?, split = ? WHERE id = ?",
+        (
+            (headed[first].key, "dev" if later else "train", row[0])
+            for row, first, later in zip(rows, story.tolist(), in_dev.tolist())
+        ),
+    )
+    del rows, headed
+    write_lines(folder / "articles.jsonl", map(_line, _articles(store)))
+    write_lines(folder / "posts.jsonl", map(_line, _posts(store)))
+
+
+def _articles(store: LinkStore) -> Iterator[dict[str, Any]]:
+    for key, url, title, text, published, story, split in store.database.execute(
+        "SELECT key, url, title, text, published, story, split FROM article WHERE split IS NOT NULL "
+        "ORDER BY published IS NOT NULL, published, key"
+    ):
+        yield {
+            "id": key,
+            "title": title,
+            "text": text,
+            "url": url,
+            "published": _date(published),
+            "story": story,
+            "split": split,
+        }
+
+
+def _posts(store: LinkStore) -> Iterator[dict[str, Any]]:
+    for post, text, article, time, lang, url in store.database.execute(
+        "SELECT post.id, pair.text, key, time, lang, post.url FROM pair JOIN post ON place = pair.post "
+        "JOIN article ON article.id = pair.article ORDER BY time IS NOT NULL, time, draw, place"
+    ):
+        yield {
+            "id": post,
+            "text": text,
+            "article_id": article,
+            "created_at": _date(time),
+            "lang": lang,
+            "url": url,
+        }
+
+
+def _line(row: dict[str, Any]) -> str:
+    return (
+        json.dumps({name: value for name, value in row.items() if value is not None}, ensure_ascii=False)
+        + "\n"
+    )
+
+
+def _date(seconds: float | None) -> str | None:
+    return None if seconds is None else (_EPOCH + timedelta(seconds=seconds)).isoformat()
+
+
+def summary(store: LinkStore) -> dict[str, Any]:
+    """Return the figures of the result: articles, posts per article, cards, parts, and the 20 sites with most pairs."""
+    run = store.database.execute
+    each = sorted(count for (count,) in run("SELECT count(*) FROM pair GROUP BY article"))
+    pairs, (cards,) = sum(each), run("SELECT sum(card) FROM pair JOIN post ON place = post").fetchone()
+    stories_, from_cards = run(
+        "SELECT count(DISTINCT story), sum(source = 'card') FROM article WHERE split IS NOT NULL"
+    ).fetchone()
+    parts = {
+        split: {"articles": articles, "pairs": of_part, "from": _day(start), "to": _day(end)}
+        for split, articles, of_part, start, end in run(
+            "SELECT split, count(DISTINCT article.id), count(*), min(published), max(published) FROM pair "
+            "JOIN article ON article.id = article GROUP BY split ORDER BY split DESC"
+        )
+    }
+    sites = {
+        host: {"pairs": of_site, "articles": articles}
+        for host, of_site, articles in run(
+            "SELECT host, count(*) AS n, count(DISTINCT article.id) FROM pair JOIN article ON article.id = article "
+            f"GROUP BY host ORDER BY n DESC, host LIMIT {_SITES}"
+        )
+    }
+    return {
+        "articles": len(each),
+        "stories": stories_,
+        "articles with the text of a link card": from_cards,
+        "median of posts per article": statistics.median(each),
+        "share of pairs with a link card": cards / pairs,
+        "parts": parts,
+        "sites": sites,
+    }
+
+
+def _day(seconds: float | None) -> str | None:
+    return (_date(seconds) or "")[:10] or None
