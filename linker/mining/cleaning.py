@@ -65,16 +65,21 @@ def cleaned(text: str, grams: frozenset[Gram]) -> str:
         text: the post.
         grams: the runs of the article, from `copied_grams`; longer common runs are removed as a whole.
     """
-    text = _VIA.sub(" ", _LINK.sub(" ", text))
-    text = _without_copies(text, grams)
+    if "@" in text or "＠" in text:
+        text = _VIA.sub(" ", text)
+    text = _without_copies(_without_links(text), grams)
     text = _VIA_SITE.sub(" ", _LEFTOVERS.sub(" ", text))
     return _tidy(text)
+
+
+def _without_links(text: str) -> str:
+    return _LINK.sub(" ", text) if "/" in text or "…" in text or "www." in text.lower() else text
 
 
 def has_words(text: str, least: int) -> bool:
     """Return whether a text has a number of content words beside links and mentions."""
     count = 0.0
-    for token in _TOKEN.findall(_MENTION.sub(" ", _LINK.sub(" ", text))):
+    for token in _TOKEN.findall(_MENTION.sub(" ", _without_links(text)) if "@" in text else _without_links(text)):
         count += 0.5 if _IS_UNSPACED.match(token) else is_content_word(token)
         if count >= least:
             return True

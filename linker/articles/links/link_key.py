@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from linker.articles.links.wrappers import unwrapped
@@ -55,10 +56,12 @@ _SLASHES = re.compile(r"/{2,}")
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)+")
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
+_UNUSABLE = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
 _SAFE = "/:@!$'()*+,;=~-._"
 _LONGEST = 2_000
 
 
+@lru_cache(maxsize=1 << 16)
 def link_key(url: str) -> str | None:
     """Return the key of a link, the same for all addresses of one article as far as they show it.
 
@@ -90,7 +93,7 @@ def host_of(key: str) -> str:
 
 def _parts(url: str) -> SplitResult | None:
     url = url.strip()
-    if not url or len(url) > _LONGEST or any(c.isspace() or not c.isprintable() for c in url):
+    if not url or len(url) > _LONGEST or _UNUSABLE.search(url):
         return None
     if not _ADDRESS.match(url):
         if url.startswith("//"):
@@ -130,6 +133,9 @@ def _host(parts: SplitResult) -> str | None:
 def _path(path: str) -> str:
     path = _SESSION.sub("", unquote(path, errors="surrogateescape"))
     path = _SLASHES.sub("/", path)
+    lower = path.lower()
+    if not ("amp" in lower or "index." in lower or "default." in lower):
+        return quote(path.rstrip("/"), safe=_SAFE, errors="surrogateescape")
     before = None
     while path != before:  # `/amp/index.html/` has several of them
         before = path
@@ -139,6 +145,8 @@ def _path(path: str) -> str:
 
 
 def _query(query: str) -> str:
+    if not query:
+        return ""
     kept = [
         (name, value)
         for name, value in parse_qsl(query, keep_blank_values=True, errors="surrogateescape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from linker.articles.links.link_key import host_of
@@ -37,6 +38,7 @@ _FEDIVERSE = re.compile(r"/(@[\w.@-]+|users/\w+/statuses)(/\d+)?")
 _IDENTIFIES = re.compile(r"\d|[^=&]{12}")
 
 
+@lru_cache(maxsize=1 << 16)
 def link_kind(
     key: str, skipped: frozenset[str] = frozenset(), kept: frozenset[str] = frozenset()
 ) -> LinkKind:

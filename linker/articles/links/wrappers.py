@@ -47,6 +47,10 @@ _IN_PATH = [
         (r"urldefense\.(com|proofpoint\.com)", r"/v3/__"),
     )
 ]
+# Most addresses are of other hosts, which one match shows.
+_WRAPPERS = re.compile(
+    "|".join(f"(?:{host.pattern})" for host in [*(p[0] for p in _PARAMETERS), *(p[0] for p in _IN_PATH)])
+)
 _HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+", re.IGNORECASE)
 _SCHEME = re.compile(r"https?:/{0,2}(?=[^/])", re.IGNORECASE)
 _WWW = re.compile(r"www\d?\.")
@@ -75,6 +79,8 @@ def _inner(url: str) -> str | None:
         return None
     if host.endswith(_TRANSLATED):
         return f"https://{_untranslated(host)}{parts.path}{'?' * bool(parts.query)}{parts.query}"
+    if not _WRAPPERS.fullmatch(host):
+        return None
     for of_host, of_path, names in _PARAMETERS:
         if of_host.fullmatch(host) and of_path.match(parts.path or "/"):
             values = dict(reversed(parse_qsl(parts.query)))
