@@ -35,7 +35,10 @@ print(json.dumps({
 
 def measured(out: Path, files: list[Path]) -> dict[str, float]:
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(out), *map(str, files)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM, str(out), *map(str, files)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     found: dict[str, float] = json.loads(done.stdout)
     return found

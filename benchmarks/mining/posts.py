@@ -37,10 +37,17 @@ def generated(posts: int, seed: int = 0) -> Iterator[dict[str, object]]:
     def article(number: int) -> tuple[str, str, str, float]:
         own = random.Random(f"{seed}:{number // 3 if number % 10 == 0 else number}")
         title, text = _words(own, 6, 12), _words(own, 15, 40)
-        return f"https://www.site{number % 400}.example/news/story-{number}-of-the-day", title, text, own.random()
+        return (
+            f"https://www.site{number % 400}.example/news/story-{number}-of-the-day",
+            title,
+            text,
+            own.random(),
+        )
 
     for number in range(posts):
-        author = f"bot{rng.randrange(50)}" if rng.random() < 0.02 else f"user{int(400_000 * rng.random() ** 2)}"
+        author = (
+            f"bot{rng.randrange(50)}" if rng.random() < 0.02 else f"user{int(400_000 * rng.random() ** 2)}"
+        )
         at = _START + timedelta(days=_DAYS * rng.random())
         post: dict[str, object] = {
             "id": f"p{number if rng.random() > 0.01 else number // 2}",

@@ -24,7 +24,8 @@ _LINK = re.compile(
     rf"{URL}|(?<![\w@./])(?:https?://|www\.)\S+|(?<![\w@./])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{{2,}}/\S*",
     re.IGNORECASE,
 )
-_MENTION = re.compile(r"(?<![\w@＠.])[@＠][\w.-]*\w")
+# Mentions, hashtags and cashtags are not words of a post's own: share buttons and bots append them.
+_TAG = re.compile(r"(?<![\w@＠.])[@＠][\w.-]*\w|(?<!\w)[#＃$]\w+")
 _VIA = re.compile(
     r"[(\[]?\b(?:via|from|by|h/?t|hat tip(?: to)?|durch|vía|por|par|da)\s*:?\s+[@＠][\w.-]*\w[)\]]?",
     re.IGNORECASE,
@@ -42,7 +43,7 @@ _LEFTOVERS = re.compile(
     re.IGNORECASE,
 )
 _EMPTY = re.compile(r"[\"“”„«»‘’'(\[{]\s*[\"“”„«»‘’')\]}]")
-_EDGE = re.compile(r"^[\s|:;,.…»>→/\\)\]}~*•·—–-]+|[\s|:;,…«<←/\\(\[{~*•·—–-]+$")
+_EDGE = re.compile(r"^[\s|:;,.…»>→/\\)\]}~*•·—–-]+|[\s|:;,…«<←>→/\\(\[{~*•·—–-]+$")
 _STRAY = re.compile(r"(?<=\s)[|:;,»→•·—–-]+(?=\s)")
 _MARK_AFTER_SPACE = re.compile(r"\s+(?=[.,!?;:…)](?:\s|$))")
 
@@ -53,7 +54,7 @@ def copied_grams(title: str, text: str) -> frozenset[Gram]:
     """Return all runs of four tokens (eight characters in scripts without spaces) of a title and the lead of a text."""
     grams: set[Gram] = set()
     for part in (title, " ".join(text.split()[:_LEAD_WORDS])):
-        tokens = [token.lower().replace("’", "'") for token in _TOKEN.findall(part)]
+        tokens = [_folded(token) for token in _TOKEN.findall(part)]
         grams.update(gram for _, gram in _grams(tokens))
     return frozenset(grams)
 
@@ -77,13 +78,18 @@ def _without_links(text: str) -> str:
 
 
 def has_words(text: str, least: int) -> bool:
-    """Return whether a text has a number of content words beside links and mentions."""
+    """Return whether a text has at least this number of content words beside links, mentions, hashtags and cashtags."""
     count = 0.0
-    for token in _TOKEN.findall(_MENTION.sub(" ", _without_links(text)) if "@" in text else _without_links(text)):
+    for token in _TOKEN.findall(_TAG.sub(" ", _without_links(text))):
         count += 0.5 if _IS_UNSPACED.match(token) else is_content_word(token)
         if count >= least:
             return True
     return False
+
+
+def _folded(token: str) -> str:
+    """A token without case and apostrophes, which posts often leave out."""
+    return token.lower().replace("’", "").replace("'", "")
 
 
 def _grams(tokens: list[str]) -> Iterator[tuple[int, Gram]]:
@@ -98,7 +104,7 @@ def _without_copies(text: str, grams: frozenset[Gram]) -> str:
         return text
     found = list(_TOKEN.finditer(text))
     copied = [False] * len(found)
-    for i, gram in _grams([match[0].lower().replace("’", "'") for match in found]):
+    for i, gram in _grams([_folded(match[0]) for match in found]):
         if gram in grams:
             copied[i : i + len(gram)] = [True] * len(gram)
     if not any(copied):

@@ -58,7 +58,7 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
     """Return the one article that a post links to, or the fate of the post, one of `FATES`.
 
     Links are those of the card, of `links`, and only without these the addresses in the text. A comment on Reddit
-    belongs to the link of its thread if it answers the submission itself.
+    belongs to the link of its thread if it answers the submission itself; a submission's text begins with its title.
     """
     extra = post.extra
     if options.languages and post.language not in options.languages:
@@ -89,6 +89,8 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
         comment = _comment(post)
         return comment if isinstance(comment, Link) else _FATES[next(iter(kinds.values()))]
     title, description = _string(extra.get("card_title")), _string(extra.get("card_description"))
+    if not title and _is_on_reddit(post):
+        title = _string(post.text.partition("\n")[0])
     card = link_key(card_url) if card_url else articles[0]
     if card != articles[0] and kinds.get(card or "") != "shortener":
         title = description = ""
@@ -99,12 +101,16 @@ def _comment(post: Post) -> Link | str:
     """A comment on Reddit as a link by way of its thread."""
     extra = post.extra
     thread = _string(extra.get("thread"))
-    if extra.get("platform") != "reddit" or not thread or bare_id(thread) == bare_id(post.id):
+    if not _is_on_reddit(post) or not thread or bare_id(thread) == bare_id(post.id):
         return NO_LINK
     parent = _string(extra.get("reply_to"))
     if parent and bare_id(parent) != bare_id(thread):
         return "replies to comments"
     return Link("", thread=bare_id(thread))
+
+
+def _is_on_reddit(post: Post) -> bool:
+    return _string(post.extra.get("platform")).startswith("reddit")
 
 
 def bare_id(post_id: str) -> str:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from linker.common.console import track
+from linker.common.console import progress_bar
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import unbroken, write_json
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
+from linker.data.io.paths import input_files
 from linker.data.io.records import empty_input_error, stream_posts
+from linker.data.types import Post
 from linker.mining.known_articles import add_known_articles, article_files, use_cards
 from linker.mining.linked_post import linked
 from linker.mining.options import MiningOptions
@@ -24,6 +26,21 @@ from linker.mining.selection import NO_TEXT, select_pairs, set_windows
 from linker.mining.store import LinkStore
 from linker.mining.training_set import summary, write_training_set
 
+
+class NoPairsError(DataError):
+    """Posts of which none became a pair.
+
+    Attributes:
+        report: what happened to them.
+    """
+
+    def __init__(self, message: str, report: Report) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+# Posts between two updates of the bar.
+_SHOWN = 1_000
 #: The files of an output folder.
 FILES = ("articles.jsonl", "posts.jsonl", "report.json")
 
@@ -51,7 +68,8 @@ def mine_links(
 
     Raises:
         LinkerError: if the folder cannot be written, or has other files.
-        DataError: if inputs cannot be read or have bad lines, or no pair is left.
+        NoPairsError: if no pair is left.
+        DataError: if inputs cannot be read or have bad lines, or all articles are of one story.
     """
     out, options = Path(out), options or MiningOptions()
     check_folder(out)
@@ -70,7 +88,7 @@ def mine_links(
         made = work / "set"
         made.mkdir()
         if not store.count("pair"):
-            raise DataError(_nothing(report))
+            raise NoPairsError(_nothing(report), report)
         write_training_set(store, made, options.dev)
         report.result = summary(store)
         write_json(made / "report.json", {"settings": _settings(options), **report.as_json()})
@@ -95,7 +113,7 @@ def _read(
 ) -> Report:
     report = Report()
     with BadLines(on_error) as bad_lines:
-        for post in track(stream_posts(list(posts), columns, bad_lines), "reading posts"):
+        for post in _with_progress(stream_posts(list(posts), columns, bad_lines), posts, bad_lines):
             report.posts += 1
             link = linked(post, options)
             if isinstance(link, str):
@@ -107,6 +125,18 @@ def _read(
     if not report.posts:
         raise empty_input_error(list(posts), "post")
     return report
+
+
+def _with_progress(read: Iterable[Post], posts: Sequence[str], bad_lines: BadLines) -> Iterator[Post]:
+    """Yield posts; the bar shows the part of their files that was read, in MiB."""
+    sizes = [os.path.getsize(file) if os.path.isfile(file) else None for file in input_files(posts)]
+    total = None if None in sizes else sum(filter(None, sizes)) / 2**20
+    with progress_bar() as progress:
+        bar = progress.add_task("reading posts (MiB)", total=total)
+        for number, post in enumerate(read):
+            if number % _SHOWN == 0:
+                progress.update(bar, completed=bad_lines.bytes_read / 2**20)
+            yield post
 
 
 def _nothing(report: Report) -> str:

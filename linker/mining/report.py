@@ -97,13 +97,12 @@ class Report:
         for name, value in self.result.items():
             if isinstance(value, (int, float)):
                 table.add_row(name, f"{value:,}" if isinstance(value, int) else f"{value:,.3g}", "")
-        for name in ("train", "dev"):
-            part = self.result["parts"][name]
+        for name, part in self.result.get("parts", {}).items():
             table.add_row(f"{name}: articles", f"{part['articles']:,}", "")
             table.add_row(
                 f"{name}: pairs", f"{part['pairs']:,}", f"{part['from'] or '?'} to {part['to'] or '?'}"
             )
-        for site, counts in self.result["sites"].items():
+        for site, counts in self.result.get("sites", {}).items():
             table.add_row(f"site {site}", f"{counts['pairs']:,}", f"{counts['articles']:,} articles")
         return table
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from linker.common.console import track
 from linker.data.near_duplicates import LIKE, normal_form, signatures
 from linker.mining.cleaning import ARTICLE_WORDS, POST_WORDS, cleaned, copied_grams, has_words
 from linker.mining.options import MiningOptions
@@ -73,7 +74,8 @@ def select_pairs(store: LinkStore, options: MiningOptions, counts: Counter[str])
     length = sum(options.days) * _DAY
     batch: list[tuple[int, list[tuple[int, str]]]] = []
     waiting = 0
-    for article, rows in groupby(store.candidates(), itemgetter(0)):
+    posts = track(store.candidates(), "cleaning posts", store.count("post") - store.count("dropped"))
+    for article, rows in groupby(posts, itemgetter(0)):
         kept = _of_article(((*row[1:4], row[4]) for row in rows), length, options, counts)
         if kept:
             batch.append((article, kept))

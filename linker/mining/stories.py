@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -70,22 +71,21 @@ def stories(articles: Sequence[Headed]) -> np.ndarray:
 
 def _by_titles(articles: Sequence[Headed]) -> np.ndarray:
     """For each article the index of the first article of the story that its title belongs to."""
+    # Tuples of numbers: a set for each title would need several times the memory.
+    number: dict[str, int] = {}
     words = [
-        frozenset(word for word in lexical_words(article.title) if is_content_word(word))
+        tuple(sorted({number.setdefault(word, len(number)) for word in _content_words(article.title)}))
         for article in articles
     ]
-    frequency: dict[str, int] = defaultdict(int)
-    for title in words:
-        for word in title:
-            frequency[word] += 1
+    frequency = Counter(chain.from_iterable(words))
     leaders = np.arange(len(articles), dtype=np.int64)
-    stories_with: dict[str, list[int]] = defaultdict(list)
+    stories_with: dict[int, list[int]] = defaultdict(list)
     for i, title in enumerate(words):
         rarest = sorted(title, key=lambda word: (frequency[word], word))[:_RAREST]
         best, most = -1, 0.0
         candidates = {j for word in rarest for j in stories_with[word][-_LATEST:]}
         for j in sorted(candidates):
-            shared = len(title & words[j])
+            shared = len(set(title).intersection(words[j]))
             share = shared / min(len(title), len(words[j]))
             if shared >= WORDS and share >= SHARE and share > most and _near(articles[i], articles[j]):
                 best, most = j, share
@@ -95,6 +95,10 @@ def _by_titles(articles: Sequence[Headed]) -> np.ndarray:
         for word in title:
             stories_with[word].append(i)
     return leaders
+
+
+def _content_words(title: str) -> list[str]:
+    return [word for word in lexical_words(title) if is_content_word(word)]
 
 
 def _near(article: Headed, other: Headed) -> bool:

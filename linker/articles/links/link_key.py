@@ -43,8 +43,8 @@ _TRACKER_PREFIXES = (
     "vero_",
     "wt_",
 )
-# Names of a host's first labels under which sites repeat themselves.
-_COPIES = frozenset({"www", "m", "mobile", "amp", "touch"})
+# Labels of hosts under which sites repeat themselves.
+_COPIES = frozenset({"www", "m", "mobile", "amp"})
 _NUMBERED_WWW = re.compile(r"www\d{1,2}")
 _SUFFIXES = frozenset(["co", "com", "org", "net", "ac", "gov", "edu", "gob", "gouv", "nom", "or", "ne", "go"])
 _INDEX = re.compile(r"/(index|default)\.(html?|php\d?|aspx?|jsp|shtml|cgi)$", re.IGNORECASE)
@@ -119,15 +119,26 @@ def _host(parts: SplitResult) -> str | None:
         except UnicodeError:
             return None
     labels = host.split(".")
-    for i in range(len(labels) - 2, -1, -1):
+    i = 0
+    while i < len(labels) - 1:
         rest = labels[:i] + labels[i + 1 :]
-        copied = labels[i] in _COPIES or (i == 0 and _NUMBERED_WWW.fullmatch(labels[i]))
-        if copied and len(rest) > 1 and not (len(rest) == 2 and rest[0] in _SUFFIXES and len(rest[1]) == 2):
+        if _is_copy(labels[i]) and len(rest) > 1 and not (len(rest) == 2 and _is_suffix(*rest)):
             labels = rest
+        else:
+            i += 1
     host = ".".join(labels)
     if not _HOST.fullmatch(host) or labels[-1].isdigit():
         return None
     return host if port in (None, 80, 443) else f"{host}:{port}"
+
+
+def _is_copy(label: str) -> bool:
+    return label in _COPIES or _NUMBERED_WWW.fullmatch(label) is not None
+
+
+def _is_suffix(first: str, second: str) -> bool:
+    """Whether two labels are a suffix like `co.uk`, below which others register."""
+    return first in _SUFFIXES and len(second) == 2
 
 
 def _path(path: str) -> str:

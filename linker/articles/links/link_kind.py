@@ -35,7 +35,11 @@ _DIGITS = re.compile(r"\d")
 _ID = re.compile(r"(?=[^\W_]*\d)[^\W_]{6,}|\d{4,}")
 _SHORT_ID = re.compile(r"[A-Za-z0-9]{4,12}")
 _FEDIVERSE = re.compile(r"/(@[\w.@-]+|users/\w+/statuses)(/\d+)?")
-_IDENTIFIES = re.compile(r"\d|[^=&]{12}")
+# A parameter that names an article: an id by its name, or four digits.
+_IDENTIFIES = re.compile(
+    r"(?:\w*id|p|a|n|s|article|artikel|story|item|news|post|doc|key|nr)=[^=]*\d|[^=]+=(?:[^=]*\d){4}",
+    re.IGNORECASE,
+)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -86,7 +90,7 @@ def _names_an_article(path: str, query: str) -> bool:
         return False
     if any(map(_is_name, folders)):
         return True
-    return any(_IDENTIFIES.search(field.partition("=")[2]) for field in query.split("&") if field)
+    return any(map(_IDENTIFIES.match, query.split("&")))
 
 
 def _is_name(folder: str) -> bool:

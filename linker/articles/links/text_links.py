@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # Letters of alphabets may be part of an address, but Chinese, Japanese and Korean text directly after it is not.
-_LINK = re.compile(r"(?<![\w@./])(?:https?://|www\.)[!-;=?-~\u00c0-\u1fff]+…?", re.IGNORECASE)
+_LINK = re.compile(r"(?:https?://|(?<![\w@./])www\.)[!-;=?-~\u00c0-\u1fff]+…?", re.IGNORECASE)
 _END = re.compile(r"[\s.,:;!?'\"*_\]}|]+$")
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 

@@ -111,7 +111,7 @@ def links(
     from linker.cli.options import naming_columns, post_columns
     from linker.common.console import info, stderr
     from linker.data.io.paths import check_inputs
-    from linker.mining.mine_links import check_folder, mine_links
+    from linker.mining.mine_links import NoPairsError, check_folder, mine_links
     from linker.mining.options import MiningOptions
 
     check_folder(out)
@@ -129,7 +129,11 @@ def links(
     )
     began = time.monotonic()
     with naming_columns():
-        report = mine_links(posts, out, articles or [], options, post_columns(column), on_error)
+        try:
+            report = mine_links(posts, out, articles or [], options, post_columns(column), on_error)
+        except NoPairsError as error:
+            stderr.print(error.report.table())
+            raise
     stderr.print(report.table())
     seconds = time.monotonic() - began
     info(f"{report.posts:,} posts in {seconds:.0f} s ({report.posts / max(seconds, 1e-3):,.0f}/s)")

@@ -41,6 +41,7 @@ class InputFile:
     Attributes:
         path: the path or address as the user gave it.
         lines: number of lines read.
+        bytes: number of bytes read, compressed as in the file.
         reasons: number of bad lines by reason.
         side_path: file with the bad lines; None: not opened.
         posts: number of posts read from records of a platform.
@@ -51,6 +52,7 @@ class InputFile:
     def __init__(self, path: str, bad_lines: BadLines) -> None:
         self.path = path
         self.lines = 0
+        self.bytes = 0
         self.reasons: Counter[str] = Counter()
         self.posts = 0
         self.left_out: Counter[str] = Counter()
@@ -58,6 +60,10 @@ class InputFile:
         self.side_path: Path | None = None
         self._bad_lines = bad_lines
         self._side_file: IO[str] | None = None
+
+    def count_bytes(self, number: int) -> None:
+        """Count bytes that were read."""
+        self.bytes += number
 
     def bad(self, line: int, error: LineError, raw: str) -> None:
         """Report a bad line.
@@ -118,6 +124,11 @@ class BadLines:
     def total(self) -> int:
         """Number of bad lines so far."""
         return self._total
+
+    @property
+    def bytes_read(self) -> int:
+        """Number of bytes read from all files so far, for progress bars."""
+        return sum(file.bytes for file in self._files)
 
     def file(self, path: str) -> InputFile:
         """Register the next input file."""

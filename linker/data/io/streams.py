@@ -9,7 +9,7 @@ import lzma
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import IO, Any, BinaryIO, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -233,8 +233,8 @@ _WORKBOOK = re.compile(
 class _Rejoined(io.RawIOBase):
     """A stream with its first bytes put back (pipes cannot be rewound)."""
 
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
-        self._head = head
+    def __init__(self, head: bytes, rest: IO[bytes], on_read: Callable[[int], None] | None) -> None:
+        self._head, self._on_read = head, on_read
         # `read1` returns everything before a damage, `read` may not.
         self._read = getattr(rest, "read1", rest.read)
 
@@ -246,13 +246,21 @@ class _Rejoined(io.RawIOBase):
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
         chunk = self._head[: len(buffer)] or self._read(len(buffer))
         self._head = self._head[len(buffer) :]
+        if self._on_read is not None:
+            self._on_read(len(chunk))
         buffer[: len(chunk)] = chunk
         return len(chunk)
 
 
-def rejoined(head: bytes, rest: IO[bytes]) -> BinaryIO:
-    """Return a stream that yields `head`, which was already read, and then the rest."""
-    return cast(BinaryIO, io.BufferedReader(_Rejoined(head, rest), _BUFFER))
+def rejoined(head: bytes, rest: IO[bytes], on_read: Callable[[int], None] | None = None) -> BinaryIO:
+    """Return a stream that yields `head`, which was already read, and then the rest.
+
+    Args:
+        head: the first bytes.
+        rest: the stream after them.
+        on_read: called with the number of bytes whenever some are read.
+    """
+    return cast(BinaryIO, io.BufferedReader(_Rejoined(head, rest, on_read), _BUFFER))
 
 
 def packing_of(head: bytes) -> str | None:
@@ -280,7 +288,9 @@ def shown_name(path: str) -> str:
 
 
 @contextmanager
-def open_bytes(path: str, workbooks: bool = False) -> Iterator[BinaryIO]:
+def open_bytes(
+    path: str, workbooks: bool = False, on_read: Callable[[int], None] | None = None
+) -> Iterator[BinaryIO]:
     """Open a file, address or standard input (`-`) and decompress it.
 
     The compression is detected from the content, not the name.
@@ -288,6 +298,7 @@ def open_bytes(path: str, workbooks: bool = False) -> Iterator[BinaryIO]:
     Args:
         path: the file.
         workbooks: whether to accept the zip archives of Excel and LibreOffice workbooks, without decompression.
+        on_read: called with the number of bytes, still compressed, whenever some are read.
 
     Raises:
         DataError: if the file cannot be opened, is damaged or truncated, is UTF-16 or any other zip archive.
@@ -300,7 +311,7 @@ def open_bytes(path: str, workbooks: bool = False) -> Iterator[BinaryIO]:
                 head += raw.read(_BUFFER)
         except OSError as error:
             raise DataError(f"{shown_name(path)}: cannot be read ({error.strerror})") from error
-        stream = rejoined(head, raw)
+        stream = rejoined(head, raw, on_read)
         packing = packing_of(head)
         if workbooks and packing == "zip" and _WORKBOOK.search(head):
             packing = None

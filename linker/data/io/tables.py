@@ -78,7 +78,7 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
     Raises:
         DataError: if the file is missing, damaged, of an unknown format or without a header.
     """
-    with open_bytes(file.path, workbooks=True) as stream:
+    with open_bytes(file.path, workbooks=True, on_read=file.count_bytes) as stream:
         # A JSON list may be one huge line, which is not read at once.
         first = stream.readline(_GLANCE)
         if assignment := _ASSIGNMENT.match(first):

@@ -1,0 +1,40 @@
+"""Links in plain text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from linker.articles.links.text_links import links_in
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("no link at all, not even example.org", []),
+        ("see https://a.example/b.", ["https://a.example/b"]),
+        ("(https://a.example/b)", ["https://a.example/b"]),
+        ("(see https://a.example/b_(c))!", ["https://a.example/b_(c)"]),
+        ("“https://a.example/b”", ["https://a.example/b"]),
+        ("[text](https://a.example/b)", ["https://a.example/b"]),
+        ("www.a.example/b and https://c.example", ["www.a.example/b", "https://c.example"]),
+        ("https://a.example/b https://a.example/b", ["https://a.example/b"]),
+        ("https://a.example/2026/… is shortened", []),
+        ("https://a.example/2026/... is shortened", []),
+        ("读https://a.example/b。很好", ["https://a.example/b"]),
+        ("https://a.example/b很好", ["https://a.example/b"]),
+        ("https://a.example/straße?x=ü", ["https://a.example/straße?x=ü"]),
+        ("mail me@www.a.example or https://", []),
+        ("HTTPS://A.example/b?x=1&y=2#z,", ["HTTPS://A.example/b?x=1&y=2#z"]),
+    ],
+)
+def test_links(text: str, links: list[str]) -> None:
+    assert links_in(text) == links
+
+
+@given(st.text(max_size=200))
+def test_links_are_parts_of_the_text(text: str) -> None:
+    for link in links_in(f"{text} https://a.example/b {text}"):
+        assert link in f"{text} https://a.example/b {text}"
+        assert not any(character.isspace() for character in link)
