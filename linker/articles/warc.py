@@ -61,6 +61,8 @@ def _pages(path: Path) -> Iterator[tuple[str, str, bytes]]:
     with open(path, "rb") as file:
         try:
             for record in ArchiveIterator(file):
+                if record.format != "warc":
+                    raise DataError(f"{path}: damaged, or not a WARC file; give a .warc or .warc.gz file")
                 if record.rec_type != "response" or record.http_headers is None:
                     continue
                 url = record.rec_headers.get_header("WARC-Target-URI") or ""

@@ -44,6 +44,7 @@ _LEFTOVERS = re.compile(
 )
 _EMPTY = re.compile(r"[\"“”„«»‘’'(\[{]\s*[\"“”„«»‘’')\]}]")
 _EDGE = re.compile(r"^[\s|:;,.…»>→/\\)\]}~*•·—–-]+|[\s|:;,…«<←>→/\\(\[{~*•·—–-]+$")
+_SENTENCE_END = re.compile(r"[.!?…]*")
 _STRAY = re.compile(r"(?<=\s)[|:;,»→•·—–-]+(?=\s)")
 _MARK_AFTER_SPACE = re.compile(r"\s+(?=[.,!?;:…)](?:\s|$))")
 
@@ -114,7 +115,7 @@ def _without_copies(text: str, grams: frozenset[Gram]) -> str:
         if copied[i]:
             if i == 0 or not copied[i - 1]:
                 pieces.append(text[end : match.start()])
-            end = match.end()
+            end = _SENTENCE_END.match(text, match.end()).end()  # type: ignore[union-attr]
     return " ".join([*pieces, text[end:]])
 
 

@@ -28,7 +28,7 @@ from linker.mining.training_set import summary, write_training_set
 
 
 class NoPairsError(DataError):
-    """Posts of which none became a pair.
+    """No post became a pair.
 
     Attributes:
         report: what happened to them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from linker.common.checks import at_least, between
+from linker.common.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class MiningOptions:
         kept_sites: hosts of these lists whose pages are articles all the same.
 
     Raises:
-        ValueError: if a number is out of range.
+        ConfigError: if a number is out of range.
     """
 
     languages: tuple[str, ...] = ()
@@ -37,6 +38,12 @@ class MiningOptions:
     kept_sites: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        try:
+            self._check()
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def _check(self) -> None:
         at_least(0, days_before=self.days[0])
         at_least(1, days_after=self.days[1])
         at_least(1, max_per_article=self.max_per_article, max_per_author=self.max_per_author)

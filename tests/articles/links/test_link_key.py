@@ -103,8 +103,6 @@ def test_key(url: str) -> None:
         "word",
         "http://",
         "at://did:plc:x/1",
-    ]
-    + [
         "https://news.example/a b",
         "https://127.0.0.1/a",
         "https://localhost/a",

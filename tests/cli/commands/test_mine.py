@@ -1,0 +1,111 @@
+"""`linker mine links` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SUBJECTS = ("otters", "bridge", "harvest", "library", "election", "museum", "railway", "stadium")
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "linker", *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Sixteen posts with cards about eight articles, and one without a link."""
+    rows: list[dict[str, object]] = [{"id": "none", "text": "no link in this post"}]
+    for n in range(16):
+        subject = SUBJECTS[n % 8]
+        url = f"https://www.news{n % 8}.example/2026/01/story-about-{subject}?fbclid=x"
+        title = f"Protest over {subject}{n % 8} continues"
+        rows.append(
+            {
+                "id": f"p{n}",
+                "text": f"{title}: neighbors{n} complain{n} about{n} {subject} loudly {url}",
+                "created_at": f"2026-01-{n % 8 + 1:02}T12:00:00Z",
+                "card_url": url,
+                "card_title": title,
+                "card_description": f"Officials{n % 8} of {subject} explained{n % 8} their plans{n % 8}.",
+            }
+        )
+    (tmp_path / "posts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return tmp_path
+
+
+def test_the_table_and_the_folder(folder: Path) -> None:
+    done = run("mine", "links", "posts.jsonl", "--out", "set", folder=folder)
+    assert (done.returncode, done.stdout) == (0, "set\n"), done.stderr
+    rows = [re.split(r"\s{2,}", line.strip()) for line in done.stderr.splitlines()]
+    table = {row[0]: row[1:] for row in rows}
+    assert table["lines read"] == ["17"]
+    assert table["without a link"] == ["1", "5.9%"]
+    assert table["pairs"] == ["16", "100.0%"]
+    assert table["dev: articles"] == ["1"]
+    assert sorted(path.name for path in (folder / "set").iterdir()) == [
+        *("articles.jsonl", "posts.jsonl", "report.json"),
+    ]
+    posts = (folder / "set" / "posts.jsonl").read_text(encoding="utf-8")
+    assert "https://" not in posts
+    assert "Protest over" not in posts
+    assert json.loads(posts.splitlines()[0])["text"] == "neighbors0 complain0 about0 otters loudly"
+
+
+def test_training_reads_the_folder(folder: Path) -> None:
+    run("mine", "links", "posts.jsonl", "--out", "set", folder=folder)
+    config = str(Path(__file__).parents[3] / "configs" / "quickstart.jsonnet")
+    done = run("train", config, "--data", "set", "-o", "trainer.epochs=1", "--out", "model", folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "train: 7 articles, 14 posts; dev: 1 articles, 2 posts" in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.jsonl", "--out", "set"], "missing.jsonl: file not found"),
+        (["posts.jsonl", "--out", "posts.jsonl"], "posts.jsonl: is a file; give a folder to write to"),
+        (["posts.jsonl", "--out", "set", "--articles", "x"], "--articles x: file not found"),
+        (["posts.jsonl", "--out", "set", "--lang", "xx"], "no pair of article and post is left"),
+        (["posts.jsonl", "--out", "set", "--days", "0", "0"], "days_after is 0, but must be at least 1"),
+        (["posts.jsonl", "--out", "set", "--column", "text=body"], 'column "body" is missing'),
+    ],
+)
+def test_errors(folder: Path, arguments: list[str], message: str) -> None:
+    done = run("mine", "links", *arguments, folder=folder)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["posts.jsonl"]
+
+
+def test_an_interrupted_run_leaves_nothing(folder: Path) -> None:
+    line = (folder / "posts.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[1]
+    with open(folder / "posts.jsonl", "a", encoding="utf-8") as file:
+        file.writelines(line.replace('"p0"', f'"q{n}"') for n in range(200_000))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "linker", "mine", "links", "posts.jsonl", "--out", "set"],
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+    while process.poll() is None and not list(folder.glob(".set.*/posts.db")):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (130, b"")
+    assert [path.name for path in folder.iterdir()] == ["posts.jsonl"]

@@ -1,0 +1,292 @@
+"""A training set from posts that link to articles, from files to a folder."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linker.common.errors import DataError, LinkerError
+from linker.data import DataSource
+from linker.data.readers.articles_and_posts import ArticlesAndPosts
+from linker.mining.mine_links import NoPairsError, mine_links
+from linker.mining.options import MiningOptions
+from linker.mining.selection import densest
+
+# Of each story: title, description, and what somebody says about it.
+SUBJECTS = (
+    "otters",
+    "bridge",
+    "harvest",
+    "library",
+    "election",
+    "museum",
+    "railway",
+    "stadium",
+    "orchestra",
+    "vineyard",
+)
+
+
+def url(number: int) -> str:
+    return (
+        f"https://www.site{number % 3}.example/news/story-about-{SUBJECTS[number % 10]}-{number}?utm_source=x"
+    )
+
+
+def post(number: int, article: int, day: int = 1, **extra: Any) -> dict[str, Any]:
+    """A post about an article, with its own words."""
+    subject = SUBJECTS[article % 10]
+    words = " ".join(f"{word}{number}" for word in ("opinion", "neighbors", "complain", "council"))
+    return {
+        "id": f"p{number}",
+        "text": f"{words} {url(article)}",
+        "author": f"a{number}",
+        "created_at": f"2026-01-{article % 28 + day:02}T12:00:00Z",
+        "card_url": url(article),
+        "card_title": f"The {subject} of number{article} reopens amid protest{article}",
+        "card_description": f"Officials explained{article} why {subject} matters{article} to visitors{article}.",
+        **extra,
+    }
+
+
+def write(path: Path, rows: Iterable[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+def read(folder: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def twenty() -> list[dict[str, Any]]:
+    """Two posts about each of ten articles."""
+    return [post(10 * n + article, article) for n in range(2) for article in range(10)]
+
+
+def assert_adds_up(report: dict[str, Any]) -> None:
+    for section in ("lines", "posts", "linked posts"):
+        whole, *parts = report[section].values()
+        assert whole == sum(parts), section
+    assert report["lines"]["posts"] == report["posts"]["read"]
+    assert report["posts"]["linked to one article"] == report["linked posts"]["found"]
+    assert report["linked posts"]["pairs"] == sum(part["pairs"] for part in report["parts"].values())
+    assert report["articles"] == sum(part["articles"] for part in report["parts"].values())
+
+
+def test_a_training_set(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+    out = tmp_path / "set"
+    mine_links([write(tmp_path / "posts.jsonl", twenty)], out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["posts.jsonl", "set"]
+    articles, posts = read(out, "articles"), read(out, "posts")
+    assert len(articles) == 10
+    assert articles[0] == {
+        "id": "site0.example/news/story-about-otters-0",
+        "title": "The otters of number0 reopens amid protest0",
+        "text": "Officials explained0 why otters matters0 to visitors0.",
+        "url": url(0),
+        "published": "2026-01-01T12:00:00+00:00",
+        "story": "site0.example/news/story-about-otters-0",
+        "split": "train",
+    }
+    assert [article["split"] for article in articles] == ["train"] * 9 + ["dev"]
+    assert len(posts) == 20
+    assert next(row for row in posts if row["id"] == "p10") == {
+        "id": "p10",
+        "text": "opinion10 neighbors10 complain10 council10",
+        "article_id": "site0.example/news/story-about-otters-0",
+        "created_at": "2026-01-01T12:00:00+00:00",
+    }
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert_adds_up(report)
+    assert report["median of posts per article"] == 2
+    assert report["share of pairs with a link card"] == 1
+    assert list(report["sites"]) == ["site0.example", "site1.example", "site2.example"]
+    assert report["sites"]["site0.example"] == {"pairs": 8, "articles": 4}
+    splits = DataSource(ArticlesAndPosts(str(out / "articles.jsonl"), str(out / "posts.jsonl"))).load()
+    assert (len(splits.train.articles), len(splits.train.posts)) == (9, 18)
+    assert splits.dev is not None
+    assert splits.dev.relevance().sum() == 2
+
+
+def test_each_filter_counts_its_posts(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+    rows = [
+        *twenty,
+        twenty[0],  # delivered twice
+        post(100, 0, text="reposted words here", repost_of="p0"),
+        post(101, 0, text="plain words", card_url=None, links=["https://bit.ly/3abc"]),
+        {"id": "p102", "text": "no link here"},
+        post(103, 1, day=20),  # 19 days later than the others
+        post(104, 2, text=f"The harvest of number2 reopens amid protest2: wow! {url(2)}"),
+        post(105, 3, text=f"{twenty[3]['text']}!!"),
+        post(106, 4, text=twenty[5]["text"]),
+        {
+            "id": "p107",
+            "text": "words about an article without card",
+            "links": ["https://none.example/a-b-c-d"],
+        },
+        *(post(200 + n, 7, author=f"b{n}") for n in range(30)),
+        *(post(300 + n, 60 + n, author="bot", created_at="2026-01-05T12:00:00Z") for n in range(12)),
+        *(post(400 + n, 3 * (n + 30), author="outlet", day=n % 4) for n in range(1, 12)),
+        *(post(500 + n, n % 10, author="busy", day=1 + n // 10) for n in range(30)),
+    ]
+    options = MiningOptions(max_links_a_day=11, max_per_author=4)
+    out = tmp_path / "set"
+    source = write(tmp_path / "posts.jsonl", rows)
+    with open(source, "a", encoding="utf-8") as file:
+        file.write("{broken\n")
+    mine_links([source], out, options=options, on_error="skip")
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert_adds_up(report)
+    assert report["lines"]["bad lines"] == 1
+    assert report["posts"]["reposts"] == report["posts"]["only shortened links"] == 1
+    assert report["posts"]["without a link"] == 1
+    counts = report["linked posts"]
+    assert counts["met again"] == 1
+    assert counts["by authors with too many links a day"] == 12
+    assert counts["by authors with one site"] == 11
+    assert counts["of articles without title and text"] == 1
+    assert counts["outside the days around the article"] == 1
+    assert counts["with fewer than 4 words of their own"] == 1
+    assert counts["copies of another post of the article"] == 1
+    assert counts["same text as a post of another article"] == 1
+    kept = read(out, "posts")
+    per_article = {article["id"]: 0 for article in read(out, "articles")}
+    for row in kept:
+        per_article[row["article_id"]] += 1
+    assert max(per_article.values()) <= 20
+    assert min(per_article.values()) >= 1
+    assert counts["more than 20 of an article"] >= 12
+    assert counts["more than 4 of an author"] + sum(row["id"] in BUSY for row in kept) <= 30
+    assert sum(row["id"] in BUSY for row in kept) == 4
+
+
+BUSY = {f"p{500 + n}" for n in range(30)}
+
+
+def test_the_bytes_depend_on_the_posts_alone(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+    source = write(tmp_path / "posts.jsonl", twenty)
+    mine_links([source], tmp_path / "a")
+    mine_links([source], tmp_path / "b")
+    again = {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()} == again
+    mine_links([write(tmp_path / "others.jsonl", reversed(twenty))], tmp_path / "b")  # replaces it
+    assert (tmp_path / "b" / "articles.jsonl").read_bytes() == again["articles.jsonl"]
+    assert sorted((tmp_path / "b" / "posts.jsonl").read_bytes().splitlines()) == sorted(
+        again["posts.jsonl"].splitlines()
+    )
+
+
+def test_comments_on_reddit_are_about_the_article_of_their_thread(
+    tmp_path: Path, twenty: list[dict[str, Any]]
+) -> None:
+    title = "Mountain rescuers search for missing hikers near glacier"
+    link = "https://news.example/rescuers-search-for-hikers"
+    on_reddit: dict[str, Any] = {"platform": "reddit", "created_at": "2026-01-09T12:00:00Z"}
+    rows = [
+        {"id": "t1_c", "text": "My cousin guided tours around that valley", "thread": "t3_s", **on_reddit},
+        {"id": "t3_s", "text": title, "links": [link], "card_title": title, **on_reddit},
+        {"id": "t1_d", "text": "Another thread without any article", "thread": "t3_unknown", **on_reddit},
+    ]
+    out = tmp_path / "set"
+    report = mine_links([write(tmp_path / "posts.jsonl", [*rows, *twenty])], out)
+    comments = [
+        row for row in read(out, "posts") if row["article_id"] == "news.example/rescuers-search-for-hikers"
+    ]
+    assert [row["id"] for row in comments] == ["t1_c"]  # the submission only repeats the title
+    assert report.later["comments on posts without an article"] == 1
+
+
+def test_articles_of_the_user(tmp_path: Path, twenty: list[dict[str, Any]], article_html: str) -> None:
+    bare = [{name: row[name] for name in ("id", "text", "created_at")} for row in twenty]
+    bare.append(
+        {
+            "id": "x",
+            "text": "My brothers photographed herons near there, beautiful https://news.example/2021/05/otters",
+        }
+    )
+    folder = tmp_path / "articles"
+    folder.mkdir()
+    rows = [
+        {
+            "id": n,
+            "url": f"http://m.{url(n)[12:]}",
+            "title": f"Title words{n} of{n} article{n}",
+            "text": "Body.",
+        }
+        for n in range(10)
+    ]
+    rows[0]["published"] = "2025-12-31"
+    rows[1]["published"] = "2025-11-01"
+    (folder / "some.jsonl.gz").write_bytes(
+        gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())
+    )
+    page = article_html.replace(
+        "<head>", '<head><link rel="canonical" href="https://news.example/2021/05/otters">'
+    )
+    (folder / "page.html").write_text(page, encoding="utf-8")
+    (folder / "README.md").write_text("not an article", encoding="utf-8")
+    out = tmp_path / "set"
+    report = mine_links([write(tmp_path / "posts.jsonl", bare)], out, [str(folder)])
+    articles = {article["id"]: article for article in read(out, "articles")}
+    otters = articles["news.example/2021/05/otters"]
+    assert otters["title"] == "Otters return to the Brell after forty years"
+    assert articles["site0.example/news/story-about-otters-0"]["title"] == "Title words0 of0 article0"
+    assert articles["site0.example/news/story-about-otters-0"]["published"] == "2025-12-31T00:00:00+00:00"
+    assert report.later["outside the days around the article"] == 2  # both posts of article 1
+    assert +report.files == {"linked by posts": 11}
+
+
+def test_cards_that_many_pages_share_are_those_of_the_site(
+    tmp_path: Path, twenty: list[dict[str, Any]]
+) -> None:
+    wall = [
+        post(600 + n, 600 + n, card_title="Subscribe today for unlimited access", card_description="")
+        for n in range(15)
+    ]
+    report = mine_links([write(tmp_path / "posts.jsonl", [*twenty, *wall])], tmp_path / "set")
+    assert report.later["of articles without title and text"] == 15
+
+
+def test_no_pair_is_an_error_with_a_report(tmp_path: Path) -> None:
+    rows = [{"id": n, "text": f"My brothers photographed beautiful herons {url(n)}"} for n in range(3)]
+    source = write(tmp_path / "posts.jsonl", rows)
+    with pytest.raises(
+        NoPairsError, match=r"3 of articles without title and text\); give the articles with --articles"
+    ) as e:
+        mine_links([source], tmp_path / "set")
+    assert e.value.report.sections()["linked posts"]["pairs"] == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["posts.jsonl"]
+
+
+def test_faults_leave_nothing_behind(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+    source = write(tmp_path / "posts.jsonl", [*twenty, {"id": "x"}])
+    with pytest.raises(DataError, match=r"posts\.jsonl, line 21"):
+        mine_links([source], tmp_path / "set")
+    with pytest.raises(DataError, match="--articles nowhere: file not found"):
+        mine_links([source], tmp_path / "set", ["nowhere"])
+    with pytest.raises(DataError, match="of 1 story"):
+        mine_links([write(tmp_path / "one.jsonl", twenty[:1])], tmp_path / "set")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.jsonl", "posts.jsonl"]
+
+
+def test_only_folders_of_its_own_are_replaced(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+    source = write(tmp_path / "posts.jsonl", twenty)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").touch()
+    with pytest.raises(LinkerError, match=r"has other files \(thesis\.tex\)"):
+        mine_links([source], tmp_path / "mine")
+    with pytest.raises(LinkerError, match="is a file"):
+        mine_links([source], source)
+
+
+def test_the_window_with_most_posts() -> None:
+    assert densest([0, 10, 11, 12, 30], 5) == 10
+    assert densest([0, 10], 5) == 0
+    assert densest([3], 5) == 3
+    assert densest([0, 5, 6], 5) == 0
