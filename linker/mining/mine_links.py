@@ -7,10 +7,11 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from linker.common.console import progress_bar
+from linker.common.console import progress_bar, track
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import unbroken, write_json
 from linker.data.io.columns import PostColumns
@@ -76,13 +77,16 @@ def mine_links(
     files = article_files(articles)
     with _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
         report = _read(posts, columns or PostColumns(), store, options, on_error)
-        store.drop_repeated()
-        store.resolve_threads()
-        store.drop_bots(options)
-        with BadLines(on_error) as bad_lines:
-            report.files = add_known_articles(store, files, bad_lines)
-        use_cards(store)
-        set_windows(store, options.days)
+        steps = (
+            store.drop_repeated,
+            store.resolve_threads,
+            partial(store.drop_bots, options),
+            partial(_add_articles, store, files, on_error, report),
+            partial(use_cards, store),
+            partial(set_windows, store, options.days),
+        )
+        for step in track(steps, "sorting links", len(steps)):
+            step()
         report.later = store.fates()
         select_pairs(store, options, report.later)
         made = work / "set"
@@ -125,6 +129,11 @@ def _read(
     if not report.posts:
         raise empty_input_error(list(posts), "post")
     return report
+
+
+def _add_articles(store: LinkStore, files: Sequence[Path], on_error: OnError, report: Report) -> None:
+    with BadLines(on_error) as bad_lines:
+        report.files = add_known_articles(store, files, bad_lines)
 
 
 def _with_progress(read: Iterable[Post], posts: Sequence[str], bad_lines: BadLines) -> Iterator[Post]:
