@@ -10,13 +10,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 import subprocess
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 
 from benchmarks.measurement import say
 from benchmarks.mining.posts import A_FILE, write_posts
+from linker.common.concurrency import cores
+from linker.common.files import atomic_write
+
+RESULTS = Path(__file__).parent / "results" / "mining.md"
+HEADER = (
+    "| posts | seconds | posts/s | CPU µs per post | peak memory, MB | articles | pairs |",
+    "|---|---|---|---|---|---|---|",
+)
 
 PROGRAM = """
 import json, resource, sys, time
@@ -54,17 +64,24 @@ def main() -> None:
         files = write_posts(Path(folder) / "posts", arguments.posts)
         size = sum(file.stat().st_size for file in files) / 2**20
         say(f"{len(files)} files of at most {A_FILE:,} posts, {size:,.0f} MiB")
-        print("| posts | seconds | posts/s | CPU µs per post | peak memory, MB | articles | pairs |")
-        print("|---|---|---|---|---|---|---|")
+        lines = [*HEADER]
+        print("\n".join(lines))
         for share in (8, 2, 1):
             part = files[: max(1, len(files) // share)]
             found = measured(Path(folder) / f"set-{share}", part)
-            print(
+            lines.append(
                 f"| {found['posts']:,.0f} | {found['seconds']:,.0f} | {found['posts'] / found['seconds']:,.0f} | "
                 f"{1e6 * found['cpu'] / found['posts']:,.0f} | {found['peak']:,.0f} | {found['articles']:,.0f} | "
-                f"{found['pairs']:,.0f} |",
-                flush=True,
+                f"{found['pairs']:,.0f} |"
             )
+            print(lines[-1], flush=True)
+    with atomic_write(RESULTS) as page:
+        page.write(
+            "# Mining training sets from links\n\n"
+            f"Made by `python -m benchmarks.mining --posts {arguments.posts}` on {date.today()}: {cores()} cores, Python "
+            f"{platform.python_version()}. The posts are generated (`posts.py`); times depend on other work of the machine, "
+            "CPU time and memory hardly do.\n\n" + "\n".join(lines) + "\n"
+        )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -77,7 +77,7 @@ def mine_links(
     files = article_files(articles)
     with _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
         report = _read(posts, columns or PostColumns(), store, options, on_error)
-        steps = (
+        steps: tuple[Callable[[], None], ...] = (
             store.drop_repeated,
             store.resolve_threads,
             partial(store.drop_bots, options),

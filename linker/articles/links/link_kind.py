@@ -27,6 +27,21 @@ _LISTS = frozenset(
     shop store cart product products forum forums wiki
     """.split()  # noqa: SIM905
 )
+# Folders below which every page is an article, however short its name.
+_ARTICLES = frozenset(
+    [
+        "article",
+        "articles",
+        "artikel",
+        "story",
+        "fact-check",
+        "fact-checks",
+        "factcheck",
+        "blog",
+        "post",
+        "posts",
+    ]
+)
 _PLACES_OF_LISTS = 3
 _SLUG_HYPHENS = 2
 _LONG = 20
@@ -88,7 +103,7 @@ def _names_an_article(path: str, query: str) -> bool:
     folders = [folder for folder in path.split("/") if folder]
     if {folder.lower() for folder in folders[:_PLACES_OF_LISTS][: max(1, len(folders) - 1)]} & _LISTS:
         return False
-    if any(map(_is_name, folders)):
+    if any(map(_is_name, folders)) or {folder.lower() for folder in folders[:-1]} & _ARTICLES:
         return True
     return any(map(_IDENTIFIES.match, query.split("&")))
 

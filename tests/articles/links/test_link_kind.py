@@ -14,6 +14,7 @@ CASES = {
         "https://www.bbc.co.uk/news/world-europe-65432101",
         "https://news.example/?p=123",
         "https://news.example/story.php?storyid=77",
+        "https://news.example/fact-check/57-states",
         "https://news.example/otters.html",
         "https://apnews.com/article/0a1b2c3d4e5f60718293a4b5c6d7e8f9",
         "https://www.spiegel.de/politik/a-1234567.html",
