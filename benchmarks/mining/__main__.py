@@ -78,9 +78,9 @@ def main() -> None:
     with atomic_write(RESULTS) as page:
         page.write(
             "# Mining training sets from links\n\n"
-            f"Made by `python -m benchmarks.mining --posts {arguments.posts}` on {date.today()}: {cores()} cores, Python "
-            f"{platform.python_version()}. The posts are generated (`posts.py`); times depend on other work of the machine, "
-            "CPU time and memory hardly do.\n\n" + "\n".join(lines) + "\n"
+            f"Made by `python -m benchmarks.mining --posts {arguments.posts}` on {date.today()}: {cores()} cores, "
+            f"Python {platform.python_version()}. The posts are generated (`posts.py`); times depend on other work of "
+            "the machine, CPU time and memory hardly do.\n\n" + "\n".join(lines) + "\n"
         )
 
 

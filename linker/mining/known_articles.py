@@ -20,7 +20,7 @@ from linker.mining.store import LinkStore, hash_of
 
 _PAGES = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
 _AT_ONCE = 1_000
-# A card that so many pages of a site share is that of the site: a paywall, a consent page, the home page.
+# A card that five pages or more of a site share is that of the site: a paywall, a consent page, the home page.
 _SHARED = 5
 
 

@@ -16,7 +16,7 @@ from linker.mining.store import Candidate, LinkStore, hash_of
 _DAY = 86_400
 # Posts whose signatures are computed at once: fewer would cost more time each.
 _AT_ONCE = 5_000
-# Of an article with many posts, so many times the maximum are cleaned in search of distinct ones.
+# Of an article with many posts, ten times the maximum are cleaned in search of distinct ones.
 _SPARE = 10
 NO_TEXT = "of articles without title and text"
 OUTSIDE = "outside the days around the article"

@@ -69,7 +69,7 @@ def link_kind(
 
     Args:
         key: from `link_key`.
-        skipped: further hosts that are treated like videos and shops; a host stands for its subdomains.
+        skipped: further hosts that are treated like videos and shops; a host includes its subdomains.
         kept: hosts that are articles' sites although they are in a list of `site_lists`.
     """
     path, _, query = key[len(host_of(key)) :].partition("?")

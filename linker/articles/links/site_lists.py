@@ -1,6 +1,6 @@
 """Hosts that hold no articles: link shorteners, social platforms, videos, shops, petitions.
 
-A host stands for its subdomains as well. Sources: the domains of these services, and the shorteners met in
+A host includes its subdomains. Sources: the domains of these services, and the shorteners met in
 real tweets of 2014 to 2016; no list of others was copied.
 """
 
