@@ -24,14 +24,14 @@ def test_where_links_are_found() -> None:
     assert link(links=[URL]) == Link(KEY, URL)
     assert link(links=f"{URL}|https://bit.ly/3abc") == Link(KEY, URL)
     assert link(text=f"Look: {URL}") == Link(KEY, URL)
-    card = {"card_url": URL, "card_title": "Otters  return", "card_description": "Two\nwere filmed"}
+    card: dict[str, Any] = {"card_url": URL, "card_title": "Otters  return", "card_description": "Two\nwere filmed"}
     assert link(**card) == Link(KEY, URL, "Otters return", "Two were filmed")
     # Texts of posts with links repeat them shortened.
     assert link(text="Look: https://t.co/AbCdEf1234", links=[URL]) == Link(KEY, URL)
 
 
 def test_the_card_is_that_of_the_link() -> None:
-    card = {"card_title": "Otters return", "card_description": "Filmed"}
+    card: dict[str, Any] = {"card_title": "Otters return", "card_description": "Filmed"}
     assert link(links=[URL], **card) == Link(KEY, URL, "Otters return", "Filmed")
     assert link(links=[URL], card_url="https://bit.ly/3abc", **card) == Link(
         KEY, URL, "Otters return", "Filmed"
