@@ -125,7 +125,7 @@ def dev_part(story: np.ndarray, share: float) -> np.ndarray:
     beginnings, sizes = np.unique(story, return_counts=True)
     if len(beginnings) < 2:
         raise DataError(
-            f"{len(story):,} articles are left, of {len(beginnings)} story; dev and train need one each: give more "
+            f"all articles that are left ({len(story):,}) are of one story, but train and dev need one each; give more "
             "posts, or more of the articles with --articles"
         )
     last = len(beginnings) - 1

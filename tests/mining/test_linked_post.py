@@ -24,7 +24,11 @@ def test_where_links_are_found() -> None:
     assert link(links=[URL]) == Link(KEY, URL)
     assert link(links=f"{URL}|https://bit.ly/3abc") == Link(KEY, URL)
     assert link(text=f"Look: {URL}") == Link(KEY, URL)
-    card: dict[str, Any] = {"card_url": URL, "card_title": "Otters  return", "card_description": "Two\nwere filmed"}
+    card: dict[str, Any] = {
+        "card_url": URL,
+        "card_title": "Otters  return",
+        "card_description": "Two\nwere filmed",
+    }
     assert link(**card) == Link(KEY, URL, "Otters return", "Two were filmed")
     # Texts of posts with links repeat them shortened.
     assert link(text="Look: https://t.co/AbCdEf1234", links=[URL]) == Link(KEY, URL)

@@ -270,7 +270,7 @@ def test_faults_leave_nothing_behind(tmp_path: Path, twenty: list[dict[str, Any]
         mine_links([source], tmp_path / "set")
     with pytest.raises(DataError, match="--articles nowhere: file not found"):
         mine_links([source], tmp_path / "set", ["nowhere"])
-    with pytest.raises(DataError, match="of 1 story"):
+    with pytest.raises(DataError, match="are of one story"):
         mine_links([write(tmp_path / "one.jsonl", twenty[:1])], tmp_path / "set")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.jsonl", "posts.jsonl"]
 
@@ -290,3 +290,21 @@ def test_the_window_with_most_posts() -> None:
     assert densest([0, 10], 5) == 0
     assert densest([3], 5) == 3
     assert densest([0, 5, 6], 5) == 0
+
+
+def test_near_duplicate_articles_are_on_one_side(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+    text = (
+        "A report on the state of rivers, wells and lakes, which took the authors nine years, was published."
+    )
+    copy = {"card_title": "Rivers wells lakes", "card_description": text}
+    rows = [
+        *twenty,
+        post(700, 700, created_at="2025-06-01T12:00:00Z", **copy),
+        post(701, 701, created_at="2026-06-01T12:00:00Z", **copy),
+    ]
+    mine_links([write(tmp_path / "posts.jsonl", rows)], tmp_path / "set")
+    articles = read(tmp_path / "set", "articles")
+    assert (articles[0]["published"][:10], articles[-1]["published"][:10]) == ("2025-06-01", "2026-06-01")
+    assert articles[0]["story"] == articles[-1]["story"] == articles[0]["id"]
+    # Twelve articles: dev reaches a tenth with the two latest stories.
+    assert [article["split"] for article in articles] == ["train"] * 9 + ["dev", "dev", "train"]

@@ -50,7 +50,7 @@ def test_dev_are_the_latest_stories_as_a_whole() -> None:
     assert dev_part(np.array([0, 1, 2, 3, 0, 5, 5, 2, 8, 0]), 0.3).tolist() == [
         *(False, False, False, False, False, True, True, False, True, False),
     ]
-    with pytest.raises(DataError, match="of 1 story"):
+    with pytest.raises(DataError, match="are of one story"):
         dev_part(np.array([0, 0]), 0.1)
 
 

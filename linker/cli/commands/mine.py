@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
+
+from linker.cli.options import OnError, PostColumnNames, naming_columns, post_columns
 
 app = typer.Typer(
     help="Extract training data: articles and posts from links, pairs and benchmarks from archives of tweets.",
@@ -87,19 +89,8 @@ def links(
         float,
         typer.Option("--dev", min=0.001, max=0.9, help="Share of the articles in dev, the latest ones."),
     ] = 0.1,
-    column: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--column",
-            metavar="OURS=THEIRS",
-            help="Name of a column of the posts, such as text=body; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    on_error: Annotated[
-        Literal["strict", "skip"],
-        typer.Option("--on-error", help="On bad lines: stop (strict), or set them aside (skip)."),
-    ] = "strict",
+    column: PostColumnNames = None,
+    on_error: OnError = "strict",
 ) -> None:
     """Build a training set from posts that link to articles, without network access.
 
@@ -108,7 +99,6 @@ def links(
     """
     import time
 
-    from linker.cli.options import naming_columns, post_columns
     from linker.common.console import info, stderr
     from linker.data.io.paths import check_inputs
     from linker.mining.mine_links import NoPairsError, check_folder, mine_links

@@ -19,6 +19,8 @@ import pytest
 from linker.common.errors import DataError
 from linker.data import read_posts
 from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines
+from linker.data.io.records import stream_posts
 
 POSTS = [
     {"id": "1", "text": "Flood in the old town 🌊", "lang": "en"},
@@ -193,3 +195,16 @@ def test_line_numbers_as_ids(tmp_path: Path) -> None:
     assert [post.id for post in read_posts(str(table), PostColumns(id=None))] == ["2", "4"]
     both = [post.id for post in read_posts([str(text), str(table)], PostColumns(id=None))]
     assert both == [f"{text}:1", f"{text}:2", f"{table}:2", f"{table}:4"]
+
+
+@pytest.mark.parametrize("name", ["posts.jsonl", "posts.jsonl.gz"])
+def test_bytes_are_counted_as_they_are_in_the_file(tmp_path: Path, name: str) -> None:
+    lines = "".join(f'{{"id": "{n}", "text": "words {n * 7919}"}}\n' for n in range(50_000)).encode()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(lines) if name.endswith(".gz") else lines)
+    with BadLines() as bad_lines:
+        posts = stream_posts([str(path), str(path)], PostColumns(), bad_lines)
+        next(posts)
+        assert 0 < bad_lines.bytes_read < path.stat().st_size
+        assert sum(1 for _ in posts) == 99_999
+        assert bad_lines.bytes_read == 2 * path.stat().st_size
