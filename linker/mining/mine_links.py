@@ -73,7 +73,7 @@ def mine_links(
         DataError: if inputs cannot be read or have bad lines, or all articles are of one story.
     """
     out, options = Path(out), options or MiningOptions()
-    check_folder(out)
+    check_folder(out, posts)
     files = article_files(articles)
     with _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
         report = _read(posts, columns or PostColumns(), store, options, on_error)
@@ -100,12 +100,15 @@ def mine_links(
     return report
 
 
-def check_folder(out: Path) -> None:
-    """Check that a folder is new, empty, or the output of an earlier run.
+def check_folder(out: Path, posts: Sequence[str] = ()) -> None:
+    """Check that a folder is new, empty, or the output of an earlier run, and that no later run reads it as posts.
 
     Raises:
-        LinkerError: if it is a file, or has other files.
+        LinkerError: if it is a file, has other files, or is inside a folder of posts.
     """
+    for folder in map(Path, posts):
+        if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
+            raise LinkerError(f"{out}: inside {folder}, among the posts; write it to another folder")
     if out.exists() and not out.is_dir():
         raise LinkerError(f"{out}: is a file; give a folder to write to")
     if out.is_dir() and (others := sorted({path.name for path in out.iterdir()} - set(FILES))):

@@ -283,6 +283,8 @@ def test_only_folders_of_its_own_are_replaced(tmp_path: Path, twenty: list[dict[
         mine_links([source], tmp_path / "mine")
     with pytest.raises(LinkerError, match="is a file"):
         mine_links([source], source)
+    with pytest.raises(LinkerError, match="among the posts"):
+        mine_links([str(tmp_path)], tmp_path / "set")
 
 
 def test_the_window_with_most_posts() -> None:

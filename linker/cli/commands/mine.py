@@ -104,7 +104,7 @@ def links(
     from linker.mining.mine_links import NoPairsError, check_folder, mine_links
     from linker.mining.options import MiningOptions
 
-    check_folder(out)
+    check_folder(out, posts)
     check_inputs(posts)
     options = MiningOptions(
         languages=tuple(sorted(set(lang or []))),
