@@ -298,7 +298,7 @@ def test_near_duplicate_articles_are_on_one_side(tmp_path: Path, twenty: list[di
     text = (
         "A report on the state of rivers, wells and lakes, which took the authors nine years, was published."
     )
-    copy = {"card_title": "Rivers wells lakes", "card_description": text}
+    copy: dict[str, Any] = {"card_title": "Rivers wells lakes", "card_description": text}
     rows = [
         *twenty,
         post(700, 700, created_at="2025-06-01T12:00:00Z", **copy),
