@@ -114,7 +114,10 @@ def test_a_training_set(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
     assert splits.dev.relevance().sum() == 2
 
 
-def test_each_filter_counts_its_posts(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+def test_each_filter_counts_its_posts(
+    tmp_path: Path, twenty: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # bad lines are set aside there
     rows = [
         *twenty,
         twenty[0],  # delivered twice
