@@ -20,6 +20,7 @@ from python_calamine import CalamineWorkbook
 
 from linker.common.errors import DataError, LinkerError
 from linker.data import Article, Post, read_posts
+from linker.data.html_text import plain_text
 from linker.data.io.delimited import guarded, unguarded
 from linker.ranking.explanation import Explanation
 from linker.ranking.output import ENDINGS, format_of, write_ranking
@@ -67,7 +68,8 @@ starts = st.sampled_from(["", "=", "'=", "''@(", "+(", "-|", "@", "\t=", "_x0041
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.builds("".join, st.tuples(starts, texts)), min_size=1, max_size=4))
 def test_every_text_survives(tmp_path: Path, form: str, written: list[str]) -> None:
-    # Readers turn HTML into plain text. Not what XML cannot hold, NUL, which Python 3.10 reads in no CSV, and carriage returns, which end lines there.
+    # Not HTML, which readers turn into plain text, what XML cannot hold, NUL, which Python 3.10 reads in no CSV, and
+    # carriage returns, which end lines there.
     written = [
         re.sub(r"[\x00\r\ufffe\uffff]|[\x01-\x08\x0b\x0c\x0e-\x1f]", "x", plain_text(text) or "x")
         for text in written
