@@ -23,7 +23,7 @@ FOLDER, GRAPH, TOKENIZER = "transformer", "model.onnx", "tokenizer.json"
 
 # Tokens between two updates of the progress bar, and tokens encoded together: activations then fit the caches.
 _TOKENS_PER_CHUNK = 65_536
-_TOKENS_TOGETHER = 2_048
+_TOKENS_TOGETHER = 512
 
 
 @Model.register("onnx_transformer")
