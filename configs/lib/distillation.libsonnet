@@ -1,7 +1,7 @@
 // Added to a config, distills a teacher into its model instead of training on links:
 //   (import '../minilm/base.jsonnet') + (import '../lib/distillation.libsonnet')
-// `linker train CONFIG --data TEXTS -o loss.teacher=FOLDER` then reads TEXTS (a file, or a folder of files) and learns to
-// reproduce the embeddings of the sentence transformer in FOLDER. `-o start=OUT` trains on links from the result.
+// `linker train CONFIG --data TEXTS` then reads TEXTS (a file, or a folder of files) and learns to reproduce the embeddings of
+// the sentence transformer all-MiniLM-L6-v2, downloaded once, or of that in a folder: -o loss.teacher=FOLDER. `-o start=OUT` trains on links from the result.
 local defaults = import 'defaults.libsonnet';
 
 {
@@ -10,7 +10,7 @@ local defaults = import 'defaults.libsonnet';
     reader: { type: 'texts', files: [defaults.sample('articles.jsonl'), defaults.sample('posts.jsonl')] },
     splitter: { type: 'by_text', dev: 0.02 },
   },
-  loss: { type: 'distillation', teacher: 'all-MiniLM-L6-v2' },
+  loss: { type: 'distillation', teacher: 'sentence-transformers/all-MiniLM-L6-v2' },
   miner: 'all_pairs',
   trainer+: {
     optimizer: { type: 'adam', lr: 4e-4 },

@@ -104,7 +104,8 @@
     //   margin: distance from which negatives have no loss, 0 to 2.
     contrastive_margin(margin=0.5):: { type: 'contrastive_margin', margin: margin },
     // Twice one minus the mean cosine to the teacher, plus a KL divergence between in-batch similarities.
-    //   teacher: a folder of sentence-transformers, or a model folder of linker.
+    //   teacher: a folder of sentence-transformers or its name on the Hugging Face hub, or a model folder of
+    //   linker.
     //   cache: folder of the teacher's embeddings, which several runs can share; null: `teacher-cache` in the
     //   folder of the run's logs.
     //   temperature: inverse temperature of the softmax over in-batch cosines.
@@ -217,7 +218,8 @@
     //   title_weight: see `transformer`.
     onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
-    //   path: folder of the downloaded model. Nothing is downloaded, so that scores are reproducible.
+    //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
+    //   looked up only if there is no such folder; with HF_HUB_OFFLINE=1 only in the local cache.
     //   batch_size: number of texts encoded at once.
     sentence_transformer(path, batch_size=32):: { type: 'sentence_transformer', path: path, batch_size: batch_size },
     // Cosine of averaged word vectors, those of the bundled model `distilled`.

@@ -1,8 +1,8 @@
 // The model that ranks best: four of the six layers of MiniLM, fine-tuned first to imitate the whole of it and then on links;
 // beside it TF-IDF and the word vectors bundled with linker; and articles that compete for each post.
-//   linker train configs/students/best.jsonnet --data TEXTS -o loss.teacher=FOLDER
+//   linker train configs/students/best.jsonnet --data TEXTS
 //   linker train configs/minilm/base.jsonnet --data DIR -o start=runs/students/best
-// TEXTS is a file or a folder of texts, FOLDER has the sentence transformer all-MiniLM-L6-v2, DIR holds articles.jsonl and
+// TEXTS is a file or a folder of texts, DIR holds articles.jsonl and
 // posts.jsonl (or .csv, .parquet ..., also compressed). MiniLM is downloaded once; to use a copy in a folder, add
 // -o model.model.parts.0.path=FOLDER. benchmarks/quality measures what each part contributes.
 local defaults = import '../lib/defaults.libsonnet';

@@ -3,8 +3,8 @@
 //   linker train configs/students/multilingual.jsonnet --data TEXTS
 //   linker train configs/minilm/multilingual.jsonnet --data DIR -o start=runs/students/multilingual
 // TEXTS is a file or a folder of texts in your languages, DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also
-// compressed). The teacher is read from the folder paraphrase-multilingual-MiniLM-L12-v2; docs/guides/languages.md has the command that
-// downloads it. To use the same folder as the network, add -o model.model.parts.0.path=FOLDER.
+// compressed). Teacher and network are downloaded once; to use a copy in a folder, add
+// -o loss.teacher=FOLDER -o model.model.parts.0.path=FOLDER.
 local best = import 'base.jsonnet';
 
 best {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ from linker.models.score_scale import ScoreScale
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+_HUB_NAME = re.compile(r"[\w-]+/[\w.-]+")
+
 
 @Model.register("sentence_transformer")
 class SentenceTransformerModel(Model):
@@ -26,7 +29,8 @@ class SentenceTransformerModel(Model):
     Needs the extra `transformers`. The model truncates texts at its limit (all-MiniLM-L6-v2: 256 word pieces).
 
     Args:
-        path: folder of the downloaded model. Nothing is downloaded, so that scores are reproducible.
+        path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
+            looked up only if there is no such folder; with HF_HUB_OFFLINE=1 only in the local cache.
         batch_size: number of texts encoded at once.
     """
 
@@ -42,7 +46,8 @@ class SentenceTransformerModel(Model):
         """Return cosines: float32, articles × posts, −1 to 1.
 
         Raises:
-            ModelError: if sentence-transformers is not installed, or `path` is not one of its models.
+            ModelError: if sentence-transformers is not installed, or `path` is not one of its models
+                or cannot be downloaded.
         """
         return self.similarities(self.article_vectors(articles), self.post_vectors(posts))
 
@@ -69,11 +74,17 @@ class SentenceTransformerModel(Model):
         return np.asarray(vectors, dtype=np.float32)
 
 
+def is_hub_name(path: str) -> bool:
+    """Return whether a path is a name on the Hugging Face hub: `organization/name`, and no folder."""
+    return bool(_HUB_NAME.fullmatch(path)) and not Path(path).exists()
+
+
 def _load(path: str) -> SentenceTransformer:
-    if not (Path(path) / "modules.json").is_file():
+    on_hub = is_hub_name(path)
+    if not on_hub and not (Path(path) / "modules.json").is_file():
         raise ModelError(
             f"{path}: not the folder of a sentence-transformers model (modules.json is missing); "
-            "download a model and give its folder"
+            "download a model and give its folder, or give its name on the Hugging Face hub"
         )
     try:
         from sentence_transformers import SentenceTransformer
@@ -84,7 +95,16 @@ def _load(path: str) -> SentenceTransformer:
             "pip install 'article-linker[transformers]'"
         ) from error
     disable_progress_bar()  # it writes to pipes too
+    # A model from the hub is read from safetensors only, which cannot run code.
+    options = {"model_kwargs": {"use_safetensors": True}} if on_hub else {"local_files_only": True}
     try:
-        return SentenceTransformer(path, local_files_only=True)
+        return SentenceTransformer(path, trust_remote_code=False, **options)
     except (OSError, ValueError, KeyError, RuntimeError) as error:
-        raise ModelError(f"{path}: sentence-transformers cannot load the model ({error})") from error
+        reason = str(error).strip().split("\n")[0]
+        where = (
+            "not found as a folder or on the Hugging Face hub"
+            if on_hub
+            else "sentence-transformers cannot load the model"
+        )
+        hint = "; download the model and give its folder" if on_hub else ""
+        raise ModelError(f"{path}: {where} ({reason}){hint}") from error

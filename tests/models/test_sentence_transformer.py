@@ -1,7 +1,9 @@
-"""What the sentence_transformer model says when it cannot work."""
+"""The sentence_transformer model: names on the hub, and what it reports when it cannot work."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +11,8 @@ import pytest
 
 from linker.common.errors import ModelError
 from linker.data.types import Article
-from linker.models.sentence_transformer import SentenceTransformerModel
+from linker.models.sentence_transformer import SentenceTransformerModel, is_hub_name
+from tests.helpers.tiny_transformers import tiny
 
 
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
@@ -24,3 +27,59 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(ModelError, match=r"pip install 'article-linker\[transformers\]'"):
         SentenceTransformerModel(str(tmp_path)).score([Article("a", "text")], [])
+
+
+TINY_ON_THE_HUB = """
+import json, sys
+from pathlib import Path
+import numpy as np
+from linker.data.types import Post
+from linker.models.sentence_transformer import SentenceTransformerModel, is_hub_name
+from tests.helpers.tiny_transformers import tiny
+from linker.training.distillation.teacher import Teacher
+
+vectors = SentenceTransformerModel(sys.argv[1]).post_vectors([Post("1", "the cat sat")])
+assert np.allclose(Teacher(sys.argv[1]).encode(["the cat sat"]), vectors)
+print(json.dumps(vectors.shape))
+"""
+
+
+def run_offline(home: Path, name: str) -> subprocess.CompletedProcess[str]:
+    """Encode with a model by its name on the hub, of which only the local cache is there."""
+    environment = {**os.environ, "HF_HOME": str(home), "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-c", TINY_ON_THE_HUB, name]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
+
+
+def test_a_name_on_the_hub_is_read_from_the_cache(tmp_path: Path) -> None:
+    library = pytest.importorskip("sentence_transformers", reason="needs the extra transformers")
+    repository = tmp_path / "hub" / "models--tests--tiny-model"
+    snapshot = repository / "snapshots" / "0123"
+    library.SentenceTransformer(str(tiny("bert", tmp_path / "network")), device="cpu").save(str(snapshot))
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text("0123")
+    found = run_offline(tmp_path, "tests/tiny-model")
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.split("\n")[-2] == "[1, 16]"
+    missing = run_offline(tmp_path, "tests/no-such-model")
+    assert "tests/no-such-model: not found as a folder or on the Hugging Face hub" in missing.stderr
+    assert "download the model and give its folder" in missing.stderr
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("sentence-transformers/all-MiniLM-L6-v2", True),
+        ("model", False),
+        ("a/b/c", False),
+        ("../model", False),
+    ],
+)
+def test_what_counts_as_a_name_on_the_hub(path: str, expected: bool) -> None:
+    assert is_hub_name(path) is expected
+
+
+def test_a_folder_goes_before_a_name_on_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "models" / "mine").mkdir(parents=True)
+    assert not is_hub_name("models/mine")

@@ -37,7 +37,7 @@ class DistillationLoss(Loss):
     they are projected (see `pca_procrustes`); they cannot have fewer.
 
     Args:
-        teacher: a folder of sentence-transformers, or a model folder of linker.
+        teacher: a folder of sentence-transformers or its name on the Hugging Face hub, or a model folder of linker.
         cache: folder of the teacher's embeddings, which several runs can share; null: `teacher-cache` in the folder of
             the run's logs.
         temperature: inverse temperature of the softmax over in-batch cosines.

@@ -16,6 +16,7 @@ from linker.config import build
 from linker.data.types import Post
 from linker.models.archive import CONFIG, load_model
 from linker.models.model import Model, embedding_submodel
+from linker.models.sentence_transformer import is_hub_name
 from linker.training.distributed.context import DistributedContext
 
 Encode = Callable[[Sequence[str]], np.ndarray]
@@ -28,7 +29,7 @@ class Teacher:
     """A model whose embeddings a student learns from.
 
     Args:
-        path: a folder of sentence-transformers, or a model folder of linker.
+        path: a folder of sentence-transformers or its name on the Hugging Face hub, or a model folder of linker.
 
     Attributes:
         name: identifies the teacher in a cache.
@@ -39,20 +40,20 @@ class Teacher:
 
     def __init__(self, path: str) -> None:
         folder = Path(path)
-        if (folder / "modules.json").is_file():
+        if (folder / "modules.json").is_file() or is_hub_name(path):
             model = build(Model, {"type": "sentence_transformer", "path": path})
         elif (folder / CONFIG).is_file():
             model = load_model(folder)
         else:
             raise ModelError(
                 f"{path}: neither the folder of a sentence-transformers model nor a model folder; "
-                "download a model and name its folder"
+                "download a model and give its folder, or give its name on the Hugging Face hub"
             )
         part = embedding_submodel(model)
         if part is None:
             raise ModelError(f"{path}: this model has no embeddings to learn from; use one that has")
         self._part = part
-        self.name = str(folder.resolve())
+        self.name = path if is_hub_name(path) else str(folder.resolve())
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return the embeddings of texts: float32, texts × dim, unit length for cosines."""
