@@ -219,7 +219,7 @@
     onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
     //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
-    //   looked up only if there is no such folder; with HF_HUB_OFFLINE=1 only in the local cache.
+    //   looked up only if that folder does not exist; with HF_HUB_OFFLINE=1 only in the local cache.
     //   batch_size: number of texts encoded at once.
     sentence_transformer(path, batch_size=32):: { type: 'sentence_transformer', path: path, batch_size: batch_size },
     // Cosine of averaged word vectors, those of the bundled model `distilled`.

@@ -30,7 +30,7 @@ class SentenceTransformerModel(Model):
 
     Args:
         path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
-            looked up only if there is no such folder; with HF_HUB_OFFLINE=1 only in the local cache.
+            looked up only if that folder does not exist; with HF_HUB_OFFLINE=1 only in the local cache.
         batch_size: number of texts encoded at once.
     """
 
