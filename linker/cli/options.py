@@ -199,8 +199,8 @@ PostsFormat = Annotated[
     typer.Option(
         "--posts-format",
         metavar="NAME",
-        help="Format of the posts, such as mastodon (list: linker components Platform).",
-        show_default="recognized",
+        help="Format of the posts, such as mastodon; by default it is recognized.",
+        show_default=False,
     ),
 ]
 Authors = Annotated[

@@ -56,7 +56,7 @@ Cut = Annotated[
     typer.Option(
         "--threshold",
         metavar="SCORE",
-        help="Leave out posts below SCORE (0 to 100), precision=0.8 or recall=0.9.",
+        help="Leave out posts below SCORE, precision=0.8 or recall=0.9.",
         show_default=False,
     ),
 ]
@@ -72,7 +72,7 @@ Copies = Annotated[bool, typer.Option("--copies", metavar="", help="List near-du
 Explain = Annotated[
     bool,
     typer.Option(
-        "--explain", metavar="", help="Show what decided each score, and mark the words that contributed."
+        "--explain", metavar="", help="Show what decided each score; mark the words that contributed."
     ),
 ]
 IgnoreDates = Annotated[

@@ -23,7 +23,7 @@ LABELS = {post.id: ARTICLE.id in post.article_ids for post in TOY.posts[::2]}
 def test_a_ranker_and_a_corpus_take_the_same_options() -> None:
     options = [field.name for field in fields(RankRequest)]
     ranker = list(inspect.signature(linker.Ranker.rank).parameters)
-    assert ranker == ["self", "article", "posts", *options, "columns"]
+    assert ranker == ["self", "article", "posts", *options, "columns", "format"]
     pytest.importorskip("lance")
     corpus = list(inspect.signature(linker.Corpus.rank).parameters)
     assert corpus == ["self", "article", *options, "fusion"]

@@ -12,7 +12,6 @@ from linker.cli.articles import Articles, Force, load_and_report
 from linker.cli.commands.corpus import search_corpus
 from linker.cli.default_posts import find_posts
 from linker.cli.options import (
-    Authors,
     ModelName,
     OnError,
     PostColumnNames,
@@ -39,7 +38,6 @@ def rank(
     ] = None,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
-    authors: Authors = "hashed",
     model: ModelName = None,
     top: shared.Top = None,
     since: shared.Since = None,
@@ -80,7 +78,7 @@ def rank(
             posts = found.files
     assert posts  # named or found
     check_files(article, posts, out, faults)
-    columns = post_columns(column, posts_format, authors)
+    columns = post_columns(column, posts_format)
 
     from linker.data.io.records import read_posts
     from linker.models.resolve import resolve_model

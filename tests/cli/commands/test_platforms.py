@@ -51,7 +51,10 @@ def test_a_stream_is_ranked(source: str, tmp_path: Path) -> None:
 
 def test_authors_and_formats_are_chosen(tmp_path: Path) -> None:
     (tmp_path / "posts.json").write_text(STATUSES)
-    done = rank(tmp_path, "--posts", "posts.json", "--posts-format", "mastodon", "--authors", "plain")
+    options = ["--posts-format", "mastodon", "--authors", "plain", "--model", "distilled"]
+    built = run(tmp_path, "corpus", "build", "posts.json", "--out", "corpus", *options)
+    assert built.returncode == 0, built.stderr
+    done = run(tmp_path, "corpus", "search", "corpus", "--article", ARTICLE, "--format", "csv")
     assert [row["author"] for row in csv.DictReader(io.StringIO(done.stdout))] == ["ann@m.example"]
     done = rank(tmp_path, "--posts", "posts.json", "--posts-format", "columns")
     assert 'posts.json, line 2: empty text: nothing in "content"' in done.stderr  # a boost
