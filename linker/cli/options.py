@@ -199,7 +199,7 @@ PostsFormat = Annotated[
     typer.Option(
         "--posts-format",
         metavar="NAME",
-        help="Format of the posts, such as mastodon; by default it is recognized.",
+        help="Format of the posts, such as mastodon; else recognized.",
         show_default=False,
     ),
 ]

@@ -72,7 +72,7 @@ Copies = Annotated[bool, typer.Option("--copies", metavar="", help="List near-du
 Explain = Annotated[
     bool,
     typer.Option(
-        "--explain", metavar="", help="Show what decided each score; mark the words that contributed."
+        "--explain", metavar="", help="Show what decided each score; mark the words that did."
     ),
 ]
 IgnoreDates = Annotated[
