@@ -13,6 +13,7 @@ from typing import NamedTuple
 from linker.articles.links.link_key import host_of
 from linker.common.errors import LinkerError
 from linker.data.types import Post
+from linker.mining.held_out import HeldOut
 from linker.mining.linked_post import Link, bare_id
 from linker.mining.options import MiningOptions
 
@@ -37,6 +38,8 @@ BEGIN;
 """
 _AT_ONCE = 5_000
 _DAY = 86_400
+#: Fate of posts about articles of a development set.
+HELD_OUT = "of articles in --not-in"
 #: Fewer links of an author say nothing about the share of one site.
 FEW_LINKS = 10
 
@@ -177,6 +180,18 @@ class LinkStore:
             [FEW_LINKS, options.max_site_share],
         )
         run("INSERT OR IGNORE INTO dropped SELECT place, bot.fate FROM post JOIN bot USING (author)")
+
+    def drop_held_out(self, held_out: HeldOut) -> None:
+        """Drop posts about articles of a development set."""
+        run = self.database.execute
+        rows = run("SELECT id, key, title FROM article")
+        held: list[tuple[int]] = []
+        while some := rows.fetchmany(_AT_ONCE):
+            flags = held_out.holds([(key, title) for _, key, title in some])
+            held += [(some[i][0],) for i in flags.nonzero()[0].tolist()]
+        run("CREATE TABLE held (article INTEGER PRIMARY KEY)")
+        self.database.executemany("INSERT INTO held VALUES (?)", held)
+        self._drop(HELD_OUT, "SELECT place FROM post JOIN held USING (article)")
 
     def fates(self) -> Counter[str]:
         """Return the number of dropped posts by fate."""
