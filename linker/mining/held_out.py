@@ -7,10 +7,16 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from linker.articles.links.link_key import link_key
+from linker.data.io.columns import MissingColumnsError
 from linker.data.io.records import read_articles
 from linker.data.near_duplicates import LIKE, band_keys, normal_form, signatures
 from linker.data.types import Article
+from linker.mining.known_articles import missing_columns
+from linker.mining.store import LinkStore
 
+#: Fate of posts about articles of a development set.
+HELD_OUT = "of articles in --not-in"
+_AT_ONCE = 5_000
 # Pairs of titles that are compared at once.
 _PAIRS = 100_000
 
@@ -37,12 +43,18 @@ class HeldOut:
 
     @classmethod
     def read(cls, files: Sequence[str]) -> HeldOut:
-        """Read the articles of some files (tables with the columns `url` and `title`).
+        """Read the articles of some files (tables with the columns `id`, `url` and `title`).
 
         Raises:
             DataError: if a file cannot be read, has bad lines, or contains no article.
         """
-        return cls(read_articles(files) if files else ())
+        articles: list[Article] = []
+        for file in files:
+            try:
+                articles += read_articles(file)
+            except MissingColumnsError as error:
+                raise missing_columns("--not-in", file) from error
+        return cls(articles)
 
     def holds(self, articles: Sequence[tuple[str, str]]) -> np.ndarray:
         """Return which articles are in the development set: by their key, or by a near-duplicate title.
@@ -70,3 +82,16 @@ class HeldOut:
                     others = self._order[start : min(start + _PAIRS, last[i]), number]
                     alike[i] |= bool(((self._signed[others] == signed[i]).mean(axis=1) >= LIKE).any())
         return alike
+
+
+def drop_held_out(store: LinkStore, held_out: HeldOut) -> None:
+    """Drop posts about articles of a development set."""
+    run = store.database.execute
+    rows = run("SELECT id, key, title FROM article")
+    held: list[tuple[int]] = []
+    while some := rows.fetchmany(_AT_ONCE):
+        flags = held_out.holds([(key, title) for _, key, title in some])
+        held += [(some[i][0],) for i in flags.nonzero()[0].tolist()]
+    run("CREATE TABLE held (article INTEGER PRIMARY KEY)")
+    store.database.executemany("INSERT INTO held VALUES (?)", held)
+    store.drop(HELD_OUT, "SELECT place FROM post JOIN held USING (article)")

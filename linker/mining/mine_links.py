@@ -19,7 +19,7 @@ from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import input_files
 from linker.data.io.records import empty_input_error, stream_posts
 from linker.data.types import Post
-from linker.mining.held_out import HeldOut
+from linker.mining.held_out import HeldOut, drop_held_out
 from linker.mining.known_articles import add_known_articles, article_files, use_cards
 from linker.mining.linked_post import linked
 from linker.mining.options import MiningOptions
@@ -87,7 +87,7 @@ def mine_links(
             partial(store.drop_bots, options),
             partial(_add_articles, store, files, on_error, report),
             partial(use_cards, store),
-            partial(store.drop_held_out, held_out),
+            partial(drop_held_out, store, held_out),
             partial(set_windows, store, options.days),
         )
         for step in track(steps, "sorting links", len(steps)):

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from linker.mining.held_out import HELD_OUT
 from linker.mining.linked_post import FATES
 from linker.mining.selection import (
     COPIES,
@@ -18,7 +19,6 @@ from linker.mining.selection import (
     TOO_MANY,
     TOO_MANY_OF_AUTHOR,
 )
-from linker.mining.store import HELD_OUT
 
 _LATER = (
     "comments on posts without an article",

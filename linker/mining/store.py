@@ -13,7 +13,6 @@ from typing import NamedTuple
 from linker.articles.links.link_key import host_of
 from linker.common.errors import LinkerError
 from linker.data.types import Post
-from linker.mining.held_out import HeldOut
 from linker.mining.linked_post import Link, bare_id
 from linker.mining.options import MiningOptions
 
@@ -38,8 +37,6 @@ BEGIN;
 """
 _AT_ONCE = 5_000
 _DAY = 86_400
-#: Fate of posts about articles of a development set.
-HELD_OUT = "of articles in --not-in"
 #: Fewer links of an author say nothing about the share of one site.
 FEW_LINKS = 10
 
@@ -134,7 +131,7 @@ class LinkStore:
 
     def drop_repeated(self) -> None:
         """Drop posts whose id was met before: streams deliver some posts twice."""
-        self._drop(
+        self.drop(
             "met again",
             "SELECT place FROM (SELECT place, row_number() OVER (PARTITION BY id ORDER BY place) AS n FROM post) "
             "WHERE n > 1",
@@ -151,7 +148,7 @@ class LinkStore:
             "other.article IS NOT NULL AND other.thread IS NULL ORDER BY other.place LIMIT 1) "
             "WHERE thread IS NOT NULL"
         )
-        self._drop("comments on posts without an article", "SELECT place FROM post WHERE article IS NULL")
+        self.drop("comments on posts without an article", "SELECT place FROM post WHERE article IS NULL")
 
     def drop_bots(self, options: MiningOptions) -> None:
         """Drop all posts of authors with too many links a day, or with nearly all links to one site."""
@@ -181,23 +178,12 @@ class LinkStore:
         )
         run("INSERT OR IGNORE INTO dropped SELECT place, bot.fate FROM post JOIN bot USING (author)")
 
-    def drop_held_out(self, held_out: HeldOut) -> None:
-        """Drop posts about articles of a development set."""
-        run = self.database.execute
-        rows = run("SELECT id, key, title FROM article")
-        held: list[tuple[int]] = []
-        while some := rows.fetchmany(_AT_ONCE):
-            flags = held_out.holds([(key, title) for _, key, title in some])
-            held += [(some[i][0],) for i in flags.nonzero()[0].tolist()]
-        run("CREATE TABLE held (article INTEGER PRIMARY KEY)")
-        self.database.executemany("INSERT INTO held VALUES (?)", held)
-        self._drop(HELD_OUT, "SELECT place FROM post JOIN held USING (article)")
-
     def fates(self) -> Counter[str]:
         """Return the number of dropped posts by fate."""
         return Counter(dict(self.database.execute("SELECT fate, count(*) FROM dropped GROUP BY fate")))
 
-    def _drop(self, fate: str, places: str) -> None:
+    def drop(self, fate: str, places: str) -> None:
+        """Drop the posts that a query selects, if they were not dropped before."""
         self.database.execute(f"INSERT OR IGNORE INTO dropped SELECT place, ? FROM ({places})", [fate])
 
     def count(self, table: str) -> int:

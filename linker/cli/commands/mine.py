@@ -123,7 +123,7 @@ def links(
     from linker.mining.options import MiningOptions
 
     check_folder(out, posts)
-    check_inputs(posts)
+    check_inputs([*posts, *(not_in or [])])
     columns = post_columns(column, posts_format, authors)
     options = MiningOptions(
         languages=tuple(sorted(set(lang or []))),
