@@ -37,7 +37,7 @@ def links(
         list[str] | None,
         typer.Option(
             "--articles",
-            help="Articles that the posts link to: a folder of saved pages, a table with the column `url` (JSON Lines, "
+            help="Articles that the posts link to: a folder of saved pages, a table with the columns `id` and `url` (JSON Lines, "
             "CSV, ...), or a WARC file; repeatable.",
             show_default="titles and descriptions in the posts' link cards",
         ),
