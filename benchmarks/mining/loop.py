@@ -7,8 +7,8 @@ once, on its own dev part, with the defaults of the commands and one epoch: noth
 
 - tweets: v1.1 objects of tweets about stocks with the links that they have; the words in an address are the title of
   its article, since no text is known.
-- comments: comments on the news of 2014-07 and 2014-08, which `best` was not trained on, each with the address of the
-  headline that it was shown under. Headlines that `best` was trained on are left out with `--not-in`.
+- comments: comments on the news of 2014-07 and 2014-08, on which `best` was not trained but chosen, each with the
+  address of the headline that it was shown under. Headlines that `best` was trained on are left out with `--not-in`.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def links(
         list[str] | None,
         typer.Option(
             "--articles",
-            help="Articles that the posts link to: a folder of saved pages, a table with the columns `id` and `url` (JSON Lines, "
-            "CSV, ...), or a WARC file; repeatable.",
+            help="Articles that the posts link to: a folder of saved pages, a table with the columns `id` and `url` "
+            "(JSON Lines, CSV, ...), or a WARC file; repeatable.",
             show_default="titles and descriptions in the posts' link cards",
         ),
     ] = None,
