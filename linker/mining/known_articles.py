@@ -11,7 +11,7 @@ from linker.articles.loading import load_articles
 from linker.articles.warc import articles_in_warc, is_warc
 from linker.common.console import warn
 from linker.common.errors import DataError, LinkerError
-from linker.data.io.columns import ArticleColumns
+from linker.data.io.columns import ArticleColumns, MissingColumnsError
 from linker.data.io.line_errors import BadLines
 from linker.data.io.records import iter_articles
 from linker.data.io.tables import format_of_name
@@ -49,6 +49,14 @@ def _is_of_articles(file: Path) -> bool:
     if not file.is_file() or name.startswith((".", "readme", "license", "posts.")):
         return False
     return is_warc(name) or name.endswith(_PAGES) or format_of_name(name) not in (None, "txt")
+
+
+def missing_columns(option: str, file: str) -> DataError:
+    """Make the error for a table of articles without the columns that are needed; `--column` is for posts."""
+    return DataError(
+        f"{option} {file}: not a table of articles; it needs the columns `id`, `title` or `text`, and `url` if the ids "
+        "are not addresses"
+    )
 
 
 def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLines) -> Counter[str]:
@@ -89,7 +97,10 @@ def _articles(store: LinkStore, file: Path, bad_lines: BadLines, counts: Counter
     if is_warc(file.name.lower()):
         yield from articles_in_warc(file, lambda url: store.has_article(link_key(url)), counts)
     elif format_of_name(file.name) not in (None, "txt"):
-        yield from iter_articles(str(file), ArticleColumns(), bad_lines)
+        try:
+            yield from iter_articles(str(file), ArticleColumns(), bad_lines)
+        except MissingColumnsError as error:
+            raise missing_columns("--articles", str(file)) from error
     else:
         try:
             yield from load_articles(file)

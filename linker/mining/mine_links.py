@@ -19,6 +19,7 @@ from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import input_files
 from linker.data.io.records import empty_input_error, stream_posts
 from linker.data.types import Post
+from linker.mining.held_out import HeldOut, drop_held_out
 from linker.mining.known_articles import add_known_articles, article_files, use_cards
 from linker.mining.linked_post import linked
 from linker.mining.options import MiningOptions
@@ -53,6 +54,7 @@ def mine_links(
     options: MiningOptions | None = None,
     columns: PostColumns | None = None,
     on_error: OnError = "strict",
+    not_in: Sequence[str] = (),
 ) -> Report:
     """Write a folder with the articles that posts link to, the cleaned posts, and a report.
 
@@ -66,6 +68,7 @@ def mine_links(
         options: settings.
         columns: names of the columns of the posts.
         on_error: "strict" refuses bad lines, "skip" sets them aside.
+        not_in: files of articles, such as those of a development set, that are left out of the training set.
 
     Raises:
         LinkerError: if the folder cannot be written, or has other files.
@@ -75,6 +78,7 @@ def mine_links(
     out, options = Path(out), options or MiningOptions()
     check_folder(out, posts)
     files = article_files(articles)
+    held_out = HeldOut.read(not_in)
     with _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
         report = _read(posts, columns or PostColumns(), store, options, on_error)
         steps: tuple[Callable[[], None], ...] = (
@@ -83,6 +87,7 @@ def mine_links(
             partial(store.drop_bots, options),
             partial(_add_articles, store, files, on_error, report),
             partial(use_cards, store),
+            partial(drop_held_out, store, held_out),
             partial(set_windows, store, options.days),
         )
         for step in track(steps, "sorting links", len(steps)):
@@ -128,6 +133,7 @@ def _read(
             else:
                 store.add(post, link)
         report.bad_lines = bad_lines.total
+        report.left_out = bad_lines.left_out
     store.flush()
     if not report.posts:
         raise empty_input_error(list(posts), "post")

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from linker.mining.held_out import HELD_OUT
 from linker.mining.linked_post import FATES
 from linker.mining.selection import (
     COPIES,
@@ -24,6 +25,7 @@ _LATER = (
     "met again",
     "by authors with too many links a day",
     "by authors with one site",
+    HELD_OUT,
     NO_TEXT,
     OUTSIDE,
     FEW_WORDS,
@@ -40,6 +42,7 @@ class Report:
 
     Attributes:
         bad_lines: number of lines without a post.
+        left_out: number of records of a platform that are no posts, by name.
         posts: number of posts read.
         fates: number of posts without a usable link, by reason.
         later: number of posts with one that became no pair, by reason.
@@ -48,6 +51,7 @@ class Report:
     """
 
     bad_lines: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
     posts: int = 0
     fates: Counter[str] = field(default_factory=Counter)
     later: Counter[str] = field(default_factory=Counter)
@@ -59,7 +63,12 @@ class Report:
         linked = self.posts - self.fates.total()
         later = sorted(self.later.items(), key=lambda item: _place(item[0]))
         sections = {
-            "lines": {"read": self.posts + self.bad_lines, "bad lines": self.bad_lines, "posts": self.posts},
+            "lines": {
+                "read": self.posts + self.bad_lines + self.left_out.total(),
+                "bad lines": self.bad_lines,
+                **{f"left out: {name}": count for name, count in self.left_out.most_common()},
+                "posts": self.posts,
+            },
             "posts": {
                 "read": self.posts,
                 **{fate: self.fates[fate] for fate in FATES if self.fates[fate]},

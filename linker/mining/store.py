@@ -131,7 +131,7 @@ class LinkStore:
 
     def drop_repeated(self) -> None:
         """Drop posts whose id was met before: streams deliver some posts twice."""
-        self._drop(
+        self.drop(
             "met again",
             "SELECT place FROM (SELECT place, row_number() OVER (PARTITION BY id ORDER BY place) AS n FROM post) "
             "WHERE n > 1",
@@ -148,7 +148,7 @@ class LinkStore:
             "other.article IS NOT NULL AND other.thread IS NULL ORDER BY other.place LIMIT 1) "
             "WHERE thread IS NOT NULL"
         )
-        self._drop("comments on posts without an article", "SELECT place FROM post WHERE article IS NULL")
+        self.drop("comments on posts without an article", "SELECT place FROM post WHERE article IS NULL")
 
     def drop_bots(self, options: MiningOptions) -> None:
         """Drop all posts of authors with too many links a day, or with nearly all links to one site."""
@@ -182,7 +182,8 @@ class LinkStore:
         """Return the number of dropped posts by fate."""
         return Counter(dict(self.database.execute("SELECT fate, count(*) FROM dropped GROUP BY fate")))
 
-    def _drop(self, fate: str, places: str) -> None:
+    def drop(self, fate: str, places: str) -> None:
+        """Drop the posts that a query selects, if they were not dropped before."""
         self.database.execute(f"INSERT OR IGNORE INTO dropped SELECT place, ? FROM ({places})", [fate])
 
     def count(self, table: str) -> int:

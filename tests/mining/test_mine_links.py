@@ -313,3 +313,34 @@ def test_near_duplicate_articles_are_on_one_side(tmp_path: Path, twenty: list[di
     assert articles[0]["story"] == articles[-1]["story"] == articles[0]["id"]
     # Twelve articles: dev reaches a tenth with the two latest stories.
     assert [article["split"] for article in articles] == ["train"] * 9 + ["dev", "dev", "train"]
+
+
+def test_articles_of_a_development_set_are_left_out(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+    held = [
+        {
+            "id": "1",
+            "url": url(0).replace("https://www.", "http://m.") + "&fbclid=1",
+            "title": "another title",
+        },
+        {
+            "id": "2",
+            "title": "The bridge of number1 reopens amid protest1!",
+        },  # that of article 1, without address
+        {"id": "3", "title": "The harvest of number77 closes after a strike"},
+        {"id": "4", "text": "no title"},
+    ]
+    out = tmp_path / "set"
+    source, other = write(tmp_path / "posts.jsonl", twenty), write(tmp_path / "dev.jsonl", held)
+    report = mine_links([source], out, not_in=[other])
+    assert {int(article["id"].rpartition("-")[2]) for article in read(out, "articles")} == set(range(2, 10))
+    assert report.sections()["linked posts"] == {"found": 20, "of articles in --not-in": 4, "pairs": 16}
+    assert_adds_up(json.loads((out / "report.json").read_text(encoding="utf-8")))
+
+
+def test_a_development_set_must_have_articles(tmp_path: Path, twenty: list[dict[str, Any]]) -> None:
+    source, other = write(tmp_path / "posts.jsonl", twenty), write(tmp_path / "dev.jsonl", [{"name": "x"}])
+    with pytest.raises(DataError, match=r"--not-in .*dev\.jsonl: not a table of articles"):
+        mine_links([source], tmp_path / "set", not_in=[other])
+    with pytest.raises(DataError, match=r"--articles .*dev\.jsonl: not a table of articles"):
+        mine_links([source], tmp_path / "set", [other])
+    assert not (tmp_path / "set").exists()

@@ -7,7 +7,14 @@ from typing import Annotated
 
 import typer
 
-from linker.cli.options import OnError, PostColumnNames, naming_columns, post_columns
+from linker.cli.options import (
+    Authors,
+    OnError,
+    PostColumnNames,
+    PostsFormat,
+    naming_columns,
+    post_columns,
+)
 
 app = typer.Typer(
     help="Extract training data: articles and posts from links, pairs and benchmarks from archives of tweets.",
@@ -30,9 +37,18 @@ def links(
         list[str] | None,
         typer.Option(
             "--articles",
-            help="Articles that the posts link to: a folder of saved pages, a table with the column `url` (JSON Lines, "
-            "CSV, ...), or a WARC file; repeatable.",
+            help="Articles that the posts link to: a folder of saved pages, a table with the columns `id` and `url` "
+            "(JSON Lines, CSV, ...), or a WARC file; repeatable.",
             show_default="titles and descriptions in the posts' link cards",
+        ),
+    ] = None,
+    not_in: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--not-in",
+            metavar="FILE",
+            help="Leave out the articles of this file, such as a development set; repeatable.",
+            show_default=False,
         ),
     ] = None,
     lang: Annotated[
@@ -90,6 +106,8 @@ def links(
         typer.Option("--dev", min=0.001, max=0.9, help="Share of the articles in dev, the latest ones."),
     ] = 0.1,
     column: PostColumnNames = None,
+    posts_format: PostsFormat = None,
+    authors: Authors = "hashed",
     on_error: OnError = "strict",
 ) -> None:
     """Build a training set from posts that link to articles, without network access.
@@ -105,7 +123,8 @@ def links(
     from linker.mining.options import MiningOptions
 
     check_folder(out, posts)
-    check_inputs(posts)
+    check_inputs([*posts, *(not_in or [])])
+    columns = post_columns(column, posts_format, authors)
     options = MiningOptions(
         languages=tuple(sorted(set(lang or []))),
         days=days,
@@ -120,7 +139,7 @@ def links(
     began = time.monotonic()
     with naming_columns():
         try:
-            report = mine_links(posts, out, articles or [], options, post_columns(column), on_error)
+            report = mine_links(posts, out, articles or [], options, columns, on_error, not_in or [])
         except NoPairsError as error:
             stderr.print(error.report.table())
             raise

@@ -12,6 +12,7 @@ from itertools import chain, islice
 from tempfile import TemporaryFile
 from typing import Any
 
+from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.data.io.column_detection import sniffed_names
 from linker.data.io.columns import Columns, PostColumns
@@ -28,6 +29,7 @@ _UNITS = {"jsonl": "line", "json": "item"}
 #: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
+_MIB = 2**20
 
 
 def recognized(table: Table, columns: Columns) -> tuple[str | None, Table]:
@@ -136,8 +138,12 @@ def _is_read_once(path: str) -> bool:
 
 
 def _lines_that_delete(path: str) -> Iterator[bytes]:
-    with open_bytes(path) as stream:
-        yield from (line for line in stream if _DELETES in line or _TAKEN_DOWN in line)
+    """Yield the lines that may delete something; the bar shows the part of the file that was read, in MiB."""
+    total = os.path.getsize(path) / _MIB if os.path.isfile(path) else None
+    with progress_bar() as progress:
+        bar = progress.add_task("reading deletions (MiB)", total=total)
+        with open_bytes(path, on_read=lambda number: progress.advance(bar, number / _MIB)) as stream:
+            yield from (line for line in stream if _DELETES in line or _TAKEN_DOWN in line)
 
 
 @contextmanager

@@ -16,7 +16,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
+from linker.common.console import progress_bar
 from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
 from linker.data.io.line_errors import BadLines
@@ -39,6 +41,17 @@ def many(number: int, **changes: Any) -> list[str]:
     for i, event in enumerate(events):
         event["commit"] = {**event["commit"], "rkey": f"n{i}"}
     return [json.dumps(event) for event in events]
+
+
+def test_the_search_for_deletions_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr("linker.common.console.stderr", Console(file=shown, force_terminal=True, width=120))
+    source = file(tmp_path / "posts.jsonl", *many(2_000), DELETION)
+    read_posts(source)
+    assert re.search(r"reading deletions \(MiB\).*[01]/1", shown.getvalue())
+    with progress_bar() as outer:  # as in commands that show progress of their own
+        outer.add_task("adding posts")
+        assert len(read_posts(source)) == 2_000
 
 
 def test_a_deletion_in_a_later_file_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
