@@ -163,6 +163,9 @@ class Trainer:
         number = len(result.epochs) + 1
         started = time.monotonic()
         state.epoch(number, lambda figures: self._after_step(run, figures))
+        if number == 1 and run.checkpointer is not None:
+            # Before the model folder, which cannot be resumed without any checkpoint.
+            run.checkpointer.save_or_warn(state)
         with run.weights.applied(state.model):
             # Several processes stop between steps only, so that none waits for one that has exited.
             with run.signals.interruptible() if state.workers.size == 1 else nullcontext():

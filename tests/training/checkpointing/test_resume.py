@@ -107,6 +107,30 @@ def test_a_kill_in_the_middle_of_a_save_changes_nothing(workplace, out, point, n
     assert not [p for p in (workplace / f"{out}-log/checkpoints").iterdir() if p.name.startswith(".step")]
 
 
+class DieAfterFirstModel:
+    """Kills the process as soon as the model folder is complete."""
+
+    def __call__(self) -> None:
+        replace = os.replace
+
+        def renamed(source, target):
+            replace(source, target)
+            if Path(target).name == "config.json":
+                die()
+
+        os.replace = renamed  # type: ignore[assignment]
+
+
+def test_a_run_killed_before_its_first_checkpoint_is_due_resumes(workplace, out):
+    rare = ("-o", "trainer.checkpoint_seconds=600")
+    assert run(workplace, *train(out, *rare), prepare=DieAfterFirstModel())[0] == -signal.SIGKILL
+    code, told = run(workplace, *train(out, "--resume", *rare))
+    assert code == 0, told
+    trained, whole = outcome(workplace, out), outcome(workplace, "whole")
+    # The config, which both hold, differs in the seconds between checkpoints.
+    assert {**trained, "config.json": "", "README.md": ""} == {**whole, "config.json": "", "README.md": ""}
+
+
 class DieAtStep:
     def __init__(self, step: int) -> None:
         self.step = step
