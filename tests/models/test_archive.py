@@ -24,7 +24,7 @@ def folder(tmp_path):
 @pytest.mark.parametrize("content", ["{", "[]", "5", "{}", "", "[" * 100_000, '{"format": 1}'])
 def test_the_fingerprint_refuses_a_broken_config_by_name(folder, content):
     (folder / "config.json").write_text(content)
-    with pytest.raises(ModelError, match="config.json: "):
+    with pytest.raises(ModelError, match=r"config\.json: "):
         _ = resolve_model(folder).fingerprint
 
 
