@@ -28,7 +28,7 @@ from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import LinkedPosts
 from linker.data.word_vectors.file import VectorFile
-from linker.models.archive import load_model, read_config, save_model
+from linker.models.archive import load_model, read_config, save_model, write_manifest
 from linker.models.model import Model
 from linker.models.onnx.export import export_model
 from linker.models.pretrained import BEST, DISTILLED, FOLDERS
@@ -74,6 +74,7 @@ def make_best(trained: Path, out: Path) -> None:
     network = out / NETWORK
     save_int8(load_file(network), network.with_name(FILE))
     network.unlink()
+    write_manifest(out)
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         export_model(out, Path(folder) / "exported")
         shutil.copytree(Path(folder) / "exported", out, dirs_exist_ok=True)
@@ -125,6 +126,7 @@ def make_distilled(vectors: str, out: Path, dim: int) -> None:
     halves = {name: tensor.to(torch.float16) for name, tensor in load_file(weights).items()}
     with atomic_write(weights, "wb") as file:
         file.write(save(halves))
+    write_manifest(out)
     file_of_words.unlink()
 
 

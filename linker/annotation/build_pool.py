@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from linker.annotation.pool import Pool
-from linker.common.errors import DataError
+from linker.common.errors import DataError, ModelError
 from linker.data.near_duplicates import duplicate_groups
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import uses_dates
@@ -59,6 +59,7 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
 
     Raises:
         DataError: if articles or posts are empty.
+        ModelError: if the model gives scores or embeddings that are not finite.
     """
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
@@ -77,6 +78,8 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         vectors = None if part is None else part.post_vectors(distinct)
         article_vectors = None if part is None else part.article_vectors(articles)
         scores = model.score_independently(articles, posts)[:, list(copies)]
+    if not all(array is None or np.isfinite(array).all() for array in (scores, vectors, article_vectors)):
+        raise ModelError("the model gives scores that are not finite numbers; train it again")
     scale = model.score_scale()
     dated = uses_dates(model, articles, any(post.created_at for post in posts))
     return Pool(

@@ -187,7 +187,7 @@ class Keys:
                 "single keys need a terminal of Linux or macOS; use `linker serve`, "
                 "or `linker annotate next` and `linker annotate label`"
             ) from error
-        if not sys.stdin.isatty():
+        if sys.stdin is None or not sys.stdin.isatty():
             raise LinkerError(
                 "standard input is not a terminal; in scripts use `linker annotate next` and `linker annotate label`"
             )

@@ -52,6 +52,9 @@ class _Grouped(TyperGroup):
         )
 
 
+#: Number of characters shown of a path that the system refuses.
+_SHOWN = 200
+
 app = typer.Typer(
     cls=_Grouped,
     help="Rank social-media posts by whether they discuss a given news article.",
@@ -102,16 +105,42 @@ def linker(
     """Rank social-media posts by whether they discuss a given news article."""
 
 
+def _open_closed_streams() -> None:
+    """Open the null device for standard streams that are closed, before a file takes their number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            null = os.open(os.devnull, os.O_RDWR)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+        # Reading standard input that is closed is refused by its readers.
+        if number and getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", errors="replace", closefd=False))  # noqa: SIM115
+
+
+def _check_working_folder() -> None:
+    try:
+        os.getcwd()
+    except OSError as error:
+        raise LinkerError(
+            f"the working folder does not exist ({error.strerror}); change to another one"
+        ) from error
+
+
 def main() -> None:
     """Run the command line.
 
     Exit codes: 0; 2 for invalid input or usage, with a message on standard error; 130 after Ctrl-C; 1 with a
     traceback for a defect of linker.
     """
+    _open_closed_streams()
     # Results are UTF-8 in every locale, because posts contain emojis.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     try:
+        _check_working_folder()
         try:
             app()
         finally:
@@ -122,7 +151,10 @@ def main() -> None:
         sys.exit(2)
     except OSError as error:
         if error.errno not in NO_ROOM | {errno.EPIPE}:
-            raise
+            # A path that the system refuses, wherever it is tried first: too long, not permitted, no longer there.
+            name = "" if error.filename is None else f"{str(error.filename)[:_SHOWN]}: "
+            print(f"error: {name}{error.strerror or error}", file=sys.stderr)
+            sys.exit(2)
         # Otherwise the rest of the buffer would fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:  # the reader of the results has closed the pipe: `| head`

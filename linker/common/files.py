@@ -71,7 +71,10 @@ def _replacing(path: Path, mode: str, durable: bool) -> Iterator[IO]:
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, target)
+        try:
+            os.replace(temporary, target)
+        except IsADirectoryError as error:
+            raise LinkerError(f"{path}: cannot be written, a folder has this name; move it away") from error
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise

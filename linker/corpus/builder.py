@@ -101,6 +101,10 @@ def add_posts(
                     raise ModelError(
                         f"{store.folder}: the model's embeddings do not have {store.facts.dim} dimensions"
                     )
+                if not np.isfinite(vectors).all():
+                    raise ModelError(
+                        f"{store.facts.model}: gives embeddings that are not finite numbers; train it again"
+                    )
                 appender.append(posts, vectors, signed)
                 progress.advance(bar, len(posts))
         # Otherwise the first search would do this: a minute for a million posts.

@@ -26,7 +26,7 @@ from linker.corpus.search.fusion import Fusion, fuse
 from linker.corpus.search.parts import Parts, pieces_of, scores_of_parts
 from linker.corpus.search.results import Ranking as StoredRanking
 from linker.corpus.search.top_k import Scored, best, best_of_groups, others
-from linker.corpus.storage.reader import readable
+from linker.corpus.storage.reader import readable, rows_at
 from linker.corpus.storage.store import Store
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import uses_dates, without_dates
@@ -345,7 +345,7 @@ class _Search:
         count = len(self._corpus) if self._places is None else len(self._places)
         at = np.arange(0, count, max(1, -(-count // _SAMPLED)))
         at = at if self._places is None else self._places[at]
-        rows = self._corpus._dataset.take(at, columns=["text", "lang"]).to_pylist() if len(at) else []
+        rows = rows_at(self._corpus._dataset, at, ["text", "lang"]).to_pylist() if len(at) else []
         return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
 
     @cached_property

@@ -6,15 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from linker.common.errors import ConfigError, ModelError
-from linker.common.files import atomic_write, write_json
+from linker.common.errors import ConfigError, DataError, ModelError
+from linker.common.files import atomic_write, read_json_object, sha256_of, write_json
 from linker.config import build
 from linker.models.model import Model
 from linker.models.scoring_config import scoring_config
 from linker.version import __version__
 
-CONFIG, METRICS, CARD = "config.json", "metrics.json", "README.md"
+CONFIG, METRICS, CARD, MANIFEST = "config.json", "metrics.json", "README.md", "manifest.json"
 FORMAT = 1
+_COPY = "copy the model folder again"
 
 
 def save_model(
@@ -29,7 +30,10 @@ def save_model(
         metrics: measured values that JSON can hold.
         card: the model card, Markdown.
     """
+    # A save that is killed leaves no manifest, rather than that of other weights.
+    (folder / MANIFEST).unlink(missing_ok=True)
     model.save_state(folder)
+    write_manifest(folder)
     write_json(folder / METRICS, metrics)
     with atomic_write(folder / CARD) as file:
         file.write(card)
@@ -53,8 +57,8 @@ def read_config(path: str | Path) -> dict[str, Any]:
         raise ModelError(f"{folder}: not a model folder, {CONFIG} is missing")
     try:
         config = json.loads(file.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise ModelError(f"{file}: cannot be read as JSON ({error}); copy the model folder again") from error
+    except (ValueError, OSError, RecursionError) as error:
+        raise ModelError(f"{file}: cannot be read as JSON ({error}); {_COPY}") from error
     if not isinstance(config, dict) or not isinstance(config.get("format"), int) or "model" not in config:
         raise ModelError(f"{file}: not the config of a linker model")
     if config["format"] > FORMAT:
@@ -63,6 +67,56 @@ def read_config(path: str | Path) -> dict[str, Any]:
             f"than linker {__version__} reads; upgrade linker"
         )
     return config
+
+
+def write_manifest(folder: Path) -> None:
+    """Record the SHA-256 of the files that a model is loaded from, except its config, which people may edit."""
+    write_json(
+        folder / MANIFEST,
+        {"format": FORMAT, "sha256": {name: sha256_of(folder / name) for name in _state(folder)}},
+    )
+
+
+def check_manifest(folder: Path) -> None:
+    """Check the files of a model folder against its manifest; folders of earlier versions have none.
+
+    Raises:
+        ModelError: if a file was changed or is missing; all of them are listed.
+    """
+    path = folder / MANIFEST
+    if not path.exists():
+        return
+    try:
+        known = read_json_object(path, _COPY).get("sha256")
+    except DataError as error:
+        raise ModelError(str(error)) from error
+    if not isinstance(known, dict):
+        raise ModelError(f"{path}: not the manifest of a model folder; {_COPY}")
+    problems = []
+    for name, sha256 in known.items():
+        try:
+            if sha256_of(folder / name) != sha256:
+                problems.append(f"{folder / name}: does not match its checksum in {MANIFEST}")
+        except FileNotFoundError:
+            problems.append(f"{folder / name}: file not found")
+        except (OSError, ValueError) as error:
+            problems.append(f"{folder / name}: cannot be read ({getattr(error, 'strerror', error)})")
+    if problems:
+        raise ModelError(f"{'; '.join(problems)}; {_COPY}")
+
+
+def _state(folder: Path) -> list[str]:
+    """Return the files that a model is loaded from, relative to the folder; of a model folder in it, the manifest."""
+    inner = [path.parent for path in folder.rglob(f"*/{MANIFEST}")]
+    names = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        covered = any(path.is_relative_to(other) and path != other / MANIFEST for other in inner)
+        name = path.relative_to(folder).as_posix()
+        # Temporary files, and what a run writes beside its best model.
+        passing = any(part.startswith(".") for part in name.split("/")) or name.startswith("last")
+        if not covered and not passing and name not in (CONFIG, METRICS, CARD, MANIFEST):
+            names.append(name)
+    return names
 
 
 def load_model(path: str | Path, for_scoring: bool = False) -> Model:
@@ -82,5 +136,6 @@ def load_model(path: str | Path, for_scoring: bool = False) -> Model:
         model = build(Model, scoring_config(config["model"]) if for_scoring else config["model"])
     except ConfigError as error:
         raise ModelError(f"{folder / CONFIG}: {error}") from error
+    check_manifest(folder)
     model.load_state(folder)
     return model

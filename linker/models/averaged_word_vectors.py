@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
@@ -150,7 +150,7 @@ class AveragedWordVectorsModel(EmbeddingModel):
         self.vocabulary, self._weights = vocabulary, weights
 
 
-def read_weights(path: Path, load: Callable[[Path], Weights]) -> Weights:
+def read_weights(path: Path, load: Callable[[Path], dict[str, Weights]]) -> dict[str, Weights]:
     """Read a safetensors file.
 
     Args:
@@ -158,14 +158,27 @@ def read_weights(path: Path, load: Callable[[Path], Weights]) -> Weights:
         load: `load_file` of safetensors, for NumPy arrays or for tensors.
 
     Raises:
-        ModelError: if the file is missing or damaged.
+        ModelError: if the file is missing or damaged, or a weight is not finite.
     """
     try:
-        return load(path)
+        weights = load(path)
     except (OSError, SafetensorError) as error:
         raise ModelError(
             f"{path}: model weights cannot be read ({error}); copy the model folder again"
         ) from error
+    check_finite(path, weights)
+    return weights
+
+
+def check_finite(path: str | Path, weights: Mapping[str, Any]) -> None:
+    """Check that all weights, NumPy arrays or tensors, are finite numbers.
+
+    Raises:
+        ModelError: if one is not; names the file and the array.
+    """
+    for name, array in weights.items():
+        if not (np.isfinite(array) if isinstance(array, np.ndarray) else array.isfinite()).all():
+            raise ModelError(f"{path}: {name} has values that are not finite numbers; train the model again")
 
 
 def _means(vectors: np.ndarray, lengths: np.ndarray) -> np.ndarray:

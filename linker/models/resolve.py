@@ -47,7 +47,12 @@ class ModelReference:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the model's config and weights; of the config alone for a config; a baseline's name."""
+        """SHA-256 of the model's config and weights; of the config alone for a config; a baseline's name.
+
+        Raises:
+            ConfigError: if the config is invalid.
+            ModelError: if the model folder is damaged.
+        """
         if self.kind == "baseline":
             return self.given
         digest = sha256()
@@ -56,7 +61,7 @@ class ModelReference:
             digest.update(json.dumps(config, sort_keys=True, default=str).encode())
             return digest.hexdigest()
         folder = Path(self.given)
-        model = _without_scale(json.loads((folder / CONFIG).read_text(encoding="utf-8"))["model"])
+        model = _without_scale(read_config(folder)["model"])
         digest.update(json.dumps(model, sort_keys=True).encode())
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".safetensors", ".txt") and not path.name.startswith("last"):

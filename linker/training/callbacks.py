@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from torch.utils.tensorboard import SummaryWriter
 
@@ -44,11 +45,24 @@ class TensorBoard(Callback):
 
     def start(self, log_dir: Path) -> None:
         """Open the log."""
-        self._writer = SummaryWriter(str(log_dir))
+        self._open(log_dir)
 
     def resume(self, log_dir: Path, step: int, epoch: int) -> None:
         """Open the log; drop what belongs to later steps."""
-        self._writer = SummaryWriter(str(log_dir), purge_step=step + 1)
+        self._open(log_dir, purge_step=step + 1)
+
+    def _open(self, log_dir: Path, **options: Any) -> None:
+        before = threading.excepthook
+
+        def report(failed: threading.ExceptHookArgs) -> None:
+            # The writer's thread leaves its OSError to the next call, which reports it in one line.
+            if not (
+                isinstance(failed.exc_value, OSError) and type(failed.thread).__name__ == "_AsyncWriterThread"
+            ):
+                before(failed)
+
+        threading.excepthook = report
+        self._writer = SummaryWriter(str(log_dir), **options)
 
     def step(self, number: int, values: dict[str, float]) -> None:
         """Log a step."""

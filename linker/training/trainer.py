@@ -12,7 +12,7 @@ from pathlib import Path
 from torch import nn
 
 from linker.common.checks import above, at_least, between
-from linker.common.console import info
+from linker.common.console import info, warn
 from linker.common.errors import ConfigError, LinkerError
 from linker.modules.precision import Precision
 from linker.training.batch_sampler import BatchSampler
@@ -130,7 +130,7 @@ class Trainer:
         seed_rank(task.seed, task.workers.rank)
         resumed = checkpointer is not None and checkpointer.restore(state)
         self._follow_loss(state)
-        callbacks = self.callbacks if task.workers.is_main else []
+        callbacks = list(self.callbacks) if task.workers.is_main else []
         with StopSignals() as signals:
             run = _Run(state, weights, callbacks, on_epoch, signals, checkpointer)
             try:
@@ -144,8 +144,7 @@ class Trainer:
                 if checkpointer is not None:
                     checkpointer.save(state)
             finally:
-                for callback in callbacks:
-                    callback.close()
+                _notify(callbacks, lambda callback: callback.close())
         return state.result
 
     def _measure(self, task: TrainingTask, on_epoch: Callable[[TrainingResult], None]) -> TrainingResult:
@@ -163,6 +162,9 @@ class Trainer:
         number = len(result.epochs) + 1
         started = time.monotonic()
         state.epoch(number, lambda figures: self._after_step(run, figures))
+        if number == 1 and run.checkpointer is not None:
+            # Before the model folder, which cannot be resumed without any checkpoint.
+            run.checkpointer.save_or_warn(state)
         with run.weights.applied(state.model):
             # Several processes stop between steps only, so that none waits for one that has exited.
             with run.signals.interruptible() if state.workers.size == 1 else nullcontext():
@@ -173,8 +175,7 @@ class Trainer:
                 run.on_epoch(result)
         if state.workers.is_main:
             self._report(state, time.monotonic() - started)
-        for callback in run.callbacks:
-            callback.epoch(number, metrics)
+        _notify(run.callbacks, lambda callback: callback.epoch(number, metrics))
         state.next_epoch()
         self._follow_loss(state)
         finished = self._done(state)
@@ -185,8 +186,7 @@ class Trainer:
 
     def _after_step(self, run: _Run, figures: dict[str, float]) -> None:
         """Call the callbacks; save a checkpoint if one is due; exit if a signal asks for it."""
-        for callback in run.callbacks:
-            callback.step(run.state.step, figures)
+        _notify(run.callbacks, lambda callback: callback.step(run.state.step, figures))
         due = run.checkpointer is not None and run.checkpointer.is_due(self.checkpoint_seconds)
         due_now, number = run.state.workers.all_reduce_max(
             int(due and run.state.workers.is_main), run.signals.requested
@@ -254,6 +254,19 @@ class _Run:
     on_epoch: Callable[[TrainingResult], None]
     signals: StopSignals
     checkpointer: Checkpointer | None
+
+
+def _notify(callbacks: list[Callback], call: Callable[[Callback], None]) -> None:
+    """Call each callback; one that cannot write its log is dropped with a warning, and training continues."""
+    for callback in list(callbacks):
+        try:
+            call(callback)
+        except OSError as error:
+            callbacks.remove(callback)
+            warn(
+                f"warning: {type(callback).__name__} cannot write its log ({error.strerror or error}); "
+                "training continues without it"
+            )
 
 
 def _start(callbacks: list[Callback], log_dir: Path, step: int | None, epochs: int) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from linker.common.errors import ConfigError
 from linker.config import resolve
 from linker.config.jsonnet import diff_configs
-from linker.models.archive import read_config
+from linker.models.archive import check_manifest, read_config
 from linker.models.model import Model, all_submodels
 from linker.models.pretrained import FOLDERS
 
@@ -34,4 +34,5 @@ def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> No
                 f"start: {folder} is another model: {path} is {theirs!r} there and {ours!r} here; "
                 "use the same model config"
             )
+    check_manifest(folder)
     model.load_state(folder)

@@ -22,7 +22,9 @@ VALUES: tuple[str, ...] = get_args(LabelValue)
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
 _KINDS = get_args(Kind)
-_CHECK = b',"check":"'
+# The last value of a line: the CRC-32 of the file up to there; in journals of earlier versions, of the line alone.
+_CHAIN, _CHECK = b',"chain":"', b',"check":"'
+_END = len(_CHAIN) + len('01234567"}\n')
 
 
 class EventError(Exception):
@@ -72,8 +74,12 @@ class Event(Action):
     position: int = 0
     imported: bool = False
 
-    def line(self) -> bytes:
-        """Return the event as JSON with a CRC-32 of the preceding bytes, and a newline."""
+    def line(self, before: int = 0) -> bytes:
+        """Return the event as JSON with the CRC-32 of the journal up to here, and a newline.
+
+        Args:
+            before: the CRC-32 of all lines before.
+        """
         values: dict[str, Any] = {
             "event": self.kind,
             "annotator": self.annotator,
@@ -86,19 +92,39 @@ class Event(Action):
         body = json.dumps(values, ensure_ascii=False, separators=(",", ":"))[:-1].encode(
             "utf-8", "surrogatepass"
         )
-        return body + _CHECK + f'{zlib.crc32(body):08x}"}}\n'.encode()
+        return body + _CHAIN + _sum(zlib.crc32(body, before))
 
 
-def event_of(line: bytes) -> Event:
+def _sum(value: int) -> bytes:
+    return f'{value:08x}"}}\n'.encode()
+
+
+def is_chained(line: bytes) -> bool:
+    """Return whether the checksum of a line covers the lines before it."""
+    return line[-_END:].startswith(_CHAIN)
+
+
+def event_of(line: bytes, before: int = 0) -> Event:
     """Parse a line, which ends with a newline.
 
+    Args:
+        line: the line.
+        before: the CRC-32 of all lines before.
+
     Raises:
-        EventError: if the line is damaged or was written by a newer version.
+        EventError: if the line is damaged, or was written by a newer version; or lines before it were removed, added
+            or exchanged.
     """
-    place = line.rfind(_CHECK)
-    if place < 0 or line[place + len(_CHECK) :] != f'{zlib.crc32(line[:place]):08x}"}}\n'.encode():
-        raise EventError("damaged, it does not match its checksum")
-    values = json.loads(line)
+    body, end = line[:-_END], line[-_END:]
+    chained = is_chained(line)
+    if end != (_CHAIN + _sum(zlib.crc32(body, before)) if chained else _CHECK + _sum(zlib.crc32(body))):
+        raise EventError(
+            "damaged, it does not match its checksum, or lines before it were removed, added or exchanged"
+        )
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise EventError(f"damaged ({error})") from error
     if values.get("event") not in _KINDS or values.get("value") not in (*VALUES, None):
         raise EventError("written by a newer linker; upgrade this one")
     return Event(
@@ -141,6 +167,8 @@ class Journal:
         self.path = path
         self._read = 0
         self._lines = 0
+        # CRC-32 of the lines read or added, and whether the newest of them is chained.
+        self._sum, self._chained = 0, False
         self._file: int | None = None
 
     @property
@@ -168,22 +196,27 @@ class Journal:
                 f"{self.path}: is shorter than it was, so it was replaced; open the session again"
             )
         events = []
+        before, chained = self._sum, self._chained
         whole = data[: data.rfind(b"\n") + 1]
         lines = [line + b"\n" for line in whole.split(b"\n")[:-1]]
         for number, line in enumerate(lines, start=self._lines + 1):
             try:
-                events.append(event_of(line))
+                if chained and not is_chained(line):
+                    raise EventError("damaged, its checksum does not cover the lines before it")
+                events.append(event_of(line, before))
+                before, chained = zlib.crc32(line, before), is_chained(line)
             except EventError as error:
                 if number == self._lines + len(lines) and b"\0" in line:
                     # After a power loss, blocks that never reached the disk read as zeros.
                     whole = whole[: -len(line)]
                     break
                 raise DataError(
-                    f"{self.path}, line {number}: {error}; put back a copy of the file, or delete the line to "
-                    "continue without it"
+                    f"{self.path}, line {number}: {error}; put back a copy of the file, or delete this line and all "
+                    "after it to continue from the one before"
                 ) from error
         self._read += len(whole)
         self._lines += len(events)
+        self._sum, self._chained = before, chained
         return events
 
     def add(self, events: Sequence[Event], durable: bool = True) -> None:
@@ -197,7 +230,11 @@ class Journal:
             LinkerError: if they cannot be written; then none is recorded.
         """
         assert self._file is not None, "add() needs locked()"
-        data = memoryview(b"".join(event.line() for event in events))
+        lines, total = [], self._sum
+        for event in events:
+            lines.append(event.line(total))
+            total = zlib.crc32(lines[-1], total)
+        data = memoryview(b"".join(lines))
         try:
             os.ftruncate(self._file, self._read)
             os.lseek(self._file, self._read, os.SEEK_SET)
@@ -216,6 +253,7 @@ class Journal:
             ) from error
         self._read += len(data)
         self._lines += len(events)
+        self._sum, self._chained = total, self._chained or bool(lines)
 
     @contextmanager
     def locked(self) -> Iterator[list[Event]]:

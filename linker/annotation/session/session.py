@@ -21,9 +21,8 @@ from linker.annotation.session.storage import (
     JOURNAL,
     ORDER,
     SETTINGS,
+    Explanations,
     SessionData,
-    explanation_of,
-    read_explanations,
     read_session,
 )
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
@@ -86,7 +85,7 @@ class Session:
             raise ConfigError(f"{folder / SETTINGS}: {error}") from error
         self._ranker = BackgroundRanker(folder / ORDER, contents.pool, strategy, settings.seed)
         self._background = background
-        self._explanations: list[bytes] | None = None
+        self._explanations: Explanations | None = None
         self._assigner = Assigner(self._state, len(contents.pool), settings.overlap, settings.seed)
         self._decided: tuple[int, Decision] | None = None
         self._estimated: tuple[int, Estimate] | None = None
@@ -375,8 +374,8 @@ class Session:
 
     def _suggestion(self, annotator: str, place: int, assignment: Assignment) -> Suggestion:
         if self._explanations is None:
-            self._explanations = read_explanations(self.folder)
-        explanation = explanation_of(self._explanations[place]) if self._explanations else None
+            self._explanations = Explanations(self.folder, len(self.pool))
+        explanation = self._explanations.of(place)
         return Suggestion(
             self.pool.posts[place],
             len(self.pool.copies[place]),

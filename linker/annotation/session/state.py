@@ -46,7 +46,7 @@ class Annotator:
         assigned: post → assignment, for posts not labeled yet, in display order.
         seen: posts ever assigned or labeled.
         undo_stack: labeled posts with their previous labels, newest last.
-        last: time of the last event.
+        last: time of the last event, in the order of the journal: a clock may have been set back.
         work: time between labels, without breaks.
         worked: number of labels given in that time.
     """
@@ -113,7 +113,7 @@ class SessionState:
         place = self.places[event.post]
         who = self.annotators.setdefault(event.annotator, Annotator())
         if not event.imported:
-            who.last = max(who.last, event.time)
+            who.last = event.time
         if event.kind == "hand":
             who.assigned[place] = Assignment(event.time, event.at_random, event.position)
             who.seen.add(place)
@@ -203,11 +203,14 @@ class SessionState:
         return self._labels
 
     def leased_by_others(self, time: datetime, but: str) -> set[int]:
-        """Return the posts assigned to annotators other than `but` whose leases have not expired at `time`."""
+        """Return the posts assigned to annotators other than `but` whose leases have not expired at `time`.
+
+        A lease from the future, under a clock that was set ahead, does not count if it begins after this lease's end.
+        """
         return {
             place
             for name, one in self.annotators.items()
             if name != but
-            for place, assignment in one.assigned.items()
-            if max(one.last, assignment.time) + LEASE > time
+            if abs(time - one.last) < LEASE
+            for place in one.assigned
         }

@@ -163,26 +163,53 @@ def read_session(folder: Path) -> SessionData:
     return SessionData(settings, pool, posts, dict(zip((post.id for post in posts), groups.tolist())))
 
 
-def read_explanations(folder: Path) -> list[bytes]:
-    """Return a line per post of the pool, for `explanation_of`; no lines if the model cannot explain.
+class Explanations:
+    """The explanations of the posts of a pool, one per line of a file, each parsed when it is asked for.
+
+    Args:
+        folder: the session.
+        count: number of posts in the pool.
 
     Raises:
-        DataError: if the file cannot be read.
+        DataError: if the file cannot be read, or has a number of lines other than `count` or none.
     """
-    try:
-        return (folder / WORDS).read_bytes().split(b"\n")[:-1]
-    except OSError as error:
-        raise DataError(f"{folder / WORDS}: cannot be read ({error.strerror})") from error
+
+    def __init__(self, folder: Path, count: int) -> None:
+        self._path = folder / WORDS
+        try:
+            self._lines = self._path.read_bytes().split(b"\n")[:-1]
+        except OSError as error:
+            raise DataError(f"{self._path}: cannot be read ({error.strerror})") from error
+        if len(self._lines) not in (0, count):
+            raise DataError(
+                f"{self._path}: has {len(self._lines):,} lines for {count:,} posts; put back a copy of it"
+            )
+
+    def of(self, place: int) -> Explanation | None:
+        """Return the explanation of a post, by its index in the pool; None if the model cannot explain.
+
+        Raises:
+            DataError: if its line is damaged.
+        """
+        if not self._lines:
+            return None
+        try:
+            article_words, post_words, spans = json.loads(self._lines[place])
+            return Explanation(
+                [(_is(word, str), _is(weight, float, int)) for word, weight in article_words],
+                [(_is(word, str), _is(weight, float, int)) for word, weight in post_words],
+                [(_is(start, int), _is(end, int)) for start, end in spans],
+            )
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DataError(
+                f"{self._path}, line {place + 1}: damaged ({error}); put back a copy of it"
+            ) from error
 
 
-def explanation_of(line: bytes) -> Explanation:
-    """Parse a line of `read_explanations`."""
-    article_words, post_words, spans = json.loads(line)
-    return Explanation(
-        [(word, weight) for word, weight in article_words],
-        [(word, weight) for word, weight in post_words],
-        [(start, end) for start, end in spans],
-    )
+def _is(value: Any, *kinds: type) -> Any:
+    if not isinstance(value, kinds) or value != value or isinstance(value, bool):
+        raise TypeError(f"unexpected value {str(value)[:40]!r}")
+    return value
 
 
 def _words(explanation: Explanation) -> list[Any]:
@@ -211,10 +238,28 @@ def _read_settings(folder: Path) -> Settings:
             f"{folder}: written by linker {values.get('linker_version')} in a newer format; this is linker "
             f"{__version__}: upgrade it"
         )
-    try:
-        return Settings(**{name: values[name] for name in Settings.__dataclass_fields__})
-    except KeyError as error:
-        raise DataError(f"{path}: {error} is missing; put back a copy of it") from error
+    if missing := [name for name in Settings.__dataclass_fields__ if name not in values]:
+        raise DataError(f"{path}: {', '.join(map(repr, missing))} is missing; put back a copy of it")
+    settings = Settings(**{name: values[name] for name in Settings.__dataclass_fields__})
+    problems = [f"{name} is not {expected}" for name, expected, fits in _checks(settings) if not fits]
+    if problems:
+        raise DataError(f"{path}: {'; '.join(problems)}; put back a copy of it")
+    return settings
+
+
+def _checks(settings: Settings) -> list[tuple[str, str, bool]]:
+    """Return the settings, what each of them is, and whether it is that."""
+    overlap, seed = settings.overlap, settings.seed
+    numbers = isinstance(overlap, (int, float)) and not isinstance(overlap, bool)
+    return [
+        *(
+            (name, "a string", isinstance(getattr(settings, name), str))
+            for name in ("model", "guidelines", "created")
+        ),
+        *((name, "a component", isinstance(getattr(settings, name), dict)) for name in ("strategy", "rule")),
+        ("overlap", "a share from 0 to 1", numbers and 0 <= overlap <= 1),
+        ("seed", "a whole number from 0", isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0),
+    ]
 
 
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:

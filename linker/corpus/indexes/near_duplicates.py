@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import lance
 
 SIGNATURES, GROUPS = "signatures.u32", "groups.i64"
+#: Bytes of the CRC-32 after the groups.
+_CHECK = 4
 
 
 class Groups:
@@ -37,8 +40,9 @@ class Groups:
             LinkerError: if the disk is full.
         """
         rows = dataset.count_rows()
-        if self._is_complete(rows):
-            return np.fromfile(self._groups, dtype=np.int64)
+        stored = self._stored(rows)
+        if stored is not None:
+            return stored
 
         def signed(have: int) -> Iterator[np.ndarray]:
             for batch in batches(dataset, ["text"], have):
@@ -47,16 +51,35 @@ class Groups:
         groups = linked_groups(self.signatures.complete(rows, signed))
         try:
             with atomic_write(self._groups, "wb") as file:
-                file.write(groups.tobytes())
+                file.write(groups.tobytes() + _check(groups.tobytes()))
         except (LinkerError, OSError):
             pass  # a read-only corpus can be searched; the groups are computed again next time
         return groups
 
     def fits(self, signed: np.ndarray) -> bool:
         """Return whether the stored groups, if any, are those of the signatures of all posts."""
-        return not self._is_complete(len(signed)) or np.array_equal(
-            np.fromfile(self._groups, dtype=np.int64), linked_groups(signed)
-        )
+        rows = len(signed)
+        if not self._groups.is_file() or self._groups.stat().st_size not in (rows * 8, rows * 8 + _CHECK):
+            return True
+        stored = self._stored(rows)
+        return stored is not None and np.array_equal(stored, linked_groups(signed))
 
-    def _is_complete(self, rows: int) -> bool:
-        return self._groups.is_file() and self._groups.stat().st_size == rows * 8
+    def _stored(self, rows: int) -> np.ndarray | None:
+        """Return the stored groups; None if they are not those of so many posts, or damaged: computed again."""
+        try:
+            data = self._groups.read_bytes()
+        except OSError:
+            return None
+        body, check = data[: rows * 8], data[rows * 8 :]
+        # Files of earlier versions have no check.
+        if len(body) < rows * 8 or check not in (b"", _check(body)):
+            return None
+        groups = np.frombuffer(body, dtype=np.int64)
+        plausible = np.all((groups >= 0) & (groups <= np.arange(rows))) and np.array_equal(
+            groups[groups], groups
+        )
+        return groups if plausible else None
+
+
+def _check(groups: bytes) -> bytes:
+    return zlib.crc32(groups).to_bytes(_CHECK, "little")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NoReturn
@@ -38,7 +39,9 @@ def json_object(text: str) -> dict[str, Any]:
     if not_utf8(text):
         raise LineError("invalid UTF-8")
     try:
-        value = json.loads(text, parse_constant=no_constant, object_pairs_hook=unique_keys)
+        value = json.loads(
+            text, parse_constant=no_constant, parse_float=finite_number, object_pairs_hook=unique_keys
+        )
     except json.JSONDecodeError as error:
         raise LineError("broken JSON", f"{error.msg} (column {error.colno})") from error
     except LineError:
@@ -58,10 +61,22 @@ def checked_object(value: Any, raw: str) -> dict[str, Any]:
     """
     if not isinstance(value, dict):
         raise LineError("not a JSON object", f"but {_kind(value)}")
+    # What reads a value further recurses, deeper than the parser can.
+    if raw.count("[") + raw.count("{") > DEEPEST and _depth(value) > DEEPEST:
+        raise LineError("broken JSON", "nested too deeply")
     # JSON can escape half of a surrogate pair ("\ud83d"), which UTF-8 cannot encode.
     if "\\u" in raw and not_utf8(json.dumps(value, ensure_ascii=False)):
         raise LineError("invalid Unicode", "half of a surrogate pair (a truncated character)")
     return value
+
+
+def _depth(value: Any) -> int:
+    """Return the nesting depth of objects and lists."""
+    depth, layer = 0, [value]
+    while layer := [item for item in layer if isinstance(item, (dict, list))]:
+        depth += 1
+        layer = [inner for item in layer for inner in (item.values() if isinstance(item, dict) else item)]
+    return depth
 
 
 def _kind(value: object) -> str:
@@ -71,6 +86,14 @@ def _kind(value: object) -> str:
 def no_constant(name: str) -> NoReturn:
     """Reject NaN and Infinity, which Python reads but JSON does not allow."""
     raise LineError("broken JSON", f"{name} is not a JSON value")
+
+
+def finite_number(text: str) -> float:
+    """Reject numbers such as 1e999, which Python reads as infinity and no output could hold."""
+    number = float(text)
+    if math.isinf(number):
+        raise LineError("broken JSON", f"{text[:20]} is beyond the range of numbers")
+    return number
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -87,6 +110,8 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
+#: Maximum nesting depth of a row.
+DEEPEST = 100
 #: Lists that API responses have beside their list of posts.
 BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
 #: Objects around a list of objects with one list of posts each: the chats of Telegram Desktop.
@@ -189,7 +214,9 @@ class _Text:
     def __init__(self, stream: BinaryIO, shown: str) -> None:
         self._stream, self._shown = stream, shown
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("surrogateescape")
-        self._json = json.JSONDecoder(parse_constant=no_constant, object_pairs_hook=unique_keys)
+        self._json = json.JSONDecoder(
+            parse_constant=no_constant, parse_float=finite_number, object_pairs_hook=unique_keys
+        )
         self._held, self._at, self._ended = "", 0, False
         self._before = 0
         self.raw = ""

@@ -94,6 +94,11 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
         else:
             if not first.endswith(b"\n"):
                 first += stream.readline(MAX_LINE + 1 - len(first))
+            # In UTF-16 without a byte order mark, every other byte of Latin text is 0.
+            if b"\0" in first[:2]:
+                raise DataError(
+                    f"{shown_name(file.path)}: not UTF-8 but probably UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)"
+                )
             lines = _lines(first, stream, file)
             table_of = {"jsonl": json_table, "csv": csv_table, "tsv": tsv_table, "txt": _text_table}[format_]
             yield table_of(file, lines)

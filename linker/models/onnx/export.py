@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from linker.common.errors import ModelError
 from linker.common.files import write_json
 from linker.data.types import Article
-from linker.models.archive import CONFIG, load_model, read_config
+from linker.models.archive import CONFIG, load_model, read_config, write_manifest
 from linker.models.model import all_submodels
 from linker.models.onnx.graph import BertGraph, Ranges
 from linker.models.onnx.transformer import GRAPH
@@ -56,6 +56,7 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         config = read_config(new)
         _set_precision(config["model"])
         write_json(new / CONFIG, config)
+        write_manifest(new)
         new.rename(out)
 
 

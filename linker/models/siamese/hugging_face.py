@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 from torch import nn
 
 from linker.common.errors import ConfigError, ModelError
+from linker.models.averaged_word_vectors import check_finite
 from linker.models.siamese.quantization import FILE as INT8_FILE
 from linker.models.siamese.quantization import load_int8
 
@@ -77,6 +78,7 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
             f"{path}: {problem} (missing weights: {shown}); "
             + ("give the pretrained model" if head == "masked_lm" else "copy or download it again")
         )
+    check_finite(path, network.state_dict())
     return network.eval(), tokenizer
 
 

@@ -18,7 +18,7 @@ from linker.common.errors import ConfigError, LinkerError
 from linker.common.files import check_writable
 from linker.common.locks import lock
 from linker.config.jsonnet import ABSENT, diff_configs
-from linker.models.archive import CARD, CONFIG, METRICS
+from linker.models.archive import CARD, CONFIG, MANIFEST, METRICS
 from linker.models.siamese.transformer import FOLDER as NETWORK
 from linker.models.siamese.word_siamese import VOCABULARY, WEIGHTS
 from linker.training.checkpointing.checkpoint import Checkpoint
@@ -140,12 +140,12 @@ class Checkpointer:
         self._remove_half_written()
         for step in self._steps():
             if self._found is None:
-                self._path(step).unlink(missing_ok=True)
+                _remove(self._path(step))
             elif step > self._found.step:
                 self._path(step).rename(self._path(step).with_suffix(".damaged"))
         if self._found is None and self.folder.is_dir():
             for path in self.folder.glob("step-*.damaged"):
-                path.unlink(missing_ok=True)
+                _remove(path)
 
     def restore(self, state: TrainingState) -> bool:
         """Restore state, history and RNG states from the checkpoint that `open` found.
@@ -228,7 +228,7 @@ class Checkpointer:
         checkpoint.write(self._path(checkpoint.step))
         _sync(self.folder)
         for old in self._steps()[KEPT:]:
-            self._path(old).unlink(missing_ok=True)
+            _remove(self._path(old))
 
     def close(self) -> None:
         """Release the lock."""
@@ -290,15 +290,12 @@ class Checkpointer:
 
     def _remove_half_written(self) -> None:
         """Remove temporary files that a killed run left in the model folder, the logs and the checkpoints."""
-        names = (CONFIG, METRICS, CARD, VOCABULARY, WEIGHTS, NETWORK, LAST)
+        names = (CONFIG, METRICS, CARD, MANIFEST, VOCABULARY, WEIGHTS, NETWORK, LAST)
         patterns = [(self.out, f".{name}.*") for name in names]
         patterns += [(self.log_dir, ".train.jsonl.*"), (self.folder, ".step-*")]
         for folder, pattern in patterns:
             for path in list(folder.glob(pattern)):
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink(missing_ok=True)
+                _remove(path)
 
     def _acquire_lock(self) -> None:
         """Make sure that no other process on this machine trains into this folder until this one ends."""
@@ -328,6 +325,14 @@ def seed_rank(seed: int, rank: int) -> None:
     """Give each process its own random numbers. Rank 0 keeps its state, so a single process is not affected."""
     if rank:
         seed_everything((seed + 7_919 * rank) % 2**32)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file, or a folder in its place."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _sync(folder: Path) -> None:

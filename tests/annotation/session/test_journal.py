@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import zlib
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,9 +107,47 @@ def test_a_broken_line_is_named_by_its_number_among_all_lines(path: Path) -> Non
     journal = Journal(path)
     add(journal, label("p1"), label("p2"))
     with path.open("ab") as file:
-        file.write(label("p3").line() + b"{}\n")
+        file.write(label("p3").line(zlib.crc32(path.read_bytes())) + b"{}\n")
     with pytest.raises(DataError, match="line 4"):
         journal.news()
+
+
+def old_line(event: Event) -> bytes:
+    """A line of earlier versions, whose checksum is of this line alone."""
+    body = event.line().rpartition(b',"chain":"')[0]
+    return body + b',"check":"' + f'{zlib.crc32(body):08x}"}}\n'.encode()
+
+
+@pytest.mark.parametrize("old", [0, 2])
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        (lambda lines: lines[1:], 1),
+        (lambda lines: [*lines[:3], *lines[4:]], 4),
+        (lambda lines: [*lines, lines[4]], 7),
+        (lambda lines: [*lines, lines[0]], 7),
+        (lambda lines: [*lines[:4], lines[5], lines[4]], 5),
+        (lambda lines: [lines[1], lines[0], *lines[2:]], 1),
+    ],
+)
+def test_lines_removed_repeated_or_exchanged_are_noticed(
+    path: Path, old: int, changed: Any, line: int
+) -> None:
+    path.write_bytes(b"".join(old_line(label(f"p{i}")) for i in range(old)))
+    add(Journal(path), *(label(f"p{i}") for i in range(old, 6)))
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(changed(lines)))
+    # Lines of earlier versions are covered by the first line after them.
+    with pytest.raises(DataError, match=f"line {max(line, old + 1 - (len(changed(lines)) < 6))}: damaged"):
+        Journal(path).news()
+
+
+def test_journals_of_earlier_versions_open_and_are_continued(path: Path) -> None:
+    path.write_bytes(old_line(label("p1")) + old_line(label("p2")))
+    journal = Journal(path)
+    assert [event.post for event in journal.news()] == ["p1", "p2"]
+    add(journal, label("p3"))
+    assert [event.post for event in Journal(path).news()] == ["p1", "p2", "p3"]
 
 
 def test_a_kind_of_event_from_the_future(path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import zlib
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -463,16 +464,75 @@ def test_a_damaged_pool(session: Session) -> None:
             Session.open(session.folder)
 
 
+@pytest.mark.parametrize(
+    "damage", ["{", "null", '[[["a", 1]], [], [[0, "x"]]]', '[[["a", NaN]], [], []]', "[[], []]"]
+)
+def test_damaged_explanations_are_named_by_line(session: Session, damage: str) -> None:
+    path = session.folder / "explanations.jsonl"
+    path.write_text(f"{damage}\n" * len(session.pool))
+    with pytest.raises(DataError, match=r"explanations\.jsonl, line \d+: damaged"):
+        session.next("kim")
+
+
+def test_lost_explanations_are_noticed(session: Session) -> None:
+    (session.folder / "explanations.jsonl").write_text("[[],[],[]]\n")
+    with pytest.raises(DataError, match=r"explanations\.jsonl: has 1 lines for 40 posts"):
+        session.next("kim")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("model", 5),
+        ("strategy", "recall"),
+        ("rule", []),
+        ("overlap", "0"),
+        ("overlap", 7),
+        ("overlap", True),
+        ("seed", 1.5),
+        ("seed", -1),
+        ("guidelines", None),
+        ("created", {}),
+    ],
+)
+def test_settings_of_a_wrong_type_are_named(session: Session, name: str, value: object) -> None:
+    path = session.folder / "session.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+    with pytest.raises(DataError, match=rf"session\.json: {name} is not "):
+        Session.open(session.folder)
+
+
+def test_posts_assigned_under_a_clock_set_ahead_are_not_held_for_years(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from linker.annotation.session import session as module
+
+    ahead = datetime.now(timezone.utc) + timedelta(days=3650)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "now", lambda: ahead)
+        held = {one.post.id for one in session.next("kim", 40)}
+    assert len(held) == 40
+    assert {one.post.id for one in session.next("lee", 40)} == held
+    # With the clock right again, posts that kim is working on are kept from others.
+    monkeypatch.setattr(module, "now", lambda: datetime.now(timezone.utc))
+    first = session.next("kim")[0].post.id
+    session.label("kim", first, "not")
+    assert session.next("mia", 40) == []
+
+
 def test_a_journal_of_another_session(session: Session) -> None:
     session.label("kim", "p3", "not")
     other = fresh(session.folder.parent / "other")
     lines = (session.folder / "journal.jsonl").read_bytes()
     from linker.annotation.session.journal import Event
 
-    (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", "not").line())
+    before = zlib.crc32(lines)
+    (other / "journal.jsonl").write_bytes(lines + Event("label", "kim", "zz", "not").line(before))
     with pytest.raises(DataError, match=r"journal\.jsonl, line 2: does not fit"):
         Session.open(other)
-    (other / "journal.jsonl").write_bytes(lines + 2 * Event("undo", "kim", "p3").line())
+    undo = Event("undo", "kim", "p3").line(before)
+    again = Event("undo", "kim", "p3").line(zlib.crc32(undo, before))
+    (other / "journal.jsonl").write_bytes(lines + undo + again)
     with pytest.raises(DataError, match=r"journal\.jsonl, line 3: does not fit"):
         Session.open(other)
 

@@ -124,3 +124,22 @@ def test_posts_added_later_join_their_groups(corpus, tmp_path):
     (corpus.store.folder / SIGNATURES).write_bytes(torn[:1000])
     (corpus.store.folder / GROUPS).unlink()
     np.testing.assert_array_equal(groups_of(corpus), groups)
+
+
+@pytest.mark.parametrize("bit", [0, 1, 5, 40, 62, 63])
+def test_a_flipped_bit_in_the_groups_changes_nothing(corpus, bit):
+    path = corpus.store.folder / GROUPS
+    expected = Groups(corpus.store.folder).complete(corpus.store.dataset())
+    data = np.frombuffer(path.read_bytes()[: 8 * len(expected)], dtype=np.int64).copy()
+    data[7] ^= np.int64(1) << np.int64(bit)
+    path.write_bytes(data.tobytes() + path.read_bytes()[8 * len(expected) :])
+    np.testing.assert_array_equal(Groups(corpus.store.folder).complete(corpus.store.dataset()), expected)
+
+
+def test_groups_of_earlier_versions_are_read(corpus):
+    expected = Groups(corpus.store.folder).complete(corpus.store.dataset())
+    path = corpus.store.folder / GROUPS
+    path.write_bytes(expected.tobytes())
+    before = path.stat().st_mtime_ns
+    np.testing.assert_array_equal(Groups(corpus.store.folder).complete(corpus.store.dataset()), expected)
+    assert path.stat().st_mtime_ns == before

@@ -38,6 +38,9 @@ BAD_LINES = [
     (b'{"id": "x", "text": NaN}', "broken JSON: NaN is not a JSON value"),
     (b'{"id": "x", "id": "y", "text": "a"}', 'broken JSON: repeated key "id"'),
     (b"[" * 100_000, "broken JSON: nested too deeply"),
+    (b'{"id": "x", "text": "a", "more": ' + b"[" * 900 + b"]" * 900 + b"}", "broken JSON: nested too deeply"),
+    (b'{"id": "x", "text": "a", "n": 1e999}', "broken JSON: 1e999 is beyond the range of numbers"),
+    (b'{"id": "x", "text": "a", "n": [-1.5e400]}', "broken JSON: -1.5e400 is beyond the range of numbers"),
     (b'{"id": "x", "text": ' + b"9" * 5000 + b"}", "broken JSON: a number too long"),
     (b'["x", "y"]', "not a JSON object: but a list"),
     (b'"text"', 'not a JSON object: but "text"'),
@@ -391,3 +394,24 @@ def test_concatenated(tmp_path: Path) -> None:
     data = Concatenated([first, second], ["x:", "y:"]).read()
     assert [article.id for article in data.articles] == ["x:u", "y:u"]
     assert [(post.id, post.article_ids) for post in data.posts] == [("x:1", ("x:u",)), ("y:1", ("y:u",))]
+
+
+@pytest.mark.parametrize("name", ["posts.csv", "posts.tsv", "posts.jsonl", "posts.json", "posts.txt"])
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_byte_order_mark_is_named_and_not_repeated(
+    tmp_path: Path, name: str, encoding: str
+) -> None:
+    (tmp_path / name).write_bytes("id,text\n1,one\n".encode(encoding))
+    with pytest.raises(
+        DataError, match=r"posts\.\w+: not UTF-8 but probably UTF-16; save it as UTF-8"
+    ) as caught:
+        read_posts([str(tmp_path / name)])
+    assert "\0" not in str(caught.value)
+
+
+def test_rows_of_a_json_list_are_checked_as_lines_are(tmp_path: Path) -> None:
+    deep = "[" * 900 + "]" * 900
+    rows = ['{"id": "a", "text": "fine", "n": [[1e300]]}', f'{{"id": "b", "text": "deep", "n": {deep}}}']
+    (tmp_path / "posts.json").write_text(f"[{', '.join(rows)}]")
+    with pytest.raises(DataError, match=r"1 bad line;[^\n]*\n.*nested too deeply"):
+        read_posts([str(tmp_path / "posts.json")])

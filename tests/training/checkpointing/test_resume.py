@@ -107,6 +107,30 @@ def test_a_kill_in_the_middle_of_a_save_changes_nothing(workplace, out, point, n
     assert not [p for p in (workplace / f"{out}-log/checkpoints").iterdir() if p.name.startswith(".step")]
 
 
+class DieAfterFirstModel:
+    """Kills the process as soon as the model folder is complete."""
+
+    def __call__(self) -> None:
+        replace = os.replace
+
+        def renamed(source, target):
+            replace(source, target)
+            if Path(target).name == "config.json":
+                die()
+
+        os.replace = renamed  # type: ignore[assignment]
+
+
+def test_a_run_killed_before_its_first_checkpoint_is_due_resumes(workplace, out):
+    rare = ("-o", "trainer.checkpoint_seconds=600")
+    assert run(workplace, *train(out, *rare), prepare=DieAfterFirstModel())[0] == -signal.SIGKILL
+    code, told = run(workplace, *train(out, "--resume", *rare))
+    assert code == 0, told
+    trained, whole = outcome(workplace, out), outcome(workplace, "whole")
+    # The config, which both hold, differs in the seconds between checkpoints.
+    assert {**trained, "config.json": "", "README.md": ""} == {**whole, "config.json": "", "README.md": ""}
+
+
 class DieAtStep:
     def __init__(self, step: int) -> None:
         self.step = step
@@ -310,3 +334,37 @@ def test_two_runs_do_not_write_to_one_folder(workplace, out, monkeypatch):
     first.close()
     second._acquire_lock()
     second.close()
+
+
+class FullLog:
+    """Lets the log of the run fail as on a full disk, after some lines."""
+
+    def __call__(self) -> None:
+        from linker.training.callbacks import JsonLines
+
+        write, seen = JsonLines._write, []
+
+        def full(callback, record):
+            seen.append(1)
+            if len(seen) > 3:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            write(callback, record)
+
+        JsonLines._write = full  # type: ignore[method-assign]
+
+
+def test_a_log_that_cannot_be_written_does_not_end_the_run(workplace, out):
+    code, told = run(workplace, *train(out), prepare=FullLog())
+    assert code == 0, told
+    assert told.count("warning: JsonLines cannot write its log (No space left on device)") == 1
+    for name in ("model.safetensors", "last.safetensors"):
+        assert (workplace / out / name).read_bytes() == (workplace / "whole" / name).read_bytes()
+
+
+def test_a_folder_in_the_place_of_a_checkpoint_is_named_and_replaced(workplace, out):
+    (workplace / f"{out}-log/checkpoints/step-000000003.safetensors/more").mkdir(parents=True)
+    code, told = run(workplace, *train(out))
+    assert code == 2
+    assert "step-000000003.safetensors: not a complete checkpoint" in told
+    assert run(workplace, *train(out, "--overwrite"))[0] == 0
+    assert outcome(workplace, out) == outcome(workplace, "whole")
