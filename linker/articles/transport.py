@@ -15,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 import httpcore
 import httpx
 
-from linker.articles.page import PageError
+from linker.articles.page import HostNotFoundError, RefusedAddressError
 
 _ONE_ADDRESS = 6.0
 """Seconds before the next address of a host is tried (a broken IPv6 route must not use up the deadline)."""
@@ -147,7 +147,9 @@ class _GuardedBackend(httpcore.NetworkBackend):
         addresses = _resolve(host, port, self._deadline)
         private = [address for address in addresses if not is_public(address)]
         if private and not self._allow_private:
-            raise PageError(f"{host} is {private[0]}, not an address of the public internet: refused")
+            raise RefusedAddressError(
+                f"{host} is {private[0]}, not an address of the public internet: refused"
+            )
         for address in addresses[:-1]:
             try:
                 return self._connect(address, port, socket_options, _ONE_ADDRESS)
@@ -213,5 +215,7 @@ def _resolve(host: str, port: int, deadline: Deadline) -> list[str]:
     except queue.Empty:
         raise TimeoutError from None
     if isinstance(answer, Exception) or not answer:
-        raise PageError(f"host {host} not found; check the address and your connection to the internet")
+        raise HostNotFoundError(
+            f"host {host} not found; check the address and your connection to the internet"
+        )
     return answer
