@@ -105,7 +105,7 @@ def serving() -> Iterator[Web]:
         def do_GET(self) -> None:
             self.close_connection = True
             try:
-                web.serve(self)
+                served.serve(self)
             except OSError:  # the client has had enough
                 pass
 
@@ -113,12 +113,12 @@ def serving() -> Iterator[Web]:
             pass
 
     server = _Server(("127.0.0.1", 0), Handler)
-    web = Web(server.server_port)
+    served = Web(server.server_port)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
-        yield web
+        yield served
     finally:
-        web.closed.set()
+        served.closed.set()
         server.shutdown()
         server.server_close()
 

@@ -49,7 +49,7 @@ class CrawlArchive:
         self._states: dict[str, dict[str, Any]] = {}
         if length is None:
             length = self._index() if path.exists() else 0
-        self._file: IO[bytes] = open(path, "ab")
+        self._file: IO[bytes] = open(path, "ab")  # noqa: SIM115  (closed by __exit__)
         os.truncate(path, min(length, path.stat().st_size))
         self._file.seek(0, os.SEEK_END)
         self._writer = WARCWriter(self._file, gzip=True)
@@ -123,8 +123,9 @@ class CrawlArchive:
                     if record.format != "warc":
                         raise DataError(f"{self._path}: not a WARC file; move it away")
                     url = record.rec_headers.get_header("WARC-Target-URI") or ""
-                    offset = records.get_record_offset()
                     content = record.raw_stream.read()
+                    # Asking for the offset skips what was not read.
+                    offset = records.get_record_offset()
                     if 0 <= record.payload_length != len(content):
                         break
                     complete = offset + records.get_record_length()

@@ -38,6 +38,7 @@ def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False
     """
     out = Path(out)
     check_folder(out)
+    urls = list(read_links(links))
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -47,7 +48,7 @@ def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False
         archive = None
         if warc or (out / WARC).exists():
             archive = stack.enter_context(CrawlArchive(out / WARC, store.archived()))
-        report = CrawlReport(*store.add_links(read_links(links)))
+        report = CrawlReport(*store.add_links(urls))
         crawler = Crawler(store, options, archive)
         try:
             crawler.run()

@@ -175,7 +175,7 @@ class Crawler:
         return finished
 
     def _record(self, job: _Job, outcome: Outcome, replayed: bool) -> int:
-        host, page, origin, rules = job
+        _, page, origin, rules = job
         now = time.time()
         known = self._store.robots(origin) if rules is None else None
         attempts = 1 + (page.attempts if rules is not None else known.attempts if known else 0)

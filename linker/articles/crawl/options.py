@@ -44,8 +44,8 @@ class CrawlOptions:
     def __post_init__(self) -> None:
         if not _CONTACT.fullmatch(self.contact):
             raise ConfigError(
-                f"contact {self.contact!r}: not a web page or an email address; sites need one to write to you, such as "
-                "--contact https://lab.example/crawler or --contact me@lab.example"
+                f"contact {self.contact!r}: not a web page or an email address; sites need one to write to you, such "
+                "as --contact https://lab.example/crawler or --contact me@lab.example"
             )
         try:
             at_least(0, delay=self.delay, retry_wait=self.retry_wait, max_wait=self.max_wait)

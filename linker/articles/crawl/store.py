@@ -142,7 +142,7 @@ class CrawlStore:
         ).fetchall()
 
     def next_page(self, host: str) -> tuple[WaitingPage, float] | None:
-        """Return the waiting page of a host that may be asked for first, and from which time on; None: there is none."""
+        """Return the first waiting page of a host, and the time from which on it may be asked for; None: no page."""
         row = self.database.execute(
             "SELECT id, url, hops, attempts, not_before FROM page WHERE state = 'waiting' AND host = ? "
             "ORDER BY not_before, id LIMIT 1",
@@ -216,9 +216,9 @@ class CrawlStore:
         run = self.database.execute
         key = link_key(url)
         (own,) = run("SELECT key FROM page WHERE id = ?", [page.id]).fetchone()
-        if key is not None and key != own:
-            if found := run("SELECT id FROM page WHERE key = ? ORDER BY id LIMIT 1", [key]).fetchone():
-                return int(found[0]), ""
+        same = "SELECT id FROM page WHERE key = ? AND key <> ? ORDER BY id LIMIT 1"
+        if found := run(same, [key, own or ""]).fetchone():
+            return int(found[0]), ""
         before = self.count_of(url)
         number = self._add_page(url, key, hops)
         return number, "" if before else host_of_url(url)
