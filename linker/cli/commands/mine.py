@@ -89,6 +89,14 @@ def links(
         float,
         typer.Option("--dev", min=0.001, max=0.9, help="Share of the articles in dev, the latest ones."),
     ] = 0.1,
+    missing: Annotated[
+        Path | None,
+        typer.Option(
+            "--missing",
+            help="Write the links without an article in --articles to this file, for `linker fetch`.",
+            show_default=False,
+        ),
+    ] = None,
     column: PostColumnNames = None,
     on_error: OnError = "strict",
 ) -> None:
@@ -100,12 +108,15 @@ def links(
     import time
 
     from linker.common.console import info, stderr
+    from linker.common.files import check_writable
     from linker.data.io.paths import check_inputs
     from linker.mining.mine_links import NoPairsError, check_folder, mine_links
     from linker.mining.options import MiningOptions
 
     check_folder(out, posts)
     check_inputs(posts)
+    if missing is not None:
+        check_writable(missing, posts)
     options = MiningOptions(
         languages=tuple(sorted(set(lang or []))),
         days=days,
@@ -120,7 +131,7 @@ def links(
     began = time.monotonic()
     with naming_columns():
         try:
-            report = mine_links(posts, out, articles or [], options, post_columns(column), on_error)
+            report = mine_links(posts, out, articles or [], options, post_columns(column), on_error, missing)
         except NoPairsError as error:
             stderr.print(error.report.table())
             raise
