@@ -9,6 +9,7 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -78,7 +79,7 @@ class GuardedTransport(httpx.BaseTransport):
     def __init__(self, deadline: Deadline, allow_private: bool) -> None:
         self._allow_private = allow_private
         self._backend = _GuardedBackend(deadline, allow_private)
-        self._ssl_context = httpx.create_ssl_context()
+        self._ssl_context = _ssl_context()
         self._pools: dict[str | None, httpcore.ConnectionPool] = {}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -189,6 +190,12 @@ class _GuardedStream(httpcore.NetworkStream):
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)
+
+
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    """The certificates that are trusted; reading them takes longer than a request on loopback."""
+    return httpx.create_ssl_context()
 
 
 def _is_loopback(host: str) -> bool:

@@ -20,6 +20,7 @@ Answer = Callable[[BaseHTTPRequestHandler], None]
 PRIVATE = "private.test"
 #: Does not resolve.
 MISSING = "missing.test"
+_STAY = 0.01
 
 
 class Web:
@@ -60,6 +61,7 @@ class Web:
             for name, value in headers.items():
                 handler.send_header(name.replace("_", "-"), value)
             handler.send_header("Content-Length", str(len(content)))
+            self._leave(handler)
             handler.end_headers()
             handler.wfile.write(content)
 
@@ -79,11 +81,22 @@ class Web:
             self.agents.add(handler.headers["User-Agent"])
             self._now[host] += 1
             self.most[host] = max(self.most[host], self._now[host])
+        # Long enough for requests at the same time to meet.
+        time.sleep(_STAY)
         try:
-            self.answers.get(host + handler.path, _missing)(handler)
+            answer = self.answers.get(host + handler.path)
+            if answer is None:
+                self._leave(handler)
+            (answer or _missing)(handler)
         finally:
-            with self._lock:
-                self._now[host] -= 1
+            self._leave(handler)
+
+    def _leave(self, handler: BaseHTTPRequestHandler) -> None:
+        """End a request, before the client can know its answer."""
+        with self._lock:
+            if not hasattr(handler, "left"):
+                handler.left = True  # type: ignore[attr-defined]
+                self._now[handler.headers["Host"].partition(":")[0]] -= 1
 
 
 def _missing(handler: BaseHTTPRequestHandler) -> None:

@@ -29,8 +29,8 @@ class CrawlArchive:
 
     Args:
         path: the file, `.warc.gz`; made if missing.
-        length: number of bytes that the database of the crawl knows of, the rest is cut off; None: there is no such
-            database, so the responses in the file are used again.
+        length: number of bytes that the database of the crawl knows of, the rest is cut off; None: the database is
+            missing, so the responses in the file are used again.
 
     Raises:
         LinkerError: if the package warcio is missing.

@@ -16,19 +16,19 @@ from linker.common.files import unbroken
 
 DATABASE = "crawl.db"
 WARC = "responses.warc.gz"
-#: The files of an output folder; SQLite's own ones lie beside its database.
+#: The files of an output folder; SQLite keeps two beside its database.
 FILES = (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", WARC, "articles.jsonl", "states.csv")
 
 
 def crawl(links: str, out: str | Path, options: CrawlOptions, warc: bool = False) -> CrawlReport:
     """Fetch the articles that links lead to, and write them with a state for every address into a folder.
 
-    A crawl that was stopped, however that was, goes on where it stopped: pages with a final state are not asked for
+    An interrupted or killed crawl resumes where it stopped: pages with a final state are not asked for
     again. Where the database is missing but the WARC file is there, its responses are used instead of the network.
 
     Args:
         links: a file with one address per line or JSON Lines with `url`, or `-`.
-        out: the folder; one of an earlier crawl goes on.
+        out: the folder; one of an earlier crawl is continued.
         options: settings.
         warc: keep the raw responses in a WARC file; once begun, it is continued anyway.
 

@@ -17,7 +17,8 @@ def fetch(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", help="Folder for articles and states; one of an earlier run goes on.")
+        Path,
+        typer.Option("--out", help="Folder for articles and states; one of an earlier run is continued."),
     ],
     contact: Annotated[
         str,
@@ -44,7 +45,7 @@ def fetch(
     """Fetch the articles that links lead to, politely, with a state for every address.
 
     robots.txt, its crawl delay, Retry-After and opt-outs of text and data mining are respected. An interrupted run
-    goes on where it stopped. `linker mine links --articles OUT` takes the folder.
+    resumes where it stopped. `linker mine links --articles OUT` takes the folder.
     """
     import time
 

@@ -120,7 +120,8 @@ def test_every_address_of_a_web_of_hundreds_of_hosts_gets_its_state(web: Web, tm
     assert states(tmp_path) == expected
     assert report.states == Counter(expected.values())
     assert {row["url"] for row in articles(tmp_path)} == {u for u, s in expected.items() if s == "fetched"}
-    assert max(web.most.values()) == 1
+    # A server notices late that nobody waits any more for what it drips.
+    assert max(count for host, count in web.most.items() if host != "slow.test") == 1
     assert web.agents == {f"linker/{__version__} (+{CONTACT})"}
     # What a site does not allow was not asked for.
     assert not [place for place in web.requests if "/private" in place or place.startswith(PRIVATE)]

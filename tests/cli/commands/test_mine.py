@@ -68,6 +68,7 @@ def test_the_table_and_the_folder(folder: Path) -> None:
 
 def test_links_without_an_article_are_written_for_fetching(folder: Path) -> None:
     known = {
+        "id": "known",
         "url": "https://news3.example/2026/01/story-about-library",
         "title": "T",
         "text": "some words of it",
