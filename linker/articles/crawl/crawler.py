@@ -117,7 +117,7 @@ class Crawler:
                 return None
             origin = origin_of(page.url)
             known = self._store.robots(origin)
-            if known is None or (known.state in ("fetched", "waiting") and known.until <= now):
+            if known is None or known.until <= now:
                 return host, page, origin, None
             if known.state == "waiting":
                 self._enqueue(host, known.until)
@@ -175,10 +175,11 @@ class Crawler:
         return finished
 
     def _record(self, job: _Job, outcome: Outcome, replayed: bool) -> int:
-        _, page, origin, rules = job
+        host, page, origin, rules = job
         now = time.time()
-        known = self._store.robots(origin) if rules is None else None
-        attempts = 1 + (page.attempts if rules is not None else known.attempts if known else 0)
+        known = self._store.robots(origin)
+        before = known.attempts if known and known.state == "waiting" else 0
+        attempts = 1 + (before if rules is None else page.attempts)
         again = outcome.state in RETRIED and attempts < self._options.attempts and not replayed
         not_before = now + self._options.retry_wait * 10 ** (attempts - 1)
         if outcome.retry_at is not None and not replayed:
@@ -190,6 +191,9 @@ class Crawler:
             self._store.set_archived(self._archive.add(outcome))
         if rules is None:
             self._record_robots(origin, outcome, attempts, not_before if again else None)
+            if not replayed and (delay := _rules(outcome.rules).delay):
+                self._hosts.wish(host, delay)
+                self._hosts.pause(host, now + delay)
         elif again:
             self._store.wait(page, outcome, not_before)
         else:

@@ -155,8 +155,8 @@ def test_requests_to_a_host_keep_its_crawl_delay(web: Web, tmp_path: Path) -> No
     links = [web.on(f"slow.test/story-number-{i}", ARTICLE_HTML) for i in range(3)]
     run(tmp_path, links)
     times = web.times["slow.test"]
-    # The delay is rounded up to a whole second; it is known once robots.txt is read.
-    assert [late - early >= 0.99 for early, late in pairwise(times[1:])] == [True, True]
+    # The delay is rounded up to a whole second.
+    assert [late - early >= 0.99 for early, late in pairwise(times)] == [True, True, True]
 
 
 def test_retry_after_pauses_the_host(web: Web, tmp_path: Path) -> None:
@@ -180,6 +180,21 @@ def test_retry_after_pauses_the_host(web: Web, tmp_path: Path) -> None:
     assert set(states(tmp_path).values()) == {"fetched"}
     assert asked[1] - asked[0] >= 1
     assert web.times["news.test"][2] - asked[0] >= 1
+
+
+def test_a_robots_txt_is_read_again_after_a_day(
+    web: Web, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web.on("news.test/robots.txt", status=500)
+    first, second, third = (web.on(f"news.test/{n}/a-story", ARTICLE_HTML) for n in "abc")
+    run(tmp_path, [first])
+    web.on("news.test/robots.txt", status=404)
+    assert run(tmp_path, [second]).requests == 0
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + 90_000)
+    assert run(tmp_path, [third]).requests == 2
+    expected = {first: "server error", second: "server error", third: "fetched"}
+    assert states(tmp_path) == expected
 
 
 def test_what_has_to_wait_long_is_left_to_a_later_run(web: Web, tmp_path: Path) -> None:
