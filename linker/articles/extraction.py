@@ -39,7 +39,7 @@ def extract_article(page: Page, article_id: str, name: str | None = None, force:
                 "example with ocrmypdf), or copy the article's text into a .txt file"
             )
         return Article(article_id, page.content, page.title, url)
-    title, text, date, address = _extract(page.content, url)
+    title, text, date, address = extract(page.content, url)
     fault = fault_of(page.content, title, text) if not force or not text else None
     save = f"{SAVE_IT}; or put the article's text into a .txt file"
     if not text:
@@ -63,8 +63,13 @@ def article_from_text(text: str, article_id: str, url: str | None = None) -> Art
     return Article(article_id, "\n".join(lines), url=url)
 
 
-def _extract(html: str, url: str | None) -> tuple[str, str, datetime | None, str | None]:
-    """Return title, text, date and canonical address, empty or None if missing."""
+def extract(html: str, url: str | None) -> tuple[str, str, datetime | None, str | None]:
+    """Return title, text, date and canonical address of a page, empty or None if missing.
+
+    Args:
+        html: the page.
+        url: its address, if known.
+    """
     from trafilatura import bare_extraction
 
     dates = _date_search(datetime.now(timezone.utc) + timedelta(days=1))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import httpcore
 import httpx
 
-from linker.articles.page import SAVE_IT, Page, PageError, decode, looks_like_html
+from linker.articles.page import SAVE_IT, Page, PageError, TooLargeError, decode, looks_like_html
 from linker.articles.pdf import MAGIC, is_pdf, text_of_pdf
 from linker.articles.transport import Deadline, GuardedTransport
 from linker.common.errors import FetchError
@@ -27,10 +27,10 @@ _HEADERS = {
     "Accept-Language": "*",
     "Accept-Encoding": "gzip",
 }
-_HTML_TYPES = ("text/html", "application/xhtml+xml")
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 # Content types of PDFs; the content must begin like one as well.
 _PDF_TYPES = ("application/pdf", "application/x-pdf", "application/octet-stream", "binary/octet-stream")
-_REDIRECTS = (301, 302, 303, 307, 308)
+REDIRECTS = (301, 302, 303, 307, 308)
 
 
 def fetch(
@@ -59,7 +59,7 @@ def fetch(
             f"{url}: no answer within {deadline:g} seconds; try again later, or {SAVE_IT}"
         ) from error
     except (httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError, OSError) as error:
-        raise FetchError(f"{url}: {_broken_connection(error)}") from error
+        raise FetchError(f"{url}: {broken_connection(error)}") from error
     except (httpx.InvalidURL, httpx.RemoteProtocolError, httpcore.UnsupportedProtocol, ValueError) as error:
         raise FetchError(
             f"{url}: not a valid address, or it redirects to one that is not ({error})"
@@ -75,7 +75,7 @@ def _fetch(url: str, transport: GuardedTransport, max_bytes: int) -> Page:
             # Cookies are kept across redirects: some sites redirect in circles without them.
             response = client.send(client.build_request("GET", here), stream=True, follow_redirects=False)
             try:
-                if response.status_code not in _REDIRECTS:
+                if response.status_code not in REDIRECTS:
                     return _page(here, response, max_bytes)
                 visited.append(here)
                 here = _next(here, response, visited)
@@ -105,9 +105,9 @@ def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
     _check_status(response.status_code)
     header = response.headers.get("content-type", "")
     type_, charset = header.partition(";")[0].strip().lower(), response.charset_encoding
-    if type_ and type_ not in (*_HTML_TYPES, *_PDF_TYPES, "text/plain"):
+    if type_ and type_ not in (*HTML_TYPES, *_PDF_TYPES, "text/plain"):
         raise PageError(f"not a web page but {type_[:60]}")
-    body = b"".join(_body(response, max_bytes))
+    body = b"".join(unpacked_body(response.headers, response.iter_raw(), max_bytes))
     if is_pdf(body) if type_ in _PDF_TYPES else body.startswith(MAGIC):
         title, text = text_of_pdf(body)
         return Page(str(url), text, "pdf", title)
@@ -118,7 +118,7 @@ def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
     content = decode(body, charset)
     if "\0" in content:
         raise PageError("not a web page but binary data")
-    html = type_ in _HTML_TYPES or looks_like_html(content)
+    html = type_ in HTML_TYPES or looks_like_html(content)
     return Page(str(url), content, "html" if html else "text")
 
 
@@ -138,18 +138,27 @@ def _check_status(status: int) -> None:
     raise PageError(f"the site answered with status {status}; {SAVE_IT}")
 
 
-def _body(response: httpx.Response, max_bytes: int) -> Iterator[bytes]:
-    """Yield the decompressed body; fails as soon as it exceeds `max_bytes`."""
-    packing = response.headers.get("content-encoding", "").strip().lower()
+def unpacked_body(headers: httpx.Headers, chunks: Iterator[bytes], max_bytes: int) -> Iterator[bytes]:
+    """Yield the decompressed body of a response.
+
+    Args:
+        headers: headers of the response.
+        chunks: the body as transferred.
+        max_bytes: maximum size, decompressed.
+
+    Raises:
+        TooLargeError: as soon as the body exceeds `max_bytes`.
+        PageError: if it is damaged, incomplete or compressed otherwise than by gzip.
+    """
+    packing = headers.get("content-encoding", "").strip().lower()
     if packing not in ("", "identity", "gzip", "x-gzip"):
         raise PageError(f"the page is compressed as {packing[:40]!r}, which was not requested; {SAVE_IT}")
     size = 0
-    length = response.headers.get("content-length", "")
-    chunks = response.iter_raw()
+    length = headers.get("content-length", "")
     for chunk in chunks if packing in ("", "identity") else _unpacked(chunks):
         size += len(chunk)
         if size > max_bytes or (length.isdecimal() and int(length[:20]) > max_bytes):
-            raise PageError(f"the page is larger than {max_bytes / (1 << 20):g} MiB; {SAVE_IT}")
+            raise TooLargeError(f"the page is larger than {max_bytes / (1 << 20):g} MiB; {SAVE_IT}")
         yield chunk
 
 
@@ -174,7 +183,8 @@ def _unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
         raise PageError("the transfer was incomplete; try again")
 
 
-def _broken_connection(error: BaseException) -> str:
+def broken_connection(error: BaseException) -> str:
+    """Return what an error of a connection means, as a clause after the address."""
     root = error
     while cause := root.__cause__ or root.__context__:
         root = cause

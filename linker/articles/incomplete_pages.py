@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Literal
 
 
 def _any(*phrases: str) -> re.Pattern[str]:
@@ -173,13 +173,32 @@ _NOT_SHOWN = ("script", "style", "template", "nav", "footer", "head", "select", 
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
+FaultKind = Literal["consent page", "robot check", "soft 404", "needs JavaScript", "paywall", "short text"]
+
+
+class Fault(str):
+    """Why a page is not a whole article, as a clause after "page.html: ".
+
+    Attributes:
+        kind: what the page is.
+    """
+
+    kind: FaultKind
+
+    def __new__(cls, kind: FaultKind, clause: str) -> Fault:
+        """Return the fault of this kind with this clause."""
+        fault = super().__new__(cls, clause)
+        fault.kind = kind
+        return fault
+
+
 def word_count(text: str) -> int:
     """Count words; in scripts without spaces, two characters count as one."""
     unspaced = len(_UNSPACED.findall(text))
     return len(_UNSPACED.sub(" ", text).split()) + (unspaced + 1) // 2
 
 
-def fault_of(html: str, title: str, text: str) -> str | None:
+def fault_of(html: str, title: str, text: str) -> Fault | None:
     """Return why the extracted text cannot be the whole article, as a clause after "page.html: "; None if it can.
 
     Only visible text counts, besides two declarations for search engines (schema.org `isAccessibleForFree`,
@@ -195,28 +214,36 @@ def fault_of(html: str, title: str, text: str) -> str | None:
         return None
     found = f"only {words} {'word was' if words == 1 else 'words were'} found"
     if len(set(_matches(CONSENT, text))) > 1:
-        return "the page asks for consent to cookies and shows no article"
+        return Fault("consent page", "the page asks for consent to cookies and shows no article")
     if words >= TEASER:
         return None
     seen = _plain(_visible(html))
     if words < NOTICE:
         head = _plain(f"{title}\n{text[:400]}") if text else seen[:400]
         if ROBOT_CHECK.search(head):
-            return "the site checks for robots and shows no article"
+            return Fault("robot check", "the site checks for robots and shows no article")
         if ERROR.match(_plain(title)) or ERROR.match(_plain(text)) or (not text and ERROR.match(head)):
-            return f"an error page ({' '.join((title or text).split())[:60]!r}), not an article"
+            shown = " ".join((title or text).split())[:60]
+            return Fault("soft 404", f"an error page ({shown!r}), not an article")
         if words < 60 and SCRIPTS.search(_plain(text) if words >= NEARLY_EMPTY else seen):
-            return "the page needs JavaScript to show its article"
+            return Fault("needs JavaScript", "the page needs JavaScript to show its article")
     if not text:
-        return "the page asks for a subscription or a login" if PAYWALL.search(seen) else None
+        asks = Fault("paywall", "the page asks for a subscription or a login")
+        return asks if PAYWALL.search(seen) else None
     if PAYWALL.search(seen):
-        return f"{found}, and the page asks for a subscription or a login: the rest is missing"
+        return Fault(
+            "paywall", f"{found}, and the page asks for a subscription or a login: the rest is missing"
+        )
     if _LOCKED.search(html):
-        return f"{found}, and the page declares that the article is not free: the rest is missing"
+        return Fault(
+            "paywall", f"{found}, and the page declares that the article is not free: the rest is missing"
+        )
     if re.search(r"(?:…|\.\.\.|\[…\])\s*$", text) and METERED.search(seen):
-        return f"{found}, they break off, and the page offers a subscription: the rest is missing"
+        return Fault(
+            "paywall", f"{found}, they break off, and the page offers a subscription: the rest is missing"
+        )
     if words < NEARLY_EMPTY:
-        return f"{found} ({' '.join(text.split())[:60]!r}), too few for an article"
+        return Fault("short text", f"{found} ({' '.join(text.split())[:60]!r}), too few for an article")
     return None
 
 

@@ -67,6 +67,18 @@ class PageError(Exception):
     """Reason why a page cannot be read; the caller prepends its address."""
 
 
+class TooLargeError(PageError):
+    """The page exceeds the maximum size."""
+
+
+class RefusedAddressError(PageError):
+    """The host has an address that is not on the public internet."""
+
+
+class HostNotFoundError(PageError):
+    """The name of the host has no address."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A fetched page.

@@ -9,13 +9,14 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
 import httpcore
 import httpx
 
-from linker.articles.page import PageError
+from linker.articles.page import HostNotFoundError, RefusedAddressError
 
 _ONE_ADDRESS = 6.0
 """Seconds before the next address of a host is tried (a broken IPv6 route must not use up the deadline)."""
@@ -78,7 +79,7 @@ class GuardedTransport(httpx.BaseTransport):
     def __init__(self, deadline: Deadline, allow_private: bool) -> None:
         self._allow_private = allow_private
         self._backend = _GuardedBackend(deadline, allow_private)
-        self._ssl_context = httpx.create_ssl_context()
+        self._ssl_context = _ssl_context()
         self._pools: dict[str | None, httpcore.ConnectionPool] = {}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -147,7 +148,9 @@ class _GuardedBackend(httpcore.NetworkBackend):
         addresses = _resolve(host, port, self._deadline)
         private = [address for address in addresses if not is_public(address)]
         if private and not self._allow_private:
-            raise PageError(f"{host} is {private[0]}, not an address of the public internet: refused")
+            raise RefusedAddressError(
+                f"{host} is {private[0]}, not an address of the public internet: refused"
+            )
         for address in addresses[:-1]:
             try:
                 return self._connect(address, port, socket_options, _ONE_ADDRESS)
@@ -189,6 +192,12 @@ class _GuardedStream(httpcore.NetworkStream):
         return self._stream.get_extra_info(info)
 
 
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    """The certificates that are trusted; reading them takes longer than a request on loopback."""
+    return httpx.create_ssl_context()
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -213,5 +222,7 @@ def _resolve(host: str, port: int, deadline: Deadline) -> list[str]:
     except queue.Empty:
         raise TimeoutError from None
     if isinstance(answer, Exception) or not answer:
-        raise PageError(f"host {host} not found; check the address and your connection to the internet")
+        raise HostNotFoundError(
+            f"host {host} not found; check the address and your connection to the internet"
+        )
     return answer

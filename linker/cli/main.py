@@ -23,6 +23,7 @@ from linker.cli.commands import (
     doctor,
     evaluate,
     export,
+    fetch,
     mine,
     new,
     plot,
@@ -70,6 +71,7 @@ app.add_typer(annotate.app, name="annotate", rich_help_panel=_LABEL)
 app.command("serve", rich_help_panel=_LABEL)(serve.serve)
 app.command("simulate", rich_help_panel=_LABEL)(simulate.simulate)
 app.command("train", rich_help_panel=_TRAIN)(train.train)
+app.command("fetch", rich_help_panel=_TRAIN)(fetch.fetch)
 app.command("export", rich_help_panel=_TRAIN)(export.export)
 app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
 app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)

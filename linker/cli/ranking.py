@@ -71,9 +71,7 @@ CalibrationFile = Annotated[
 Copies = Annotated[bool, typer.Option("--copies", metavar="", help="List near-duplicates one by one.")]
 Explain = Annotated[
     bool,
-    typer.Option(
-        "--explain", metavar="", help="Show what decided each score; mark the words that did."
-    ),
+    typer.Option("--explain", metavar="", help="Show what decided each score; mark the words that did."),
 ]
 IgnoreDates = Annotated[
     bool,

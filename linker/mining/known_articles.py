@@ -46,7 +46,7 @@ def article_files(sources: Sequence[str]) -> list[Path]:
 
 def _is_of_articles(file: Path) -> bool:
     name = file.name.lower()
-    if not file.is_file() or name.startswith((".", "readme", "license", "posts.")):
+    if not file.is_file() or name.startswith((".", "readme", "license", "posts.", "states.")):
         return False
     return is_warc(name) or name.endswith(_PAGES) or format_of_name(name) not in (None, "txt")
 

@@ -26,7 +26,7 @@ from linker.mining.options import MiningOptions
 from linker.mining.report import Report
 from linker.mining.selection import NO_TEXT, select_pairs, set_windows
 from linker.mining.store import LinkStore
-from linker.mining.training_set import summary, write_training_set
+from linker.mining.training_set import summary, write_missing, write_training_set
 
 
 class NoPairsError(DataError):
@@ -55,6 +55,7 @@ def mine_links(
     columns: PostColumns | None = None,
     on_error: OnError = "strict",
     not_in: Sequence[str] = (),
+    missing: Path | None = None,
 ) -> Report:
     """Write a folder with the articles that posts link to, the cleaned posts, and a report.
 
@@ -69,6 +70,8 @@ def mine_links(
         columns: names of the columns of the posts.
         on_error: "strict" refuses bad lines, "skip" sets them aside.
         not_in: files of articles, such as those of a development set, that are left out of the training set.
+        missing: file for the links whose articles are not among `articles`, with the number of their posts, written
+            even if no pair is left; None: not written.
 
     Raises:
         LinkerError: if the folder cannot be written, or has other files.
@@ -92,6 +95,8 @@ def mine_links(
         )
         for step in track(steps, "sorting links", len(steps)):
             step()
+        if missing is not None:
+            write_missing(store, missing)
         report.later = store.fates()
         select_pairs(store, options, report.later)
         made = work / "set"

@@ -50,6 +50,21 @@ def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
     write_lines(folder / "posts.jsonl", map(_line, _posts(store)))
 
 
+def write_missing(store: LinkStore, path: Path) -> None:
+    """Write the links to articles without a text of the user's, those of most posts first: `url`, `posts`.
+
+    Args:
+        store: articles and the posts that are kept so far.
+        path: the file, JSON Lines.
+    """
+    rows = store.database.execute(
+        "SELECT article.url, count(*) FROM post LEFT JOIN dropped ON dropped.post = place "
+        "JOIN article ON article.id = article WHERE fate IS NULL AND source IS NOT 'given' "
+        "GROUP BY article.id ORDER BY count(*) DESC, key"
+    )
+    write_lines(path, (_line({"url": url, "posts": posts}) for url, posts in rows))
+
+
 def _articles(store: LinkStore) -> Iterator[dict[str, Any]]:
     for key, url, title, text, published, story, split in store.database.execute(
         "SELECT key, url, title, text, published, story, split FROM article WHERE split IS NOT NULL "

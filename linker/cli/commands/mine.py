@@ -105,6 +105,14 @@ def links(
         float,
         typer.Option("--dev", min=0.001, max=0.9, help="Share of the articles in dev, the latest ones."),
     ] = 0.1,
+    missing: Annotated[
+        Path | None,
+        typer.Option(
+            "--missing",
+            help="Write the links without an article in --articles to this file, for `linker fetch`.",
+            show_default=False,
+        ),
+    ] = None,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
     authors: Authors = "hashed",
@@ -118,12 +126,15 @@ def links(
     import time
 
     from linker.common.console import info, stderr
+    from linker.common.files import check_writable
     from linker.data.io.paths import check_inputs
     from linker.mining.mine_links import NoPairsError, check_folder, mine_links
     from linker.mining.options import MiningOptions
 
     check_folder(out, posts)
     check_inputs([*posts, *(not_in or [])])
+    if missing is not None:
+        check_writable(missing, posts)
     columns = post_columns(column, posts_format, authors)
     options = MiningOptions(
         languages=tuple(sorted(set(lang or []))),
@@ -139,7 +150,7 @@ def links(
     began = time.monotonic()
     with naming_columns():
         try:
-            report = mine_links(posts, out, articles or [], options, columns, on_error, not_in or [])
+            report = mine_links(posts, out, articles or [], options, columns, on_error, not_in or [], missing)
         except NoPairsError as error:
             stderr.print(error.report.table())
             raise

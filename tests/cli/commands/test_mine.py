@@ -66,6 +66,26 @@ def test_the_table_and_the_folder(folder: Path) -> None:
     assert json.loads(posts.splitlines()[0])["text"] == "neighbors0 complain0 about0 otters loudly"
 
 
+def test_links_without_an_article_are_written_for_fetching(folder: Path) -> None:
+    known = {
+        "id": "known",
+        "url": "https://news3.example/2026/01/story-about-library",
+        "title": "T",
+        "text": "some words of it",
+    }
+    (folder / "known.jsonl").write_text(json.dumps(known) + "\n", encoding="utf-8")
+    done = run(
+        *("mine", "links", "posts.jsonl", "--articles", "known.jsonl", "--out", "set"),
+        *("--missing", "links.jsonl"),
+        folder=folder,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (folder / "links.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert len(rows) == 7
+    assert rows[0] == {"url": "https://www.news0.example/2026/01/story-about-otters?fbclid=x", "posts": 2}
+    assert not any("news3" in row["url"] for row in rows)
+
+
 def test_training_reads_the_folder(folder: Path) -> None:
     run("mine", "links", "posts.jsonl", "--out", "set", folder=folder)
     config = str(Path(__file__).parents[3] / "configs" / "quickstart.jsonnet")

@@ -1,0 +1,159 @@
+"""A web of many hosts on loopback: one server that answers by the host in the request."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from linker.articles import transport
+
+Answer = Callable[[BaseHTTPRequestHandler], None]
+#: A host in this domain resolves to the server, but counts as an address of a private network.
+PRIVATE = "private.test"
+#: Does not resolve.
+MISSING = "missing.test"
+_STAY = 0.01
+
+
+class Web:
+    """Answers by host and path; what is not set is not found, and hosts without a robots.txt have none.
+
+    Attributes:
+        requests: requests so far, as host + path.
+        most: largest number of requests to each host at the same time.
+        times: times at which requests to each host began.
+        agents: user agents met.
+    """
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.answers: dict[str, Answer] = {}
+        self.requests: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        self.times: dict[str, list[float]] = defaultdict(list)
+        self.agents: set[str] = set()
+        self.closed = threading.Event()
+        self._now: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def url(self, place: str) -> str:
+        """The address of a place such as `news.test/a`."""
+        host, slash, path = place.partition("/")
+        return f"http://{host}:{self.port}{slash}{path}"
+
+    def on(
+        self, place: str, body: str | bytes = b"", status: int = 200, type_: str = "text/html", **headers: str
+    ) -> str:
+        """Answer requests for `place` with these; returns the address."""
+        content = body.encode() if isinstance(body, str) else body
+
+        def answer(handler: BaseHTTPRequestHandler) -> None:
+            handler.send_response(status)
+            handler.send_header("Content-Type", type_)
+            for name, value in headers.items():
+                handler.send_header(name.replace("_", "-"), value)
+            handler.send_header("Content-Length", str(len(content)))
+            self._leave(handler)
+            handler.end_headers()
+            handler.wfile.write(content)
+
+        return self.call(place, answer)
+
+    def call(self, place: str, answer: Answer) -> str:
+        """Let a function answer requests for `place`; returns the address."""
+        self.answers[place] = answer
+        return self.url(place)
+
+    def serve(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer a request."""
+        host = handler.headers["Host"].partition(":")[0]
+        with self._lock:
+            self.requests[host + handler.path] += 1
+            self.times[host].append(time.time())
+            self.agents.add(handler.headers["User-Agent"])
+            self._now[host] += 1
+            self.most[host] = max(self.most[host], self._now[host])
+        # Long enough for requests at the same time to meet.
+        time.sleep(_STAY)
+        try:
+            answer = self.answers.get(host + handler.path)
+            if answer is None:
+                self._leave(handler)
+            (answer or _missing)(handler)
+        finally:
+            self._leave(handler)
+
+    def _leave(self, handler: BaseHTTPRequestHandler) -> None:
+        """End a request, before the client can know its answer."""
+        with self._lock:
+            if not hasattr(handler, "left"):
+                handler.left = True  # type: ignore[attr-defined]
+                self._now[handler.headers["Host"].partition(":")[0]] -= 1
+
+
+def _missing(handler: BaseHTTPRequestHandler) -> None:
+    handler.send_response(404)
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256
+
+
+@contextmanager
+def serving() -> Iterator[Web]:
+    """A web on 127.0.0.1."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.close_connection = True
+            try:
+                served.serve(self)
+            except OSError:  # the client has had enough
+                pass
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    server = _Server(("127.0.0.1", 0), Handler)
+    served = Web(server.server_port)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield served
+    finally:
+        served.closed.set()
+        server.shutdown()
+        server.server_close()
+
+
+def names_on_loopback(patch: pytest.MonkeyPatch) -> None:
+    """Let all names below `.test` lead to this machine, and count as public except `private.test`."""
+    real = socket.getaddrinfo
+
+    def resolve(host: str, port: int, *rest: Any, **more: Any) -> Any:
+        if not host.endswith(".test"):
+            return real(host, port, *rest, **more)
+        if host == MISSING:
+            raise socket.gaierror("no such host")
+        return [(0, 0, 0, "", ("10.0.0.1" if host == PRIVATE else "127.0.0.1", port))]
+
+    patch.setattr(transport.socket, "getaddrinfo", resolve)
+    patch.setattr(transport, "is_public", lambda address: address == "127.0.0.1")
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
+    """A web on 127.0.0.1 whose hosts end in `.test`."""
+    names_on_loopback(monkeypatch)
+    with serving() as web:
+        yield web

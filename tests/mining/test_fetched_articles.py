@@ -1,0 +1,41 @@
+"""From posts without link cards to a training set, with the articles fetched in between."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from linker.articles.crawl.crawl import crawl
+from linker.articles.crawl.options import CrawlOptions
+from linker.mining.mine_links import NoPairsError, mine_links
+from tests.helpers.loopback_web import Web, web
+
+__all__ = ["web"]
+
+SUBJECTS = ("otters", "bridges", "harvests", "libraries")
+
+
+def test_posts_without_cards_become_pairs_once_their_articles_are_fetched(web: Web, tmp_path: Path) -> None:
+    rows = []
+    for n, subject in enumerate(SUBJECTS):
+        words = " ".join(f"{subject}{k} was seen near place{n}{k}." for k in range(60))
+        html = f"""<html><head><title>News of {subject}{n}</title>
+        <meta property="article:published_time" content="2021-0{n + 1}-14T08:30:00Z"></head>
+        <body><article><h1>News of {subject}{n}</h1><p>{words}</p></article></body></html>"""
+        url = web.on(f"news{n}.test/2021/a-story-about-{subject}?utm_source=x", html)
+        text = f"neighbors{n} complain{n} about{n} the {subject}{n} loudly {url}"
+        rows.append({"id": f"p{n}", "text": text, "created_at": f"2021-0{n + 1}-15T12:00:00Z"})
+    posts = tmp_path / "posts.jsonl"
+    posts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    links = tmp_path / "links.jsonl"
+    with pytest.raises(NoPairsError):
+        mine_links([str(posts)], tmp_path / "set", missing=links)
+    report = crawl(str(links), tmp_path / "articles", CrawlOptions("me@lab.example", delay=0), warc=True)
+    assert report.states == {"fetched": 4}
+    # The folder as it is: states.csv and the WARC file do no harm.
+    mined = mine_links([str(posts)], tmp_path / "set", [str(tmp_path / "articles")])
+    assert mined.sections()["linked posts"]["pairs"] == 4
+    articles = (tmp_path / "set" / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["published"][:7] for line in articles] == [f"2021-0{n + 1}" for n in range(4)]
