@@ -136,7 +136,8 @@ def _wins(measured: dict[str, dict[str, np.ndarray]]) -> list[str]:
         ]
         sentences.append(
             f"With the {kind} as relevant, `best --ignore-dates` is above both TF-IDF and BM25 for {above[0]} of "
-            f"{len(of[UNDATED])} articles in average precision, for {above[1]} in P@10 (not below: {level[1]}), for {above[2]} in P@20 "
+            f"{len(of[UNDATED])} articles in average precision, "
+            f"for {above[1]} in P@10 (not below: {level[1]}), for {above[2]} in P@20 "
             f"(not below: {level[2]})."
         )
     return sentences
