@@ -15,7 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 
-from linker.annotation.session.journal import event_of
+from linker.annotation.session.journal import Journal
 from linker.annotation.session.session import Session
 from linker.web import server as serving
 from linker.web.app import create_app
@@ -59,8 +59,8 @@ class Site:
 
     def done(self) -> list[tuple[str, str, str | None, str]]:
         """What was done, as the journal has it: (kind, post, value, annotator), without assignments."""
-        lines = (self.folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
-        events = [event for event in map(event_of, lines) if event.kind != "hand"]
+        journal = Journal(self.folder / "journal.jsonl")
+        events = [event for event in journal.news() if event.kind != "hand"]
         return [(one.kind, one.post, one.value, one.annotator) for one in events]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.annotation.session.journal import event_of
+from linker.annotation.session.journal import Journal
 from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
@@ -19,8 +19,8 @@ from tests.web.conftest import Client
 
 def events(session: Session) -> list[tuple[str, str]]:
     """What was done, as the journal has it: (kind, post), without assignments."""
-    lines = (session.folder / "journal.jsonl").read_bytes().splitlines(keepends=True)
-    return [(event.kind, event.post) for event in map(event_of, lines) if event.kind != "hand"]
+    journal = Journal(session.folder / "journal.jsonl")
+    return [(event.kind, event.post) for event in journal.news() if event.kind != "hand"]
 
 
 def test_the_page_gets_all_that_it_shows(client: Client, session: Session) -> None:

@@ -65,7 +65,7 @@ class Groups:
         return stored is not None and np.array_equal(stored, linked_groups(signed))
 
     def _stored(self, rows: int) -> np.ndarray | None:
-        """Return the stored groups; None if they are not those of so many posts, or damaged: computed again."""
+        """Return the stored groups; None if their number differs or they are damaged."""
         try:
             data = self._groups.read_bytes()
         except OSError:

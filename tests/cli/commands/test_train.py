@@ -66,7 +66,8 @@ def test_the_same_seed_gives_the_same_folder_byte_for_byte(workplace):
     assert first == second
     assert first["model.safetensors"] != other["model.safetensors"]
     assert set(first) == {
-        "README.md", "config.json", "last.safetensors", "metrics.json", "model.safetensors", "vocabulary.txt",
+        "README.md", "config.json", "last.safetensors", "manifest.json", "metrics.json", "model.safetensors",
+        "vocabulary.txt",
     }  # fmt: skip
     metrics = json.loads((workplace / "runs/a/metrics.json").read_text())
     assert set(metrics["dev"]) >= {"mAP", "AUC", "MAP", "R-precision"}
