@@ -55,7 +55,7 @@ def test_a_whole_session_by_keyboard(browser: Browser, serve: Callable[..., Site
     browser.press(Keys.ESCAPE)
     while browser.all(".post .words"):
         label("n", "not")
-    browser.wait(lambda: "Nothing is left" in browser.text(".post"))
+    browser.wait(lambda: "No posts left to label" in browser.text(".post"))
     browser.saved()
     noted = [step for step in site.done() if step[0] == "note"]
     assert len(noted) <= 1

@@ -106,7 +106,7 @@ def test_posts_are_found_and_labels_changed(browser: Browser, serve: Callable[..
     assert site.done() == [("label", ids[post], "relevant", "Ada"), ("label", ids[post], "not", "Ada")]
     browser.run("document.querySelector('#filter-since').value = '2031-03-29'")
     browser.run("document.querySelector('.filters').dispatchEvent(new Event('input'))")
-    browser.wait(lambda: "No post is like that" in browser.text(".list"))
+    browser.wait(lambda: "No posts match" in browser.text(".list"))
 
 
 def test_a_ranking_is_tried(browser: Browser, serve: Callable[..., Site]) -> None:
