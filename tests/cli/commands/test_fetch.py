@@ -35,7 +35,14 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", COMMAND, "fetch", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command,
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A test run in the background ignores Ctrl-C, which its children inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

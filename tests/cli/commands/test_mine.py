@@ -124,6 +124,8 @@ def test_an_interrupted_run_leaves_nothing(folder: Path) -> None:
         cwd=folder,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+        # A test run in the background ignores Ctrl-C, which its children inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     while process.poll() is None and not list(folder.glob(".set.*/posts.db")):
         time.sleep(0.05)
