@@ -216,7 +216,8 @@
     //   normalization: see `transformer`.
     //   similarity: see `transformer`.
     //   title_weight: see `transformer`.
-    onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight },
+    //   article_prefixes: see `transformer`.
+    onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0, article_prefixes=null):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight, [if article_prefixes != null then 'article_prefixes']: article_prefixes },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
     //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
     //   looked up only if that folder does not exist; with HF_HUB_OFFLINE=1 only in the local cache.
@@ -262,7 +263,10 @@
     //   bfloat16 if the processor multiplies it natively, which is 2.7 times as fast, else float32. `int8`:
     //   commands that score run the graph that `linker export` wrote, without torch; everything else computes in
     //   float32.
-    transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_weight=0.0, precision='float32'):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_weight: title_weight, precision: precision },
+    //   article_prefixes: numbers of tokens, ascending, such as [64, 128, 256, 512]: when posts are scored, the
+    //   embedding of an article is the mean of those of its beginnings of these lengths, so that its first
+    //   sentences count most (decision 177); null: that of its first `max_article_tokens`, as in training.
+    transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_weight=0.0, precision='float32', article_prefixes=null):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_weight: title_weight, precision: precision, [if article_prefixes != null then 'article_prefixes']: article_prefixes },
     // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
     //   tokenizer: splits texts into tokens.
     //   dim: length of the vectors.

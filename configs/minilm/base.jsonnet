@@ -14,7 +14,7 @@ defaults.training {
     temperature: 0.06,
     null_score: 0.3,
     neighbor_weight: 0.3,
-    score_center: 5.1,
+    score_center: 5.2,
     score_width: 1.2,
     time: 'elapsed_time',
     model: {
@@ -26,6 +26,8 @@ defaults.training {
           path: 'sentence-transformers/all-MiniLM-L6-v2',
           layers: [0, 1, 3, 5],
           title_weight: 0.25,
+          // Articles of any length: the beginning counts most, the first 512 tokens count.
+          article_prefixes: [64, 128, 256, 512],
           normalization: 'hashtags',
           precision: 'auto',
         },

@@ -27,24 +27,37 @@ class EmbeddingModel(Model):
         similarity: `cosine` of the embeddings, or `euclidean`, their negative distance.
         title_weight: weight of the title in an article's embedding when posts are scored, 0 to 1; the rest is that of
             the whole article.
+        article_prefixes: numbers of tokens, ascending: when posts are scored, the embedding of an article is the mean
+            of those of its beginnings of these lengths; empty: that of its first `max_article_tokens`.
     """
 
     max_article_tokens: int
     max_post_tokens: int
     similarity: Similarity
     title_weight: float
+    article_prefixes: Sequence[int] = ()
     former_keys = (("title_share", "title_weight"),)
 
     def _set_limits(
-        self, max_article_tokens: int, max_post_tokens: int, similarity: Similarity, title_weight: float
+        self,
+        max_article_tokens: int,
+        max_post_tokens: int,
+        similarity: Similarity,
+        title_weight: float,
+        article_prefixes: Sequence[int] | None = None,
     ) -> None:
         """Check and set the attributes.
 
         Raises:
-            LinkerError: if a number is out of range.
+            ValueError: if a number is out of range, or prefixes are not ascending.
         """
         at_least(1, max_article_tokens=max_article_tokens, max_post_tokens=max_post_tokens)
         between(0, 1, title_weight=title_weight)
+        self.article_prefixes = tuple(article_prefixes or ())
+        if any(least <= before for before, least in zip((0, *self.article_prefixes), self.article_prefixes)):
+            raise ValueError(
+                f"article_prefixes is {list(self.article_prefixes)}, but must be positive and ascending"
+            )
         self.max_article_tokens, self.max_post_tokens = max_article_tokens, max_post_tokens
         self.similarity, self.title_weight = similarity, title_weight
 
@@ -100,7 +113,7 @@ class EmbeddingModel(Model):
 
     def article_vectors(self, articles: Sequence[Article]) -> np.ndarray:
         """Embed articles: float32, articles × dim; of unit length if `similarity` is `cosine`."""
-        wholes = self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
+        wholes = self._untitled_vectors(articles)
         titled = [
             i for i, article in enumerate(articles) if self.title_weight and article.title and article.text
         ]
@@ -111,6 +124,23 @@ class EmbeddingModel(Model):
             mixed = (1 - self.title_weight) * wholes[titled] + self.title_weight * titles
             wholes[titled] = unit_length(mixed) if self.similarity == "cosine" else mixed
         return wholes
+
+    def _untitled_vectors(self, articles: Sequence[Article]) -> np.ndarray:
+        """Embed articles without extra weight for titles: the mean over `article_prefixes`, if there are any."""
+        if not self.article_prefixes:
+            return self.encode(map(self.article_tokens, articles), "encoding articles", len(articles))
+        longer = list(range(len(articles)))  # rows of articles that continue after the last prefix
+        vectors = total = np.zeros(0, dtype=np.float32)
+        for limit in self.article_prefixes:
+            texts = [self._tokens(articles[row].full_text, limit) for row in longer]
+            if len(longer) == len(articles):
+                vectors = self.encode(texts, "encoding articles")
+            elif longer:
+                vectors[longer] = self.encode(texts, "encoding articles")
+            total = total + vectors if len(total) else vectors.copy()
+            longer = [row for row, text in zip(longer, texts) if len(text.ids) >= limit]
+        mean = total / np.float32(len(self.article_prefixes))
+        return unit_length(mean) if self.similarity == "cosine" else mean
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
         """Embed posts: float32, posts × dim; of unit length if `similarity` is `cosine`.

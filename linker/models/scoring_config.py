@@ -9,7 +9,14 @@ from linker.config import check, resolve
 from linker.models.model import Model
 
 _KEPT = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_weight")
-_KEPT_BY_ONNX = ("max_article_tokens", "max_post_tokens", "normalization", "similarity", "title_weight")
+_KEPT_BY_ONNX = (
+    "max_article_tokens",
+    "max_post_tokens",
+    "normalization",
+    "similarity",
+    "title_weight",
+    "article_prefixes",
+)
 
 
 def scoring_config(config: Any) -> Any:

@@ -40,6 +40,7 @@ class OnnxTransformerModel(EmbeddingModel):
         normalization: see `transformer`.
         similarity: see `transformer`.
         title_weight: see `transformer`.
+        article_prefixes: see `transformer`.
     """
 
     def __init__(
@@ -49,8 +50,9 @@ class OnnxTransformerModel(EmbeddingModel):
         normalization: Normalization = "none",
         similarity: Similarity = "cosine",
         title_weight: float = 0.0,
+        article_prefixes: list[int] | None = None,
     ) -> None:
-        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight)
+        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
         self.normalization: Normalization = normalization
         self._session: Any = None
         self._tokenizers: dict[int, Any] = {}
@@ -70,7 +72,7 @@ class OnnxTransformerModel(EmbeddingModel):
             if not (folder / name).is_file():
                 raise ModelError(f"{folder / name}: file not found; copy the model folder again")
         try:
-            for limit in {self.max_article_tokens, self.max_post_tokens}:
+            for limit in {self.max_article_tokens, self.max_post_tokens, *self.article_prefixes}:
                 tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
                 tokenizer.no_padding()
                 tokenizer.enable_truncation(limit)

@@ -41,9 +41,10 @@ class SiameseModel(nn.Module, EmbeddingModel):
         max_post_tokens: int,
         similarity: Similarity,
         title_weight: float = 0.0,
+        article_prefixes: Sequence[int] | None = None,
     ) -> None:
         super().__init__()
-        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight)
+        self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
 
     @property
     def output_dim(self) -> int:

@@ -56,9 +56,14 @@ class TransformerModel(SiameseModel):
         precision: precision of the network during inference (for training see `trainer.precision`). `auto`: bfloat16 if
             the processor multiplies it natively, which is 2.7 times as fast, else float32. `int8`: commands that
             score run the graph that `linker export` wrote, without torch; everything else computes in float32.
+        article_prefixes: numbers of tokens, ascending, such as [64, 128, 256, 512]: when posts are scored, the
+            embedding of an article is the mean of those of its beginnings of these lengths, so that its first
+            sentences count most (decision 177); null: that of its first `max_article_tokens`, as in training.
     """
 
-    keys_without_weights = frozenset({"path", "title_weight", "precision", "normalization"})
+    keys_without_weights = frozenset(
+        {"path", "title_weight", "article_prefixes", "precision", "normalization"}
+    )
 
     network: Any
     # About two thousand posts, a few seconds on a CPU between updates of the progress bar. Half as many take 5 to 8 %
@@ -76,8 +81,9 @@ class TransformerModel(SiameseModel):
         layers: list[int] | None = None,
         title_weight: float = 0.0,
         precision: Literal["auto", "float32", "int8"] = "float32",
+        article_prefixes: list[int] | None = None,
     ) -> None:
-        super().__init__(max_article_tokens, max_post_tokens, similarity, title_weight)
+        super().__init__(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
         self.layers, self.precision = layers, precision
         self.path, self.pooling, self.normalization = path, pooling, normalization
         self.tokenizer: Any = None
@@ -105,6 +111,7 @@ class TransformerModel(SiameseModel):
         for name, value in (
             ("max_article_tokens", self.max_article_tokens),
             ("max_post_tokens", self.max_post_tokens),
+            ("article_prefixes", max(self.article_prefixes, default=1)),
         ):
             if limit is not None and value > limit:
                 raise ConfigError(f"model.{name}: {value} is above the limit of {path}, {limit} tokens")
@@ -183,7 +190,7 @@ class TransformerModel(SiameseModel):
     def save_state(self, folder: Path) -> None:
         """Write network, tokenizer and pooling as a folder that sentence-transformers can load, too."""
         self._ready()
-        longest = max(self.max_article_tokens, self.max_post_tokens)
+        longest = max(self.max_article_tokens, self.max_post_tokens, *self.article_prefixes)
         pooling = self.pooling or "mean"
         save_network(self.network, self.tokenizer, folder / FOLDER, pooling, longest)
 

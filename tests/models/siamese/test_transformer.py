@@ -15,6 +15,7 @@ from linker.config import build
 from linker.data.tokenizers.normalization import bertweet_normalized, hashtags_split
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
+from linker.models.embedding_model import unit_length
 from linker.models.model import Model
 from tests.helpers.tiny_transformers import tiny
 
@@ -104,6 +105,40 @@ def test_articles_and_posts_are_cut_where_the_config_says_special_tokens_counted
     assert model.post_tokens(Post("p", "the cat sat sat")).ids.tolist() == [
         ids[piece] for piece in ("[CLS]", "the", "cat", "[SEP]")
     ]
+
+
+@pytest.mark.parametrize("title_weight", [0, 0.5])
+def test_article_embeddings_are_means_over_their_beginnings(pretrained, title_weight):
+    articles = [
+        Article("long", "cat sat the " * 9, title="the cat"),
+        Article("middle", "the cat sat"),
+        Article("short", "cat"),
+        Article("title", "", title="sat"),
+    ]
+    model = transformer(pretrained["bert"], title_weight=title_weight, article_prefixes=[4, 6, 12])
+    means = model.article_vectors(articles)
+    wholes = []
+    for limit in (4, 6, 12):
+        model.article_prefixes, model.max_article_tokens, model.title_weight = (), limit, 0
+        wholes.append(model.article_vectors(articles))
+    assert not np.allclose(wholes[0][0], wholes[1][0], atol=1e-3)  # the lengths matter
+    expected = unit_length(np.mean(wholes, axis=0))
+    if title_weight:
+        expected[0] = unit_length((expected[0] + model.article_vectors([Article("t", "", "the cat")])[0]) / 2)
+    np.testing.assert_allclose(means, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("prefixes", [[64, 32], [0, 8], [8, 8]])
+def test_beginnings_that_do_not_grow_are_refused(pretrained, prefixes):
+    with pytest.raises(ConfigError, match=r"article_prefixes is .*, but must be positive and ascending"):
+        transformer(pretrained["bert"], article_prefixes=prefixes)
+
+
+def test_beginnings_longer_than_the_network_are_refused(pretrained):
+    with pytest.raises(
+        ConfigError, match=r"model.article_prefixes: 301 is above the limit of .*, 300 tokens"
+    ):
+        transformer(pretrained["bert"], article_prefixes=[100, 301])
 
 
 def test_euclidean_similarity_is_the_negative_distance_of_the_vectors_as_they_are(pretrained):
