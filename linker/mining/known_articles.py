@@ -16,7 +16,7 @@ from linker.data.io.line_errors import BadLines
 from linker.data.io.records import iter_articles
 from linker.data.io.tables import format_of_name
 from linker.data.types import Article
-from linker.mining.store import LinkStore, hash_of
+from linker.mining.store import LinkStore
 
 _PAGES = (".html", ".htm", ".xhtml", ".pdf", ".txt", ".md")
 _AT_ONCE = 1_000
@@ -79,7 +79,7 @@ def add_known_articles(store: LinkStore, files: Sequence[Path], bad_lines: BadLi
                 counts["without an address"] += 1
                 continue
             published = None if article.published is None else article.published.timestamp()
-            rows.append((article.title, article.text, published, hash_of(key)))
+            rows.append((article.title, article.text, published, store.article_of(key)))
             if len(rows) == _AT_ONCE:
                 _add(store, rows, counts)
                 rows = []

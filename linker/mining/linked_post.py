@@ -15,8 +15,10 @@ from linker.mining.options import MiningOptions
 _RETWEET = re.compile(r"^\W{0,3}(?:rt|mt)\b\W{0,3}@\w", re.IGNORECASE)
 _DELETED = frozenset({"[deleted]", "[removed]", "[deleted by user]"})
 _MODERATOR = "AutoModerator"
+#: Fate of posts whose shortened links lead to unknown pages.
+SHORTENED = "only shortened links"
 _FATES: dict[LinkKind, str] = {
-    "shortener": "only shortened links",
+    "shortener": SHORTENED,
     "front page": "only links to front pages and sections",
     "platform": "only links to social platforms",
     "other site": "only links to videos, shops and the like",
@@ -45,6 +47,7 @@ class Link(NamedTuple):
         title: the article's title in the post's link card; may be empty.
         description: the description there; may be empty.
         thread: id of the post that a comment belongs to; empty if the post has a link itself.
+        shortened: whether the link is shortened, so that the article is known only after its redirects.
     """
 
     key: str
@@ -52,10 +55,13 @@ class Link(NamedTuple):
     title: str = ""
     description: str = ""
     thread: str = ""
+    shortened: bool = False
 
 
 def linked(post: Post, options: MiningOptions) -> Link | str:
     """Return the one article that a post links to, or the fate of the post, one of `FATES`.
+
+    If a post has no such link but one that is shortened, this one is returned.
 
     Links are those of the card, of `links`, and only without these the addresses in the text. A comment on Reddit
     belongs to the link of its thread if it answers the submission itself; a submission's text begins with its title.
@@ -85,16 +91,21 @@ def linked(post: Post, options: MiningOptions) -> Link | str:
     articles = [key for key, kind in kinds.items() if kind == "article"]
     if len(articles) > 1:
         return "links to several articles"
+    shortened = [key for key, kind in kinds.items() if kind == "shortener"]
     if not articles:
         comment = _comment(post)
-        return comment if isinstance(comment, Link) else _FATES[next(iter(kinds.values()))]
+        if isinstance(comment, Link):
+            return comment
+        if len(shortened) != 1:
+            return _FATES[next(iter(kinds.values()))]
+        articles = shortened
     title, description = _string(extra.get("card_title")), _string(extra.get("card_description"))
     if not title and _is_on_reddit(post):
         title = _string(post.text.partition("\n")[0])
     card = link_key(card_url) if card_url else articles[0]
     if card != articles[0] and kinds.get(card or "") != "shortener":
         title = description = ""
-    return Link(articles[0], address[articles[0]], title, description)
+    return Link(articles[0], address[articles[0]], title, description, shortened=articles == shortened)
 
 
 def _comment(post: Post) -> Link | str:

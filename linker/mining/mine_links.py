@@ -21,8 +21,9 @@ from linker.data.io.records import empty_input_error, stream_posts
 from linker.data.types import Post
 from linker.mining.held_out import HeldOut, drop_held_out
 from linker.mining.known_articles import add_known_articles, article_files, use_cards
-from linker.mining.linked_post import linked
+from linker.mining.linked_post import SHORTENED, linked
 from linker.mining.options import MiningOptions
+from linker.mining.redirects import follow_redirects
 from linker.mining.report import Report
 from linker.mining.selection import NO_TEXT, select_pairs, set_windows
 from linker.mining.store import LinkStore
@@ -86,6 +87,7 @@ def mine_links(
         report = _read(posts, columns or PostColumns(), store, options, on_error)
         steps: tuple[Callable[[], None], ...] = (
             store.drop_repeated,
+            partial(follow_redirects, store, articles, options),
             store.resolve_threads,
             partial(store.drop_bots, options),
             partial(_add_articles, store, files, on_error, report),
@@ -98,6 +100,7 @@ def mine_links(
         if missing is not None:
             write_missing(store, missing)
         report.later = store.fates()
+        report.fates[SHORTENED] += report.later.pop(SHORTENED, 0)
         select_pairs(store, options, report.later)
         made = work / "set"
         made.mkdir()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from linker.articles.links.link_key import host_of
+from linker.articles.links.link_key import host_of, link_key
 from linker.common.errors import LinkerError
 from linker.data.types import Post
 from linker.mining.linked_post import Link, bare_id
@@ -23,8 +23,9 @@ PRAGMA cache_size = -131072;
 PRAGMA temp_store = FILE;
 CREATE TABLE article (
     id INTEGER PRIMARY KEY, key TEXT, host TEXT, url TEXT, title TEXT DEFAULT '', text TEXT DEFAULT '',
-    published REAL, source TEXT, begins REAL, split TEXT, story TEXT
+    published REAL, source TEXT, begins REAL, split TEXT, story TEXT, shortened INTEGER DEFAULT 0
 );
+CREATE TABLE redirect (short INTEGER PRIMARY KEY, article INTEGER);
 CREATE TABLE card (article INTEGER, title TEXT, description TEXT, posts INTEGER,
     PRIMARY KEY (article, title, description)) WITHOUT ROWID;
 CREATE TABLE post (
@@ -110,7 +111,7 @@ class LinkStore:
             )
         )
         if article is not None:
-            self._articles.append((article, link.key, host_of(link.key), link.url))
+            self._articles.append((article, link.key, host_of(link.key), link.url, link.shortened))
             if link.title or link.description:
                 self._cards.append((article, link.title, link.description))
         if len(self._posts) >= _AT_ONCE:
@@ -120,7 +121,7 @@ class LinkStore:
         """Write what was added."""
         self.database.executemany(f"INSERT INTO post VALUES ({','.join('?' * 12)})", self._posts)
         self.database.executemany(
-            "INSERT INTO article (id, key, host, url) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+            "INSERT INTO article (id, key, host, url, shortened) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
             "url = min(url, excluded.url)",
             self._articles,
         )
@@ -137,6 +138,38 @@ class LinkStore:
             "WHERE n > 1",
         )
 
+    def redirect(self, short: str, url: str) -> None:
+        """Give posts with a shortened link the article at an address; not if no post has the link.
+
+        Args:
+            short: key of the shortened link.
+            url: address of the article.
+        """
+        run, key = self.database.execute, link_key(url)
+        source = hash_of(short)
+        if (
+            key is None
+            or run("SELECT 1 FROM article WHERE id = ? AND shortened", [source]).fetchone() is None
+        ):
+            return
+        target = hash_of(key)
+        self._articles.append((target, key, host_of(key), url, False))
+        self.flush()
+        run("INSERT OR REPLACE INTO redirect VALUES (?, ?)", [source, target])
+        run("UPDATE post SET article = ? WHERE article = ?", [target, source])
+        run(
+            "INSERT INTO card SELECT ?, title, description, posts FROM card WHERE article = ? "
+            "ON CONFLICT DO UPDATE SET posts = posts + excluded.posts",
+            [target, source],
+        )
+        run("DELETE FROM card WHERE article = ?", [source])
+
+    def article_of(self, key: str) -> int:
+        """Return the number of the article that a link with this key leads to."""
+        number = hash_of(key)
+        row = self.database.execute("SELECT article FROM redirect WHERE short = ?", [number]).fetchone()
+        return number if row is None else int(row[0])
+
     def resolve_threads(self) -> None:
         """Give comments the article of the post that they answer; drop the others."""
         run = self.database.execute
@@ -145,7 +178,8 @@ class LinkStore:
         run("CREATE INDEX by_bare ON post (bare) WHERE article IS NOT NULL AND thread IS NULL")
         run(
             "UPDATE post SET article = (SELECT other.article FROM post AS other WHERE other.bare = post.thread AND "
-            "other.article IS NOT NULL AND other.thread IS NULL ORDER BY other.place LIMIT 1) "
+            "other.article IS NOT NULL AND other.thread IS NULL AND other.article NOT IN (SELECT id FROM article "
+            "WHERE shortened) ORDER BY other.place LIMIT 1) "
             "WHERE thread IS NOT NULL"
         )
         self.drop("comments on posts without an article", "SELECT place FROM post WHERE article IS NULL")
@@ -230,4 +264,4 @@ class LinkStore:
     def has_article(self, key: str | None) -> bool:
         """Return whether a post links to the article with this key."""
         query = "SELECT 1 FROM article WHERE id = ? AND source IS NULL"
-        return key is not None and self.database.execute(query, [hash_of(key)]).fetchone() is not None
+        return key is not None and self.database.execute(query, [self.article_of(key)]).fetchone() is not None

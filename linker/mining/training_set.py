@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.files import write_lines
+from linker.mining.linked_post import SHORTENED
 from linker.mining.store import LinkStore
 from linker.mining.stories import Headed, dev_part, stories
 
@@ -51,7 +52,9 @@ def write_training_set(store: LinkStore, folder: Path, dev: float) -> None:
 
 
 def write_missing(store: LinkStore, path: Path) -> None:
-    """Write the links to articles without a text of the user's, those of most posts first: `url`, `posts`.
+    """Write the links to articles without a text of the user's, and shortened links to unknown pages: `url`, `posts`.
+
+    Those of most posts come first.
 
     Args:
         store: articles and the posts that are kept so far.
@@ -59,8 +62,9 @@ def write_missing(store: LinkStore, path: Path) -> None:
     """
     rows = store.database.execute(
         "SELECT article.url, count(*) FROM post LEFT JOIN dropped ON dropped.post = place "
-        "JOIN article ON article.id = article WHERE fate IS NULL AND source IS NOT 'given' "
-        "GROUP BY article.id ORDER BY count(*) DESC, key"
+        "JOIN article ON article.id = article WHERE (fate IS NULL OR fate = ?) AND source IS NOT 'given' "
+        "GROUP BY article.id ORDER BY count(*) DESC, key",
+        [SHORTENED],
     )
     write_lines(path, (_line({"url": url, "posts": posts}) for url, posts in rows))
 

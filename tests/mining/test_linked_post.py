@@ -53,7 +53,7 @@ def test_the_card_is_that_of_the_link() -> None:
         ("without a link", {}),
         ("without a link", {"links": []}),
         ("with an unreadable link", {"links": ["at://did:plc:x/app.bsky.feed.post/1"]}),
-        ("only shortened links", {"links": ["https://bit.ly/3abc"]}),
+        ("only shortened links", {"links": ["https://bit.ly/3abc", "https://t.co/Xy1"]}),
         ("only links to front pages and sections", {"links": ["https://www.news.example/"]}),
         ("only links to social platforms", {"links": ["https://x.com/a/status/1234567"]}),
         ("only links to social platforms", {"links": ["https://toots.example/@a/123456"]}),
@@ -70,6 +70,11 @@ def test_the_card_is_that_of_the_link() -> None:
 def test_fates(fate: str, extra: dict[str, Any]) -> None:
     assert link(**extra) == fate
     assert fate in FATES
+
+
+def test_a_single_shortened_link_may_lead_to_an_article() -> None:
+    assert link(links=["https://bit.ly/3abc"]) == Link("bit.ly/3abc", "https://bit.ly/3abc", shortened=True)
+    assert link(links=["https://bit.ly/3abc", URL]) == link(links=[URL])
 
 
 def test_several_addresses_of_one_article_are_one_link() -> None:
