@@ -19,7 +19,7 @@ from linker.models.score_scale import ScoreScale
 _ROUNDS = 10
 _LEAST_PROBABILITY = 0.02
 #: Log-odds of the text of a single article above which they count half, so that the date can outweigh a good match of
-#: another week (decision 167).
+#: another week (decision 167). `uncompressed` is the inverse for this slope only.
 _KNEE = 6.0
 _SLOPE_ABOVE = 0.5
 _PAIRS_OF_AN_ESTIMATE = 2_000_000
@@ -161,10 +161,8 @@ class ArticleSoftmaxModel(Model):
 
     def uncompressed(self, odds: np.ndarray) -> np.ndarray:
         """Return the log-odds of texts before their compression in `against_none`: float64, of the same shape."""
-        found = odds = odds.astype(np.float64)
-        for _ in range(60):  # a contraction by the factor 1 - _SLOPE_ABOVE
-            found = odds + (1 - _SLOPE_ABOVE) * np.logaddexp(0, found - _KNEE)
-        return found
+        above = odds.astype(np.float64) - _KNEE
+        return np.asarray(_KNEE + above + np.arcsinh(np.exp(above) / 2))
 
     def _log_denominator(self, scores: np.ndarray) -> np.ndarray:
         """Log of the softmax's denominator: 1 × posts."""
