@@ -84,7 +84,8 @@ def test_errors_are_reported(
     posts = tmp_path / "posts.jsonl"
     posts.write_text(json.dumps({"id": "1", "text": "otters"}) + "\nnot json\n")
     free = ("--port", "0")
-    assert "no session given; give its folder" in run(monkeypatch, capsys)
+    assert "cannot be served together" in run(monkeypatch, capsys, folder, "--projects", folder, *free)
+    assert "is a file" in run(monkeypatch, capsys, "--projects", str(posts), *free)
     assert "session not found" in run(monkeypatch, capsys, str(tmp_path / "gone"), *free)
     assert "given twice" in run(monkeypatch, capsys, folder, f"{folder}/.", *free)
     assert "--token" in run(monkeypatch, capsys, folder, "--token", "short", *free)

@@ -11,7 +11,7 @@ from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.journal import Journal, now
 from linker.annotation.session.label_set import label_set_problem
-from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, write_session
+from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, read_session, write_session
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
@@ -63,3 +63,26 @@ def start(
         check_new(folder)  # another process may have been faster
         (folder / ORDER).unlink(missing_ok=True)
         write_session(folder, settings, pool, posts, explanations)
+
+
+def rescore(folder: Path, model: str) -> None:
+    """Score the posts of a session again, with another model. Posts, labels and all else stay as they are.
+
+    Processes that have the session open keep the old scores until they open it again. If this is interrupted, the
+    session works, and the settings name the old model.
+
+    Args:
+        folder: the session.
+        model: as for `Session.create`.
+
+    Raises:
+        LinkerError: if the session is damaged, or the model is not found.
+    """
+    data = read_session(folder)
+    scorer = resolve_model(model).load()
+    warn_of_languages(scorer, data.pool.articles, data.posts)
+    pool = build_pool(data.pool.articles, data.posts, scorer)
+    if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
+        raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
+    explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
+    write_session(folder, replace(data.settings, model=model), pool, data.posts, explanations)

@@ -92,25 +92,3 @@ def label_set_problem(choices: Sequence[Any]) -> str | None:
     if choices and missing:
         return f"no label counts as {' and none as '.join(sorted(missing))}; at least one must"
     return None
-
-
-def scale_labels(low: int, high: int, relevant_from: int) -> list[dict[str, str]]:
-    """Return the label set of a scale of whole numbers.
-
-    Args:
-        low: lowest number.
-        high: highest number.
-        relevant_from: this number and all above count as relevant.
-
-    Raises:
-        LinkerError: if the scale has too many numbers, or none on one side.
-    """
-    if not low < relevant_from <= high or high - low >= _MOST:
-        raise LinkerError(
-            f"a scale from {low} to {high}, relevant from {relevant_from}: needs 2 to {_MOST} numbers, and some on "
-            "each side"
-        )
-    return [
-        {"name": str(number), "value": "relevant" if number >= relevant_from else "not"}
-        for number in range(low, high + 1)
-    ]

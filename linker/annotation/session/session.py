@@ -15,10 +15,15 @@ from linker.annotation.session.assignment import Assigner
 from linker.annotation.session.export import all_labels, events_of, resolved_labels
 from linker.annotation.session.journal import Action, Event, Journal, annotator_name, now
 from linker.annotation.session.label_set import LabelSet
-from linker.annotation.session.machines import MachineAgreement, machine_agreements
 from linker.annotation.session.queue import BackgroundRanker
+from linker.annotation.session.review import Review, review_of
 from linker.annotation.session.state import Assignment, SessionState
-from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
+from linker.annotation.session.status import (
+    Agreement,
+    Status,
+    agreement_of,
+    status_of,
+)
 from linker.annotation.session.storage import (
     JOURNAL,
     ORDER,
@@ -285,15 +290,13 @@ class Session:
             labels: from `linker.annotation.formats`.
             annotator: annotator of labels without a name in the file.
             source: name of the file in messages.
-            machine: whether programs gave these labels, whatever the file says. Labels of machines are compared with
-                those of people, and count for nothing else.
+            machine: whether programs gave these labels, whatever the file says (decision 176).
 
         Returns:
             The number of new labels.
 
         Raises:
-            LinkerError: if a post is not in the session, a label has no annotator, a name is that of a person and a
-                machine, or they cannot be written; then none is imported.
+            LinkerError: if one does not fit the session, or they cannot be written; then none is imported.
         """
         with self._guard, self._journal.locked() as news:
             self._take(news)
@@ -312,11 +315,11 @@ class Session:
             self._take(self._journal.news())
             return agreement_of(self._state, self.pool)
 
-    def machines(self) -> list[MachineAgreement]:
-        """Return the agreement of machines with people."""
+    def review(self) -> Review:
+        """Return the agreement of people and machines, and the posts to adjudicate."""
         with self._guard:
             self._take(self._journal.news())
-            return machine_agreements(self._state, self.pool)
+            return review_of(self._state, self.pool, self._assigner.needs_labels)
 
     def status(self) -> Status:
         """Return the progress of the session.

@@ -147,7 +147,7 @@ def read_session(folder: Path) -> SessionData:
     Raises:
         DataError: if the session is not found, or it is incomplete, damaged, changed, or of a newer version.
     """
-    settings = _read_settings(folder)
+    settings = read_settings(folder)
     arrays = _read_arrays(folder / POOL)
     articles = _read_lines(folder / ARTICLES, arrays["article_lines"], _article)
     posts = _read_lines(folder / POSTS, arrays["post_lines"], _post)
@@ -225,7 +225,12 @@ def _words(explanation: Explanation) -> list[Any]:
     return [article_words, post_words, explanation.post_spans]
 
 
-def _read_settings(folder: Path) -> Settings:
+def read_settings(folder: Path) -> Settings:
+    """Read the settings of a session.
+
+    Raises:
+        DataError: if the session is not found, incomplete or of a newer version.
+    """
     path = folder / SETTINGS
     if not folder.is_dir():
         raise DataError(

@@ -205,7 +205,8 @@ def agreement(folder: Folder, as_json: AsJson = False, include_package: Packages
     from linker.cli.annotate_terminal import agreement_record, agreement_text
 
     with _open(folder, include_package) as session:
-        now, machines = session.agreement(), session.machines()
+        review = session.review()
+        now, machines = review.agreement, review.machines
         print(
             json.dumps(agreement_record(now, machines), ensure_ascii=False)
             if as_json
