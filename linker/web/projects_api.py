@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from linker.annotation.formats.label_format import LabelFormat
@@ -258,7 +258,7 @@ class ProjectsApi(ServedSessions):
             "waiting": status.waiting,
             "disputed": status.disputed,
             "decision": {"stop": status.decision.stop, "reason": status.decision.reason},
-            "estimate": {"known": status.estimate.known, "sentence": status.estimate.sentence},
+            "estimate": {**asdict(status.estimate), "sentence": status.estimate.sentence},
         }
 
     def _commands(self, project: Project) -> dict[str, str]:

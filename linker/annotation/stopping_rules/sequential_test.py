@@ -184,4 +184,4 @@ def _waiting(labels: Labels, patience: int, position: int) -> str:
         return "no relevant post found yet"
     since = len(labels) - max(position, int(np.flatnonzero(labels.relevant)[-1]) + 1)
     again = "the random sample found too many; back to the query strategy: " if position else ""
-    return f"{again}{since:,} labels since the last relevant post; random sampling starts after {patience:,}"
+    return f"{again}{since:,} label{'' if since == 1 else 's'} since the last relevant post; random sampling starts after {patience:,}"
