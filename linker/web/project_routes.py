@@ -51,6 +51,10 @@ def project_routes(projects: ProjectsApi) -> APIRouter:
     """Return the routes of projects."""
     router = APIRouter(prefix="/api/projects", default_response_class=AsciiJsonResponse)
 
+    @router.post("/_training")  # no project has this key
+    def training_set() -> AsciiJsonResponse:
+        return AsciiJsonResponse(projects.write_training_set())
+
     @router.get("")
     def overview() -> AsciiJsonResponse:
         return AsciiJsonResponse(projects.overview())

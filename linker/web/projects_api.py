@@ -11,6 +11,7 @@ from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.project.preparation import Preparations, needs_scores
 from linker.annotation.project.project import ARTICLES, Project, ProjectsFolder, file_names
 from linker.annotation.project.settings import MODELS, USUAL_LABELS, ProjectSettings, people_of
+from linker.annotation.project.training_set import write_training_set
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import ORDER
 from linker.common.errors import Faults, LinkerError
@@ -23,6 +24,7 @@ from linker.web.session_api import SessionApi
 from linker.web.visitors import PersonTokens, Visitor
 
 _MOST_ARTICLES = 20
+_RECIPE = "configs/minilm/finetune.jsonnet"
 
 
 class ProjectsApi(ServedSessions):
@@ -213,6 +215,17 @@ class ProjectsApi(ServedSessions):
             if key in self._by_key:
                 self._by_key[key].project = project.settings
         return self.details(key)
+
+    def write_training_set(self) -> dict[str, Any]:
+        """Write the labels of all projects as a training set, and return the command that trains on it."""
+        served = [(project, self.get(project.key).session) for project in self._ready_projects()]
+        found = write_training_set(self._folder.root, served)
+        return {
+            "projects": found.projects,
+            "posts": found.posts,
+            "relevant": found.relevant,
+            "command": shlex.join(["linker", "train", _RECIPE, "--data", str(found.folder.resolve())]),
+        }
 
     def project(self, key: str) -> Project:
         """Return a project."""

@@ -31,7 +31,7 @@ async function start() {
   about = await reached(() => ask("/api/about"));
   byId("version").textContent = `linker ${about.version}`;
   drawSessions();
-  byId("who").textContent = annotator();
+  byId("who").textContent = annotator() || "Name";
   byId("sign-out").hidden = about.owner;
   addEventListener("hashchange", () => route().catch(broken));
   await route();
@@ -158,7 +158,7 @@ async function show(name) {
   const labeling = OF_SESSION.includes(name);
   if (current) byId("session").value = current;
   byId("who").hidden = byId("help-who").hidden = !labeling || !about.owner;
-  byId("who").textContent = annotator();
+  byId("who").textContent = annotator() || "Name";
   byId("open-guidelines").hidden = name !== "label" || !desk.session.guidelines;
   byId("help-guidelines").hidden = !labeling || !desk.session.guidelines;
   byId("sync").hidden = !labeling;
