@@ -6,6 +6,7 @@ import csv
 import json
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,10 @@ def create(browser: Browser) -> None:
     browser.wait(lambda: browser.one("#part-progress").is_displayed())
 
 
+def _is_past(browser: Browser, post: str) -> bool:
+    return not browser.all(".post .words") or browser.post != post
+
+
 def label_all(browser: Browser, url: str, name: str, relevant: Callable[[str], bool]) -> int:
     """Open a person's link and label until nothing is left; the number of posts."""
     browser.driver.get("about:blank")
@@ -107,7 +112,7 @@ def label_all(browser: Browser, url: str, name: str, relevant: Callable[[str], b
         post = browser.post
         browser.press("r" if relevant(post) else "n")
         number += 1
-        browser.wait(lambda post=post: not browser.all(".post .words") or browser.post != post)
+        browser.wait(partial(_is_past, browser, post))
         if not browser.all(".post .words"):
             browser.wait(lambda: browser.all(".post .words") or "No posts left" in browser.text(".post"))
     browser.saved()

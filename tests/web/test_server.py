@@ -93,7 +93,8 @@ def test_no_browser_is_opened_where_none_is_wanted_or_there_is_no_screen(
     monkeypatch.setattr(
         sys, "argv", ["linker", "serve", "--projects", str(tmp_path), "--port", "0", *arguments]
     )
-    main()
+    with contextlib.suppress(SystemExit):
+        main()
     assert opened == []
 
 
