@@ -132,8 +132,8 @@ def create_app(
         return AsciiJsonResponse(served.get(key).about())
 
     @app.get("/api/sessions/{key}/status")
-    def status(key: str) -> AsciiJsonResponse:
-        return AsciiJsonResponse(served.get(key).status())
+    def status(key: str, request: Request) -> AsciiJsonResponse:
+        return AsciiJsonResponse(served.get(key).status(_visitor(request).name))
 
     @app.post("/api/sessions/{key}/sync")
     def sync(key: str, body: SyncBody, request: Request) -> AsciiJsonResponse:

@@ -17,6 +17,7 @@ from linker.annotation.session.storage import ORDER
 from linker.common.errors import Faults, LinkerError
 from linker.data.io.tables import ENDINGS
 from linker.data.types import Article
+from linker.models.pretrained import BEST
 from linker.web.ranking_api import read_article
 from linker.web.security import MAX_UPLOAD
 from linker.web.served_sessions import NoSessionError, ServedSessions
@@ -279,6 +280,7 @@ class ProjectsApi(ServedSessions):
         posts = [f"--posts {shlex.quote(str(path))}" for path in project.uploads()]
         articles = f"--article {shlex.quote(str(project.folder / ARTICLES))}"
         session = shlex.quote(str(project.session_folder))
+        model = [] if project.settings.model == BEST else [f"--model {project.settings.model}"]
         return {
             "export": f"linker annotate export {session} --resolved --out labels.csv",
             "rank": " ".join(
@@ -286,6 +288,7 @@ class ProjectsApi(ServedSessions):
                     "linker rank",
                     articles,
                     *posts,
+                    *model,
                     "--labels labels.csv --threshold recall=0.9 --out relevant.csv",
                 ]
             ),

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from itertools import accumulate
 from typing import Any
 
 from linker.annotation.formats.records import LabeledPost
@@ -13,6 +14,8 @@ from linker.annotation.project.settings import ProjectSettings
 from linker.annotation.session.journal import Action, annotator_name
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import JOURNAL
+from linker.annotation.stopping_rules.estimate import Estimate
+from linker.annotation.stopping_rules.stopping_rule import Decision
 from linker.common.errors import LinkerError
 from linker.data.io.labels import LabelValue
 from linker.web.post_context import PostContext
@@ -146,12 +149,40 @@ class SessionApi:
                 {**suggestion_view(suggestion), **self.context.view(suggestion.post)}
                 for suggestion in suggestions
             ],
-            "status": status_view(self.session.status()),
+            "status": self.status(only),
         }
 
-    def status(self) -> dict[str, Any]:
-        """Return the progress of the session."""
-        return status_view(self.session.status())
+    def status(self, only: str | None = None) -> dict[str, Any]:
+        """Return the progress of the session.
+
+        Where several people label the same posts in the same order, the figures of all would tell the labels of those
+        who were faster. A person sees their own there, and whether to stop.
+
+        Args:
+            only: the person who asks; None: the owner.
+        """
+        status = self.session.status()
+        if only is None or not self.session.settings.overlap:
+            return status_view(status)
+        given = self.session.labels_of(only)
+        relevant = [value == "relevant" for value in given if value != "skip"]
+        own = replace(
+            status,
+            labeled=len(relevant),
+            relevant=sum(relevant),
+            skipped=len(given) - len(relevant),
+            copies_labeled=0,
+            estimate=Estimate(0, 0, status.posts, 1.0, "the owner of the project sees the figures of all"),
+            decision=Decision(
+                status.decision.stop, "the figures here are yours alone, so that you label on your own"
+            ),
+            curve=list(accumulate(map(int, relevant))),
+            annotators={},
+            per_hour=None,
+            disputed=0,
+            waiting=0,
+        )
+        return {**status_view(own), "own": True}
 
     def posts(self, annotator: str, wanted: Filter, offset: int, count: int) -> dict[str, Any]:
         """Return matching posts: those that the annotator labeled first, latest first; then the others by score.

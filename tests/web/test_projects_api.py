@@ -264,6 +264,15 @@ def test_labels_of_others_are_hidden_until_ones_own(ready: Served) -> None:
     )
     # Not in the owner's review either, as long as somebody is to label the post.
     assert ready.owner.get(f"/api/sessions/{KEY}/agreement").json()["disagreements"] == []
+    # The figures of all would tell Ada's labels one by one: both get the same posts in the same order.
+    for status in (
+        bo.get(f"/api/sessions/{KEY}/status").json(),
+        bo.sync(annotator="Bo", key=KEY)["status"],
+    ):
+        assert (status["relevant"], status["labeled"], status["curve"]) == (0, 0, [])
+        assert "last relevant post" not in status["decision"]["reason"]
+    assert ada.get(f"/api/sessions/{KEY}/status").json()["curve"] == [[1, 1]]
+    assert ready.owner.get(f"/api/sessions/{KEY}/status").json()["relevant"] == 1
     label(bo, "Bo", "p3", "not")
     shown = bo.get(f"/api/sessions/{KEY}/posts", params={"label": "not"}).json()["posts"][0]
     assert sorted(one[0] for one in shown["labels"]) == ["Ada", "Bo"]

@@ -16,7 +16,7 @@ from linker.data.types import Post
 #: Model that needs no encoding. It orders the posts until the chosen model has scored them (decision 177).
 QUICK = "bm25"
 #: Up to so many posts, every model is fast enough that the first post appears within three seconds.
-_FEW = 800
+_FEW = 200
 
 
 @dataclass(frozen=True)

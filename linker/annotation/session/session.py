@@ -33,7 +33,7 @@ from linker.annotation.session.storage import (
     Settings,
     read_session,
 )
-from linker.annotation.session.suggestion import Suggestion
+from linker.annotation.session.suggestion import Suggestion, suggestion_of
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.errors import ConfigError, DataError, LinkerError
@@ -321,6 +321,12 @@ class Session:
             self._take(self._journal.news())
             return review_of(self._state, self.pool, self._assigner.needs_labels)
 
+    def labels_of(self, annotator: str) -> list[LabelValue]:
+        """Return the labels of one annotator, in the order in which they labeled the posts first."""
+        with self._guard:
+            self._take(self._journal.news())
+            return [label.value for label in self._state.annotator(annotator).given.values()]
+
     def status(self) -> Status:
         """Return the progress of the session.
 
@@ -383,17 +389,8 @@ class Session:
     def _suggestion(self, annotator: str, place: int, assignment: Assignment) -> Suggestion:
         if self._explanations is None:
             self._explanations = Explanations(self.folder, len(self.pool))
-        explanation = self._explanations.of(place)
-        return Suggestion(
-            self.pool.posts[place],
-            len(self.pool.copies[place]),
-            self.pool.shown_scores[place],
-            assignment.position,
-            assignment.at_random,
-            explanation.post_spans if explanation else [],
-            explanation.article_words if explanation else [],
-            self._state.notes.get((place, annotator), ""),
-        )
+        note = self._state.notes.get((place, annotator), "")
+        return suggestion_of(self.pool, place, assignment, self._explanations.of(place), note)
 
     def _place(self, post_id: str) -> int:
         if post_id not in self._places:

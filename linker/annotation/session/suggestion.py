@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from linker.annotation.pool import Pool
+from linker.annotation.session.state import Assignment
 from linker.data.types import Post
+from linker.ranking.explanation import Explanation
 from linker.ranking.words import Span, WordWeights
 
 
@@ -31,3 +34,19 @@ class Suggestion:
     marks: list[Span]
     article_words: WordWeights
     note: str = ""
+
+
+def suggestion_of(
+    pool: Pool, place: int, assignment: Assignment, explanation: Explanation | None, note: str
+) -> Suggestion:
+    """Return the suggestion for an assigned post of a pool, with its explanation and the annotator's earlier note."""
+    return Suggestion(
+        pool.posts[place],
+        len(pool.copies[place]),
+        pool.shown_scores[place],
+        assignment.position,
+        assignment.at_random,
+        explanation.post_spans if explanation else [],
+        explanation.article_words if explanation else [],
+        note,
+    )

@@ -21,15 +21,16 @@ export function progressPanel(next = null) {
     bar.style.width = `${(100 * share).toFixed(2)}%`;
     short.textContent = `${whole(status.relevant)} relevant · ${whole(status.labeled)} of ${whole(status.posts)}`
       + (decision.stop ? " · you may stop" : "");
+    const own = Boolean(status.own); // the figures of all would tell the labels of others
     body.replaceChildren(...[
       el("dl", { class: "figures" },
-        el("div", {}, el("dt", {}, "Relevant found"), el("dd", { id: "found" }, whole(status.relevant))),
-        el("div", {}, el("dt", {}, "Labeled"), el("dd", { id: "labeled" }, whole(status.labeled), el("small", {}, ` of ${whole(status.posts)}`)))),
+        el("div", {}, el("dt", {}, own ? "You found" : "Relevant found"), el("dd", { id: "found" }, whole(status.relevant))),
+        el("div", {}, el("dt", {}, own ? "You labeled" : "Labeled"), el("dd", { id: "labeled" }, whole(status.labeled), el("small", {}, ` of ${whole(status.posts)}`)))),
       el("div", { class: "meter", role: "progressbar", "aria-label": "Labeled", "aria-valuemin": 0, "aria-valuemax": status.posts,
         "aria-valuenow": status.labeled }, bar),
       el("p", { class: "eyebrow" }, "Found so far"),
       curve(status.curve, status.labeled),
-      el("div", { class: "block" },
+      own ? null : el("div", { class: "block" },
         el("p", { class: "eyebrow" }, "Relevant posts left"),
         ...left(status.relevant, estimate)),
       el("div", { class: decision.stop ? "decision stop" : "decision", id: "decision" },
