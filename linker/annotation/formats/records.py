@@ -23,7 +23,7 @@ class LabeledPost:
         annotator: name of the annotator.
         note: the annotator's note.
         time: time of the label, with its time zone.
-        choice: name of the label in the session's label set, if several names stand for the same `value`.
+        choice: name of the label in the session's label set, if several names have the same `value`.
         machine: whether a program gave the label.
     """
 

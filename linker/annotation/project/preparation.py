@@ -13,9 +13,9 @@ from linker.common.errors import DataError, LinkerError
 from linker.data.io.records import read_posts
 from linker.data.types import Post
 
-#: Model that needs no encoding. It orders the posts until the chosen model has scored them (decision 177).
+#: Model that needs no encoding. It orders the posts until the chosen model has scored them (decision 176).
 QUICK = "bm25"
-#: Up to so many posts, every model is fast enough that the first post appears within three seconds.
+#: Up to this number of posts, every model is fast enough that the first post appears within three seconds.
 _FEW = 200
 
 

@@ -51,7 +51,7 @@ class ProjectSettings:
         model: model that scores the posts, one of `MODELS`.
         people: those who label.
         labels_per_post: number of people who label each post of the overlap; 1: there is no overlap.
-        overlap: share of the posts, 0 to 1, that so many people label.
+        overlap: share of the posts, 0 to 1, that `labels_per_post` people label.
         labels: the label set.
         target: recall at which the stopping rule stops, between 0 and 1.
         created: time of creation, ISO 8601.

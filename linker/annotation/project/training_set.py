@@ -14,7 +14,7 @@ from linker.annotation.session.session import Session
 from linker.common.errors import DataError
 from linker.common.files import write_lines
 
-#: Fewer projects have too few articles for posts to be told apart by them, and none for a dev set.
+#: Fewer projects have too few articles to distinguish posts by them, and none for a dev set.
 FEWEST = 3
 _FOLDER = "_training"  # no project's folder begins with _
 
@@ -54,8 +54,8 @@ def write_training_set(root: Path, projects: Iterable[tuple[Project, Session]]) 
     useful = [(project, records) for project, records in labeled if any(_is_relevant(one) for one in records)]
     if len(useful) < FEWEST:
         raise DataError(
-            f"a training set needs relevant posts of at least {FEWEST} projects, since training tells articles "
-            f"apart; {len(useful)} of {len(labeled)} have some"
+            f"a training set needs relevant posts of at least {FEWEST} projects, since training distinguishes "
+            f"articles; {len(useful)} of {len(labeled)} have some"
         )
     useful.sort(key=lambda one: one[0].settings.created)
     articles: list[dict[str, Any]] = []

@@ -49,7 +49,7 @@ class Action:
         value: the label, for `label` and `resolve`.
         note: text of `note`, or the note given with a `label`; None leaves an earlier note as it is.
         id: idempotency key: an action whose id is in the journal is not applied again.
-        choice: name of the label in the session's label set, if several names stand for the same `value`.
+        choice: name of the label in the session's label set, if several names have the same `value`.
     """
 
     kind: Kind

@@ -47,7 +47,7 @@ class LabelSet:
             tuple(LabelChoice(one["name"], cast(LabelValue, one["value"])) for one in choices) or USUAL
         )
         values = [one.value for one in self.choices]
-        #: Whether several names stand for the same value, so that a label needs its name.
+        #: Whether several names have the same value, so that a label needs its name.
         self.named = len(set(values)) < len(values)
 
     def check(self, value: str | None, name: str | None) -> None:

@@ -84,9 +84,9 @@ def serve(
             show_default=f"{PROJECTS}, if no session is given",
         ),
     ] = None,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.", show_default=False)
-    ] = True,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open the browser on the start page of projects.")
+    ] = False,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
     authors: Authors = "hashed",
@@ -140,7 +140,7 @@ def serve(
         def started() -> None:
             address = server.address(host, port, token)
             print(f"{address}\nCtrl-C stops the server.", flush=True)
-            if browser and served is not None:
+            if served is not None and not no_browser:
                 _open_browser(address)
 
         server.serve(app, listener, started)

@@ -39,7 +39,6 @@ async function start() {
 
 function drawSessions() {
   byId("session").replaceChildren(...about.sessions.map((one) => el("option", { value: one.key }, about.projects ? one.title : one.key)));
-  byId("session").hidden = about.sessions.length < 2;
 }
 
 /** Asks again until the server is there. */
@@ -157,6 +156,7 @@ async function show(name) {
   }
   const labeling = OF_SESSION.includes(name);
   if (current) byId("session").value = current;
+  byId("session").hidden = !key || name === "try" || about.sessions.length < 2;
   byId("who").hidden = byId("help-who").hidden = !labeling || !about.owner;
   byId("who").textContent = annotator() || "Name";
   byId("open-guidelines").hidden = name !== "label" || !desk.session.guidelines;

@@ -46,7 +46,7 @@ export function progressPanel(next = null) {
 export function left(found, estimate) {
   const basis = el("p", { class: "muted" }, sentence(estimate.basis));
   if (!estimate.known) return [el("p", { class: "left", id: "left" }, "Not known yet"), basis];
-  return [el("p", { class: "left-known", id: "left" }, sentence(estimate.sentence)), interval(found, estimate, true), basis];
+  return [el("p", { class: "left-known", id: "left" }, sentence(estimate.sentence)), estimate.high ? interval(found, estimate, true) : null, basis].filter(Boolean);
 }
 
 function others(status) {
