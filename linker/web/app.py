@@ -99,7 +99,11 @@ def create_app(
         visitor = _visitor(request)
         answer = {"version": __version__, "owner": visitor.is_owner, "name": visitor.name}
         if not visitor.is_owner:
-            return AsciiJsonResponse({**answer, "sessions": [served.get(visitor.project).summary()]})
+            try:
+                own = [served.get(visitor.project).summary()]
+            except NoSessionError:  # its posts are missing yet
+                own = []
+            return AsciiJsonResponse({**answer, "sessions": own})
         return AsciiJsonResponse(
             {
                 **answer,

@@ -103,6 +103,8 @@ def label_all(browser: Browser, url: str, name: str, relevant: Callable[[str], b
     browser.driver.get(url)
     browser.wait(lambda: browser.one("#guidelines-dialog [type=submit]").is_displayed())
     assert browser.text("#guidelines strong") == "Not"
+    assert "<img src=x onerror=alert(1)>" in browser.text("#guidelines")  # HTML is text
+    assert browser.all("#guidelines img") == []
     browser.press(Keys.ENTER)
     browser.ready()
     assert "token" not in browser.driver.current_url

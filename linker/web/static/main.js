@@ -33,6 +33,10 @@ async function start() {
   drawSessions();
   byId("who").textContent = annotator() || "Name";
   byId("sign-out").hidden = about.owner;
+  if (!about.owner && !about.sessions.length) {
+    byId("starting").textContent = "This project has no posts to label yet. Come back later.";
+    return;
+  }
   addEventListener("hashchange", () => route().catch(broken));
   await route();
 }
