@@ -62,7 +62,7 @@ class Served:
     def start(self, key: str = KEY) -> dict[str, Any]:
         """Begin, and wait for the end."""
         assert self.owner.post(f"/api/projects/{key}/start").status_code == 200
-        for _ in range(400):
+        for _ in range(1500):
             details: dict[str, Any] = self.owner.get(f"/api/projects/{key}").json()
             if not details["step"]:
                 return details
@@ -464,13 +464,13 @@ def test_labels_of_three_projects_are_a_training_set(served: Served) -> None:
 
 
 def test_many_posts_are_ordered_at_once_and_scored_meanwhile(served: Served) -> None:
-    posts = make_posts(900)
+    posts = make_posts(300)
     served.create(model="tfidf", labels_per_post=1)
     served.upload(
         content="".join(json.dumps({"id": one.id, "text": one.text}) + "\n" for one in posts).encode()
     )
     details = served.start()
-    assert (details["state"], details["posts"]) == ("labeling", 900)
+    assert (details["state"], details["posts"]) == ("labeling", 300)
     with Session.open(served.root / KEY / "session", background=False) as session:
         assert session.settings.model == "tfidf"
     assert served.owner.get(f"/api/sessions/{KEY}").json()["model"] == "tfidf"

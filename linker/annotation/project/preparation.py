@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from linker.annotation.project.project import Project
+from linker.annotation.project.scoring import Scoring
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import read_settings
 from linker.common.errors import DataError, LinkerError
@@ -15,8 +16,6 @@ from linker.data.types import Post
 
 #: Model that needs no encoding. It orders the posts until the chosen model has scored them (decision 176).
 QUICK = "bm25"
-#: Up to this number of posts, every model is fast enough that the first post appears within three seconds.
-_FEW = 200
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,7 @@ class Preparations:
         self._threads: dict[str, threading.Thread] = {}
         self._guard = threading.Lock()
         self._one_at_a_time = threading.Lock()
+        self._scoring: Scoring | None = None
         self._closed = False
 
     def progress(self, key: str) -> Progress:
@@ -72,6 +72,9 @@ class Preparations:
         """Begin no further preparation; one that runs is given up, and begins again with the next server."""
         with self._guard:
             self._closed = True
+            scoring = self._scoring
+        if scoring is not None:
+            scoring.stop()
 
     def _work(self, project: Project) -> None:
         try:
@@ -80,7 +83,7 @@ class Preparations:
                     self._create(project)
                 if needs_scores(project):
                     self._show(project, f"Scoring the posts with {project.settings.model}")
-                    score(project)
+                    self._score(project)
                     self._finish(project)
             self._progress[project.key] = Progress()
         except LinkerError as error:
@@ -97,6 +100,16 @@ class Preparations:
         create_session(project, posts)
         self._finish(project)
 
+    def _score(self, project: Project) -> None:
+        with self._guard:
+            if self._closed:
+                return
+            self._scoring = Scoring(project.session_folder, project.settings.model)
+        try:
+            self._scoring.wait()
+        finally:
+            self._scoring = None
+
     def _show(self, project: Project, step: str) -> None:
         self._progress[project.key] = Progress(step)
 
@@ -106,7 +119,7 @@ class Preparations:
 
 
 def create_session(project: Project, posts: list[Post]) -> None:
-    """Create the session of a project, with a quick model if the chosen one would take too long for a first order.
+    """Create the session of a project, with the posts in the order of the quick model.
 
     Raises:
         LinkerError: as `Session.create`.
@@ -117,7 +130,7 @@ def create_session(project: Project, posts: list[Post]) -> None:
         project.session_folder,
         settings.articles,
         posts,
-        settings.model if len(posts) <= _FEW else QUICK,
+        QUICK,
         rule={"type": "recall", "target": settings.target},
         guidelines=settings.guidelines,
         overlap=settings.overlap if several else 0.0,
@@ -131,14 +144,3 @@ def create_session(project: Project, posts: list[Post]) -> None:
 def needs_scores(project: Project) -> bool:
     """Return whether the posts are still in the order of the quick model."""
     return read_settings(project.session_folder).model != project.settings.model
-
-
-def score(project: Project) -> None:
-    """Score the posts of a project with its model; labels stay.
-
-    Raises:
-        LinkerError: as `rescore`.
-    """
-    from linker.annotation.session.create import rescore  # imports what only this step needs
-
-    rescore(project.session_folder, project.settings.model)
