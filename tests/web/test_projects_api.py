@@ -17,6 +17,7 @@ from linker.annotation.session.session import Session
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.web.app import create_app
 from linker.web.projects_api import ProjectsApi
+from linker.web.security import MAX_BODY, MAX_UPLOAD
 from tests.web.conftest import ARTICLE, Client, make_posts
 
 LABELS = [
@@ -317,6 +318,31 @@ def test_every_format_is_exported_and_imported_again(ready: Served, format: str)
         f"{path}/import", params={"name": "x", "format": format}, content=exported.content
     )
     assert answer.json() == {"read": 1, "new": 0}, answer.text
+
+
+def test_bad_labels_are_named_by_file_and_line_and_none_is_imported(ready: Served) -> None:
+    path, query = f"/api/sessions/{KEY}", {"name": "C:\\mine\\old.csv", "annotator": "Cy"}
+    for content, problem in (
+        (b"post_id,label\np1,not\np2,perhaps\n", "old.csv, line 3: unknown label 'perhaps'"),
+        (b"post_id,label\np1,not\ngone,not\n", "old.csv, line 3: post 'gone' is not in the session"),
+        (b"post,label\n", "old.csv, line 1: column post_id not found"),
+    ):
+        answer = ready.owner.post(f"{path}/import", params=query, content=content)
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(problem)
+    assert ready.owner.get(f"{path}/status").json()["labeled"] == 0
+    unknown = ready.owner.post(f"{path}/import", params={**query, "format": "docx"}, content=b"")
+    assert "docx" in unknown.json()["error"]
+
+
+def test_an_upload_that_is_too_large_is_refused_before_it_comes(served: Served) -> None:
+    served.create()
+    path = f"/api/projects/{KEY}/files?name=posts.jsonl"
+    headers = {"Content-Length": str(MAX_UPLOAD + 1)}
+    refused = served.owner.post(path, content=b"", headers=headers)
+    assert (refused.status_code, refused.text) == (413, "more than 1,024 MiB")
+    too_long = served.owner.post("/api/projects", content=b"x" * (MAX_BODY + 1))
+    assert too_long.status_code == 413
 
 
 def test_labels_of_machines_are_compared_and_never_counted(ready: Served) -> None:
