@@ -83,12 +83,15 @@
     csv():: { type: 'csv' },
     // One JSON object per label: text, label (a list), and the rest as doccano's metadata.
     doccano():: { type: 'doccano' },
-    // One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at.
+    // One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if
+    // needed, choice (its name in the label set) and machine (true: a program gave it).
     jsonl():: { type: 'jsonl' },
     // A JSON list of tasks, one per post, and the labeling config in `NAME.config.xml`.
     label_studio():: { type: 'label_studio' },
     // One task per label: text, label RELEVANT, and the answer accept, reject or ignore.
     prodigy():: { type: 'prodigy' },
+    // One sheet with the columns of `csv`; no cell is a formula, and ids keep all their digits.
+    xlsx():: { type: 'xlsx' },
   },
   loss_rules:: {
     // Lower the learning rate once, after the first epoch whose mean loss rises; stop when the loss levels off.

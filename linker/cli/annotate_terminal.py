@@ -8,13 +8,16 @@ import select
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from linker.annotation.session.session import Session, Suggestion
+from linker.annotation.session.machines import MachineAgreement, Share
+from linker.annotation.session.session import Session
 from linker.annotation.session.status import Agreement, Status
+from linker.annotation.session.suggestion import Suggestion
 from linker.common.errors import LinkerError
 from linker.data.io.labels import LabelValue
 from linker.ranking.output import marked_text, printable
@@ -48,12 +51,14 @@ def plain(text: str) -> Text:
 
 def progress_line(status: Status) -> str:
     """Return a line about the progress of the session."""
-    return f"{status.labeled:,} labeled · {status.relevant:,} relevant · {left(status)} left"
+    return f"{status.labeled:,} labeled · {status.relevant:,} relevant · left: {left(status)}"
 
 
 def left(status: Status) -> str:
     """Return the estimate of relevant posts left, in a few words."""
     estimate = status.estimate
+    if not estimate.known:
+        return "not known yet"
     if estimate.low == estimate.high:
         return f"{estimate.low:,}"
     return f"about {estimate.middle:,} ({estimate.low:,} to {estimate.high:,})"
@@ -72,8 +77,12 @@ def status_text(session: Session, status: Status) -> str:
             if status.copies_labeled
             else ""
         ),
-        f"left       {left(status)} relevant posts"
-        + (f", {status.estimate.confidence:.0%} sure" if status.estimate.confidence < 1 else "")
+        f"left       {left(status)}"
+        + (
+            f", {status.estimate.confidence:.0%} sure"
+            if status.estimate.high > 0 and status.estimate.known
+            else ""
+        )
         + f": {status.estimate.basis}",
         f"rule       {'stop' if status.decision.stop else 'continue'}: {status.decision.reason}",
     ]
@@ -81,6 +90,8 @@ def status_text(session: Session, status: Status) -> str:
         people = ", ".join(f"{printable(name)} {count:,}" for name, count in status.annotators.items())
         speed = f"; {status.per_hour:,.0f} labels an hour of work" if status.per_hour else ""
         lines.append(f"by         {people}{speed}")
+    if status.waiting:
+        lines.append(f"waiting    {status.waiting:,} posts for the label of somebody else")
     if status.disputed:
         lines.append(f"disputed   {status.disputed:,} posts; `linker annotate agreement` lists them")
     if status.problem:
@@ -88,11 +99,14 @@ def status_text(session: Session, status: Status) -> str:
     return "\n".join([*lines, *curve_picture(status.curve)])
 
 
-def agreement_text(session: Session, agreement: Agreement) -> str:
-    """Return the inter-annotator agreement and every disagreement."""
+def agreement_text(session: Session, agreement: Agreement, machines: Sequence[MachineAgreement] = ()) -> str:
+    """Return the inter-annotator agreement, that of machines with people, and every disagreement."""
+    compared = [line for machine in machines for line in machine_lines(machine)]
     if not agreement.posts:
-        return "no post has the labels of two annotators; start a session with --overlap for that"
+        none = "no post has the labels of two annotators; start a session with --overlap for that"
+        return "\n".join([*compared, none])
     lines = [
+        *compared,
         f"posts with two labels or more   {agreement.posts:,}",
         f"Krippendorff's α                {_figure(agreement.alpha)}",
         *(
@@ -115,7 +129,23 @@ def agreement_text(session: Session, agreement: Agreement) -> str:
     return "\n".join(lines)
 
 
-def agreement_record(agreement: Agreement) -> dict[str, Any]:
+def machine_lines(machine: MachineAgreement) -> list[str]:
+    """Return the agreement of a machine with people as lines of text."""
+
+    def share(found: Share) -> str:
+        if not found.count:
+            return "not known"
+        return f"{found.hits / found.count:.0%} ({found.low:.0%} to {found.high:.0%})"
+
+    return [
+        f"machine    {printable(machine.machine)}: {machine.labels:,} labels, {machine.posts:,} of them on posts that "
+        f"people labeled ({machine.sampled:,} sampled at random)",
+        f"           κ with people {_figure(machine.kappa)}, precision {share(machine.precision)}, "
+        f"recall {share(machine.recall)}",
+    ]
+
+
+def agreement_record(agreement: Agreement, machines: Sequence[MachineAgreement] = ()) -> dict[str, Any]:
     """Return the agreement as JSON values; undefined values are null."""
     return {
         "posts": agreement.posts,
@@ -131,6 +161,7 @@ def agreement_record(agreement: Agreement) -> dict[str, Any]:
             }
             for disagreement in agreement.disagreements
         ],
+        "machines": [{**asdict(one), "kappa": _number(one.kappa)} for one in machines],
     }
 
 

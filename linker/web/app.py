@@ -19,10 +19,15 @@ from linker.annotation.session.session import Session
 from linker.common.errors import LinkerError
 from linker.data.types import Post
 from linker.version import __version__
+from linker.web.project_routes import project_routes
+from linker.web.projects_api import ProjectsApi
 from linker.web.ranking_api import RankingApi
+from linker.web.review_routes import review_routes
 from linker.web.security import LOGIN, SecurityMiddleware, allowed_hosts, tokens_match
 from linker.web.serializers import AsciiJsonResponse
-from linker.web.session_api import Filter, SessionApi
+from linker.web.served_sessions import NoSessionError, ServedSessions
+from linker.web.session_api import Filter
+from linker.web.visitors import OWNER, Visitor
 
 _STATIC = Path(__file__).parent / "static"
 # On Windows the registry may map .js to anything, and browsers refuse modules of another type.
@@ -46,6 +51,7 @@ class RankBody(BaseModel):
     source: str
     posts: str = ""
     top: int = Field(20, ge=1, le=200)
+    model: str = Field("", max_length=4096)
 
 
 class LoginBody(BaseModel):
@@ -61,6 +67,7 @@ def create_app(
     port: int = 0,
     model: str | None = None,
     posts: Sequence[Post] = (),
+    projects: ProjectsApi | None = None,
 ) -> FastAPI:
     """Create the web app.
 
@@ -69,11 +76,12 @@ def create_app(
         token: access token; None: no token is needed, for loopback only.
         host: address that the server listens on.
         port: port that it listens on; part of the cookie's name, so that two servers do not share one.
-        model: model of the page "Try ranking"; None: each session's model, or the default model.
+        model: default model of the page "Rank"; None: the default model of all commands.
         posts: posts to rank there besides those of the sessions.
+        projects: projects to serve instead of sessions; the caller closes them.
     """
-    sessions_by_key = {key: SessionApi(session, key) for key, session in zip(_keys(sessions), sessions)}
-    ranking = RankingApi({key: api.session for key, api in sessions_by_key.items()}, model, posts)
+    served = projects or ServedSessions(sessions)
+    ranking = RankingApi(served, model, posts)
     cookie = f"linker-{port}"
     app = FastAPI(
         title="linker",
@@ -87,41 +95,62 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _malformed)
 
     @app.get("/api/about")
-    def about() -> AsciiJsonResponse:
+    def about(request: Request) -> AsciiJsonResponse:
+        visitor = _visitor(request)
+        answer = {"version": __version__, "owner": visitor.is_owner, "name": visitor.name}
+        if not visitor.is_owner:
+            try:
+                own = [served.get(visitor.project).summary()]
+            except NoSessionError:  # its posts are missing yet
+                own = []
+            return AsciiJsonResponse({**answer, "sessions": own})
         return AsciiJsonResponse(
             {
-                "version": __version__,
-                "sessions": [api.summary() for api in sessions_by_key.values()],
+                **answer,
+                "projects": projects is not None,
+                "sessions": served.summaries(),
                 "sources": ranking.sources(),
+                "models": ranking.models(),
             }
         )
 
     @app.post(LOGIN)
     def login(body: LoginBody) -> Response:
-        if token is not None and not tokens_match(body.token.strip(), token):
+        given = body.token.strip()
+        person = projects.visitor(given) if projects else None
+        if person is None and token is not None and not tokens_match(given, token):
             return AsciiJsonResponse({"error": "wrong token"}, 401)
         response = AsciiJsonResponse({})
-        if token is not None:
-            response.set_cookie(cookie, token, max_age=_YEAR, httponly=True, samesite="strict")
+        if person is not None or token is not None:
+            response.set_cookie(cookie, given, max_age=_YEAR, httponly=True, samesite="strict")
+        return response
+
+    @app.post("/api/logout")
+    def logout() -> Response:
+        response = AsciiJsonResponse({})
+        response.delete_cookie(cookie, httponly=True, samesite="strict")
         return response
 
     @app.get("/api/sessions/{key}")
     def session(key: str) -> AsciiJsonResponse:
-        return AsciiJsonResponse(_session_api(sessions_by_key, key).about())
+        return AsciiJsonResponse(served.get(key).about())
 
     @app.get("/api/sessions/{key}/status")
-    def status(key: str) -> AsciiJsonResponse:
-        return AsciiJsonResponse(_session_api(sessions_by_key, key).status())
+    def status(key: str, request: Request) -> AsciiJsonResponse:
+        return AsciiJsonResponse(served.get(key).status(_visitor(request).name))
 
     @app.post("/api/sessions/{key}/sync")
-    def sync(key: str, body: SyncBody) -> AsciiJsonResponse:
+    def sync(key: str, body: SyncBody, request: Request) -> AsciiJsonResponse:
+        visitor = _visitor(request)
         return AsciiJsonResponse(
-            _session_api(sessions_by_key, key).sync(body.annotator, body.actions, body.count)
+            served.get(key).sync(visitor.name or body.annotator, body.actions, body.count, visitor.name)
         )
 
     @app.get("/api/sessions/{key}/posts")
     def list_posts(
         key: str,
+        request: Request,
+        annotator: Annotated[str, Query(max_length=200)] = "",
         label: Literal["all", "none", "relevant", "not", "skip"] = "all",
         text: Annotated[str, Query(max_length=500)] = "",
         lang: str = "",
@@ -131,45 +160,42 @@ def create_app(
         count: Annotated[int, Query(ge=1, le=200)] = 50,
     ) -> AsciiJsonResponse:
         wanted = Filter(label, text.strip(), lang, since, until)
-        return AsciiJsonResponse(_session_api(sessions_by_key, key).posts(wanted, offset, count))
+        return AsciiJsonResponse(
+            served.get(key).posts(_visitor(request).name or annotator, wanted, offset, count)
+        )
 
     @app.post("/api/rank")
     def rank(body: RankBody) -> AsciiJsonResponse:
-        return AsciiJsonResponse(ranking.rank(body.article, body.source, body.posts, body.top))
+        return AsciiJsonResponse(ranking.rank(body.article, body.source, body.posts, body.top, body.model))
+
+    app.include_router(review_routes(served))
+    if projects is not None:
+        app.include_router(project_routes(projects))
 
     @app.get("/")
     def page() -> FileResponse:
         return FileResponse(_STATIC / "index.html")
 
     app.mount("/static", StaticFiles(directory=_STATIC))
-    app.add_middleware(SecurityMiddleware, names=allowed_hosts(host), token=token, cookie=cookie)
+    app.add_middleware(
+        SecurityMiddleware,
+        names=allowed_hosts(host),
+        token=token,
+        cookie=cookie,
+        person_of=projects.visitor if projects else lambda given: None,
+    )
     return app
 
 
-class _NoSessionError(LinkerError):
-    """The session is not served here."""
-
-
-def _session_api(sessions_by_key: dict[str, SessionApi], key: str) -> SessionApi:
-    if key not in sessions_by_key:
-        raise _NoSessionError(f"the session {key[:100]!r} is no longer served here")
-    return sessions_by_key[key]
-
-
-def _keys(sessions: Sequence[Session]) -> list[str]:
-    """Return folder names, numbered where two are equal."""
-    keys: list[str] = []
-    for session in sessions:
-        name, number = session.name or "session", 2
-        while name in keys:
-            name, number = f"{session.name}-{number}", number + 1
-        keys.append(name)
-    return keys
+def _visitor(request: Request) -> Visitor:
+    found = getattr(request.state, "visitor", OWNER)
+    assert isinstance(found, Visitor)
+    return found
 
 
 async def _wrong(_: Request, error: Exception) -> AsciiJsonResponse:
     """Return the response to an error: 404 unknown session, 400 invalid request, 503 inaccessible files."""
-    if isinstance(error, _NoSessionError):
+    if isinstance(error, NoSessionError):
         return AsciiJsonResponse({"error": str(error)}, 404)
     return AsciiJsonResponse({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)
 

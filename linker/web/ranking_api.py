@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from linker.annotation.session.session import Session
+from linker.annotation.project.settings import MODELS
 from linker.articles.extraction import article_from_text, extract_article
 from linker.articles.fetching import fetch
 from linker.articles.loading import is_url
@@ -15,6 +15,7 @@ from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
 from linker.ranking.ranker import Ranker, load
 from linker.web.serializers import article_view, post_view
+from linker.web.served_sessions import NoSessionError, ServedSessions
 
 _FETCH_SECONDS = 15.0
 _MAX_PAGE = 5 << 20
@@ -23,19 +24,19 @@ _PASTED = "pasted"
 
 
 class RankingApi:
-    """Ranks posts for the page "Try ranking".
+    """Ranks posts for the page "Rank".
 
     Args:
-        sessions: key → session, whose posts are ranked with the session's model.
-        model: model for all posts instead.
+        sessions: the sessions whose posts can be ranked.
+        model: default model; None: `best`.
         posts: posts of no session.
     """
 
     def __init__(
-        self, sessions: dict[str, Session], model: str | None = None, posts: Sequence[Post] = ()
+        self, sessions: ServedSessions, model: str | None = None, posts: Sequence[Post] = ()
     ) -> None:
         self._sessions = sessions
-        self._model = model
+        self._models = list(dict.fromkeys([model or BEST, *MODELS]))
         self._posts = list(posts)
         self._rankers: dict[str, Ranker] = {}
         self._lock = threading.Lock()  # ranking takes all cores and much memory: one at a time
@@ -43,17 +44,19 @@ class RankingApi:
     def sources(self) -> list[dict[str, Any]]:
         """Return the sources of posts."""
         found: list[dict[str, Any]] = [
-            {"key": f"session:{key}", "title": session.name, "posts": len(session.posts)}
-            for key, session in self._sessions.items()
+            {"key": f"session:{one['key']}", "title": one["title"], "posts": one["posts"]}
+            for one in self._sessions.sources()
         ]
         if self._posts:
             found.insert(0, {"key": "posts", "title": "posts of this server", "posts": len(self._posts)})
-        return [
-            {**one, "model": self._model_of(one["key"])}
-            for one in [*found, {"key": _PASTED, "title": "posts that I paste", "posts": None}]
-        ]
+        return [*found, {"key": _PASTED, "title": "posts that I paste", "posts": None}]
 
-    def rank(self, article: str, source: str, pasted: str, top: int) -> dict[str, Any]:
+    def models(self) -> list[str]:
+        """Return the models to choose from, the default first."""
+        own = (one["model"] for one in self._sessions.sources())
+        return list(dict.fromkeys([*self._models, *own]))
+
+    def rank(self, article: str, source: str, pasted: str, top: int, model: str = "") -> dict[str, Any]:
         """Rank posts for an article.
 
         Args:
@@ -61,14 +64,17 @@ class RankingApi:
             source: key of one of the `sources`.
             pasted: the posts, one per line, if they are pasted.
             top: number of posts to return.
+            model: one of `models`; empty: the default.
 
         Raises:
             LinkerError: if the page cannot be fetched or holds no article, or posts or model are missing.
         """
+        if model and model not in self.models():  # never a path that a visitor makes up
+            raise LinkerError(f"model {model[:60]!r} is not served here; choose one of the list")
         posts = self._posts_of(source, pasted)
         query = read_article(article)
         with self._lock:
-            linker = self._ranker(self._model_of(source))
+            linker = self._ranker(model or self._models[0])
             ranking = linker.rank(query, posts, top=top, explain=True)
         explained = ranking[0].explanation if ranking else None
         return {
@@ -98,13 +104,10 @@ class RankingApi:
             return [Post(str(number), line) for number, line in enumerate(lines, start=1)]
         if source == "posts" and self._posts:
             return self._posts
-        if (session := self._sessions.get(source.removeprefix("session:"))) is None:
-            raise LinkerError("these posts are no longer served; reload the page")
-        return session.posts
-
-    def _model_of(self, source: str) -> str:
-        session = self._sessions.get(source.removeprefix("session:"))
-        return self._model or (session.settings.model if session else BEST)
+        try:
+            return self._sessions.get(source.removeprefix("session:")).session.posts
+        except NoSessionError as error:
+            raise LinkerError("these posts are no longer served; reload the page") from error
 
     def _ranker(self, model: str) -> Ranker:
         if model not in self._rankers:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import hmac
 import ipaddress
+import re
 import socket
+from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from linker.web.visitors import OWNER, Visitor
+
 #: Maximum size of a request body in bytes; pasted articles and posts are the longest.
 MAX_BODY = 4 << 20
 #: Required header of requests that change something; other sites cannot send it without permission.
 HEADER = "X-Linker"
 LOGIN = "/api/login"
+#: Maximum size in bytes of an uploaded file; it is written to the disk as it arrives.
+MAX_UPLOAD = 1 << 30
+#: Paths of uploads.
+UPLOAD = re.compile(r"/api/projects/[^/]+/files|/api/sessions/[^/]+/import")
 
 _SAFE = ("GET", "HEAD")
 _HEADERS = {
@@ -41,20 +49,30 @@ class SecurityMiddleware:
       change something need a header that forms cannot send.
     - With a token, `/api` requires it in a cookie or as `Authorization: Bearer …`. The page contains no data and is
       open, so that it can ask for the token.
-    - Bodies larger than `MAX_BODY` are rejected, whether or not their length was announced.
+    - A visitor with the token of one person may use what `Visitor.may` lists and nothing else.
+    - Bodies larger than `MAX_BODY` (uploads: `MAX_UPLOAD`) are rejected, whether or not their length was announced.
 
     Args:
         app: the protected app.
         names: host names of this server.
         token: access token; None: everybody who reaches the server may use it.
         cookie: name of the cookie.
+        person_of: token → the person whose it is; None: nobody's.
     """
 
-    def __init__(self, app: ASGIApp, names: frozenset[str], token: str | None, cookie: str) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        names: frozenset[str],
+        token: str | None,
+        cookie: str,
+        person_of: Callable[[str], Visitor | None] = lambda given: None,
+    ) -> None:
         self._app = app
         self._names = names | {"localhost"}
         self._token = token
         self._cookie = cookie
+        self._person_of = person_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to the app, or reject it."""
@@ -67,7 +85,7 @@ class SecurityMiddleware:
         if (refusal := self._refusal(scope)) is not None:
             await refusal(scope, receive, sender)
             return
-        await self._app(scope, _limited(receive), sender)
+        await self._app(scope, _limited(receive, _limit(scope)), sender)
 
     def _refusal(self, scope: Scope) -> PlainTextResponse | None:
         headers = Headers(scope=scope)
@@ -81,23 +99,28 @@ class SecurityMiddleware:
         if scope["method"] not in _SAFE and not headers.get(HEADER):
             return PlainTextResponse(f"the header {HEADER} is missing", 403)
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length[:20]) > MAX_BODY:
-            return PlainTextResponse(f"more than {MAX_BODY >> 20} MiB", 413)
-        if api and scope["path"] != LOGIN and not self._is_known(headers):
-            return PlainTextResponse("the token is missing or wrong", 401)
+        if not length.isdecimal() or int(length[:20]) > _limit(scope):
+            return PlainTextResponse(f"more than {_limit(scope) >> 20:,} MiB", 413)
+        if api and scope["path"] != LOGIN:
+            visitor = self._visitor(headers)
+            if visitor is None:
+                return PlainTextResponse("the token is missing or wrong", 401)
+            if not visitor.may(scope["method"], scope["path"]):
+                return PlainTextResponse("only the owner of this server may do that", 403)
+            scope.setdefault("state", {})["visitor"] = visitor
         return None
 
     def _is_own(self, host: str) -> bool:
         name = host_name(host)
         return name in self._names or is_ip(name)
 
-    def _is_known(self, headers: Headers) -> bool:
-        if self._token is None:
-            return True
+    def _visitor(self, headers: Headers) -> Visitor | None:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
             given = _cookie(headers.get("cookie", ""), self._cookie)
-        return tokens_match(given, self._token)
+        if given and (person := self._person_of(given)) is not None:
+            return person
+        return OWNER if self._token is None or tokens_match(given, self._token) else None
 
 
 def tokens_match(given: str, token: str) -> bool:
@@ -156,7 +179,11 @@ def _with_headers(send: Send, never_kept: bool) -> Send:
     return sending
 
 
-def _limited(receive: Receive) -> Receive:
+def _limit(scope: Scope) -> int:
+    return MAX_UPLOAD if UPLOAD.fullmatch(scope["path"]) else MAX_BODY
+
+
+def _limited(receive: Receive, limit: int) -> Receive:
     size = 0
 
     async def receiving() -> Message:
@@ -164,6 +191,6 @@ def _limited(receive: Receive) -> Receive:
         message = await receive()
         size += len(message.get("body", b""))
         # Too long without announcing it: to the app, the client has disconnected.
-        return {"type": "http.disconnect"} if size > MAX_BODY else message
+        return {"type": "http.disconnect"} if size > limit else message
 
     return receiving

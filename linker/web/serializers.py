@@ -10,8 +10,8 @@ from typing import Any
 from starlette.responses import Response
 
 from linker.annotation.formats.records import LabeledPost
-from linker.annotation.session.session import Suggestion
 from linker.annotation.session.status import Status
+from linker.annotation.session.suggestion import Suggestion
 from linker.data.types import Article, Post
 from linker.ranking.words import Span
 
@@ -69,8 +69,8 @@ def suggestion_view(suggestion: Suggestion) -> dict[str, Any]:
     }
 
 
-def labeled_view(post: LabeledPost, names: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return the view of a post with its labels, as (annotator, value)."""
+def labeled_view(post: LabeledPost, names: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
+    """Return the view of a post with its labels, as (annotator, value, name)."""
     return {**post_view(post.post), "score": post.score, "labels": names, "note": post.note or ""}
 
 
@@ -91,4 +91,6 @@ def status_view(status: Status) -> dict[str, Any]:
     points = [(n, curve[n - 1]) for n in range(step, len(curve) + 1, step)]
     if curve and (not points or points[-1][0] != len(curve)):
         points.append((len(curve), curve[-1]))
-    return {**asdict(status), "curve": points}
+    view = {**asdict(status), "curve": points}
+    view["estimate"]["sentence"] = status.estimate.sentence
+    return view

@@ -6,17 +6,32 @@ import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from itertools import accumulate
 from typing import Any
 
 from linker.annotation.formats.records import LabeledPost
+from linker.annotation.project.settings import ProjectSettings
 from linker.annotation.session.journal import Action, annotator_name
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import JOURNAL
+from linker.annotation.stopping_rules.estimate import Estimate
+from linker.annotation.stopping_rules.stopping_rule import Decision
 from linker.common.errors import LinkerError
+from linker.data.io.labels import LabelValue
+from linker.web.post_context import PostContext
 from linker.web.serializers import article_view, labeled_view, status_view, suggestion_view
 
 _MAX_NOTE = 4000
 _ID_LENGTH = range(8, 65)
+
+
+@dataclass(frozen=True)
+class GivenLabel:
+    """A label of a post: by whom, its value, and its name in the label set."""
+
+    annotator: str
+    value: LabelValue
+    choice: str | None
 
 
 @dataclass(frozen=True)
@@ -64,18 +79,22 @@ class SessionApi:
     Args:
         session: the session; the caller closes it.
         key: its name in addresses.
+        project: settings of its project, whose texts may change; None: it has none.
     """
 
-    def __init__(self, session: Session, key: str) -> None:
+    def __init__(self, session: Session, key: str, project: ProjectSettings | None = None) -> None:
         self.session = session
         self.key = key
+        self.project = project
+        self.context = PostContext(session.posts)
         self._ids = {post.id for post in session.posts}
-        self._listed: tuple[int, list[tuple[LabeledPost, list[tuple[str, str]]]]] | None = None
+        self._listed: tuple[int, str, list[tuple[LabeledPost, list[GivenLabel]]]] | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the entry in the list of sessions."""
         article = self.session.articles[0]
-        return {"key": self.key, "title": article.title or article.text[:80], "posts": len(self.session.pool)}
+        title = self.project.title if self.project else article.title or article.text[:80]
+        return {"key": self.key, "title": title, "posts": len(self.session.pool)}
 
     def about(self) -> dict[str, Any]:
         """Return everything that does not change."""
@@ -89,15 +108,32 @@ class SessionApi:
                 f"{session.folder.resolve()}\n{settings.created}".encode("utf-8", "surrogatepass")
             ).hexdigest()[:16],
             "articles": [article_view(article) for article in session.articles],
-            "guidelines": session.guidelines,
+            "guidelines": self.guidelines,
+            "question": self.project.question if self.project else settings.question,
+            "labels": session.label_set.as_json(),
+            "named": session.label_set.named,
+            "people": [person.name for person in self.project.people] if self.project else [],
             "model": settings.model,
             "meaning": session.pool.scale.sentence,
             "languages": [lang for lang, _ in languages.most_common(50)],
             "times": [min(times).isoformat(), max(times).isoformat()] if times else None,
         }
 
-    def sync(self, annotator: str, actions: list[Action], count: int) -> dict[str, Any]:
+    @property
+    def guidelines(self) -> str:
+        """The instructions for annotators."""
+        return self.project.guidelines if self.project else self.session.guidelines
+
+    def sync(
+        self, annotator: str, actions: list[Action], count: int, only: str | None = None
+    ) -> dict[str, Any]:
         """Record actions, and return the next suggestions.
+
+        Args:
+            annotator: who gets the suggestions.
+            actions: what was done.
+            count: number of suggestions.
+            only: the only annotator whose actions are recorded; None: anybody's.
 
         Returns:
             `done`: for each action its post, or why it was refused; `next`: suggestions for the annotator; `status`.
@@ -105,29 +141,76 @@ class SessionApi:
         Raises:
             LinkerError: if files cannot be read or written; actions already recorded are not repeated when sent again.
         """
-        done = [self._act(action) for action in actions]
+        done = [self._act(action, only) for action in actions]
         suggestions = self.session.next(annotator, count) if annotator.strip() else []
         return {
             "done": done,
-            "next": [suggestion_view(suggestion) for suggestion in suggestions],
-            "status": status_view(self.session.status()),
+            "next": [
+                {**suggestion_view(suggestion), **self.context.view(suggestion.post)}
+                for suggestion in suggestions
+            ],
+            "status": self.status(only),
         }
 
-    def status(self) -> dict[str, Any]:
-        """Return the progress of the session."""
-        return status_view(self.session.status())
+    def status(self, only: str | None = None) -> dict[str, Any]:
+        """Return the progress of the session.
 
-    def posts(self, wanted: Filter, offset: int, count: int) -> dict[str, Any]:
-        """Return matching posts: labeled ones first, latest first; then the others by score."""
+        Where several people label the same posts in the same order, the figures of all would tell the labels of those
+        who were faster. A person sees their own there, and whether to stop.
+
+        Args:
+            only: the person who asks; None: the owner.
+        """
+        status = self.session.status()
+        if only is None or not self.session.settings.overlap:
+            return status_view(status)
+        given = self.session.labels_of(only)
+        relevant = [value == "relevant" for value in given if value != "skip"]
+        own = replace(
+            status,
+            labeled=len(relevant),
+            relevant=sum(relevant),
+            skipped=len(given) - len(relevant),
+            copies_labeled=0,
+            estimate=Estimate(0, 0, status.posts, 1.0, "the owner of the project sees the figures of all"),
+            decision=Decision(
+                status.decision.stop, "the figures here are yours alone, so that you label on your own"
+            ),
+            curve=list(accumulate(map(int, relevant))),
+            annotators={},
+            per_hour=None,
+            disputed=0,
+            waiting=0,
+        )
+        return {**status_view(own), "own": True}
+
+    def posts(self, annotator: str, wanted: Filter, offset: int, count: int) -> dict[str, Any]:
+        """Return matching posts: those that the annotator labeled first, latest first; then the others by score.
+
+        Labels and notes of others are shown, and can be filtered by, only on posts that the annotator has labeled.
+        """
+        name = self.session.label_set.name_of
         found = [
             (post, labels)
-            for post, labels in self._list()
-            if wanted.takes(post, [value for _, value in labels])
+            for post, labels in self._list(annotator.strip())
+            if wanted.takes(post, [label.value for label in labels])
         ]
-        shown = found[offset : offset + count]
-        return {"total": len(found), "posts": [labeled_view(post, labels) for post, labels in shown]}
+        return {
+            "total": len(found),
+            "posts": [
+                {
+                    **labeled_view(
+                        post, [(one.annotator, one.value, name(one.value, one.choice)) for one in labels]
+                    ),
+                    **self.context.view(post.post),
+                }
+                for post, labels in found[offset : offset + count]
+            ],
+        }
 
-    def _act(self, action: Action) -> dict[str, Any]:
+    def _act(self, action: Action, only: str | None) -> dict[str, Any]:
+        if only is not None and action.annotator.strip() != only:
+            return {"id": action.id, "error": f"your link is that of {only}; labels of others are refused"}
         if problem := self._problem(action):
             return {"id": action.id, "error": problem}
         return {"id": action.id, "post": self.session.act(action)}
@@ -146,35 +229,42 @@ class SessionApi:
             return "this session has no such post"
         if action.kind == "label" and action.value is None:
             return "a label needs a value"
+        if action.kind == "label":
+            try:
+                self.session.label_set.check(action.value, action.choice)
+            except LinkerError as error:
+                return str(error)
         if len(action.note or "") > _MAX_NOTE:
             return f"a note has at most {_MAX_NOTE:,} characters"
         return None
 
-    def _list(self) -> list[tuple[LabeledPost, list[tuple[str, str]]]]:
-        """Return all posts with their labels; cached until the journal grows."""
+    def _list(self, annotator: str) -> list[tuple[LabeledPost, list[GivenLabel]]]:
+        """Return all posts with the labels that an annotator may see; cached until the journal grows."""
         length = (self.session.folder / JOURNAL).stat().st_size
-        if self._listed is None or self._listed[0] != length:
-            labels: dict[str, list[tuple[str, str]]] = {}
-            posts: dict[str, LabeledPost] = {}
+        if self._listed is None or self._listed[:2] != (length, annotator):
+            groups: dict[str, list[LabeledPost]] = {}
             for record in self.session.labeled():
-                before = posts.get(record.post.id)
-                given = labels.setdefault(record.post.id, [])
-                if record.value is not None:
-                    given.append((record.annotator or "", record.value))
-                posts[record.post.id] = record if before is None else _both(before, record)
+                groups.setdefault(record.post.id, []).append(record)
+            found = [_seen_by(annotator, records) for records in groups.values()]
             oldest = datetime(1, 1, 1, tzinfo=timezone.utc)
-            in_order = sorted(
-                posts.values(), key=lambda post: (post.time or oldest, post.score), reverse=True
-            )
-            self._listed = length, [(post, labels[post.post.id]) for post in in_order]
-        return self._listed[1]
+            found.sort(key=lambda one: (one[0].time or oldest, one[0].score), reverse=True)
+            self._listed = length, annotator, found
+        return self._listed[2]
 
 
-def _both(first: LabeledPost, second: LabeledPost) -> LabeledPost:
-    """Merge two records of a post: the later time, both notes."""
-    times = [time for time in (first.time, second.time) if time]
-    notes = [note for note in (first.note, second.note) if note]
-    return replace(first, time=max(times, default=None), note="\n".join(notes))
+def _seen_by(annotator: str, records: list[LabeledPost]) -> tuple[LabeledPost, list[GivenLabel]]:
+    """Return a post as an annotator sees it: with all labels and notes after their own label, before it with none."""
+    if annotator not in {record.annotator for record in records}:
+        post = records[0]
+        return LabeledPost(post.post, post.article_id, post.score), []
+    given = [
+        GivenLabel(record.annotator or "", record.value, record.choice)
+        for record in records
+        if record.value is not None
+    ]
+    notes = [record.note for record in records if record.note]
+    times = [record.time for record in records if record.time]
+    return replace(records[0], time=max(times, default=None), note="\n".join(notes)), given
 
 
 def _aware(time: datetime) -> datetime:

@@ -13,6 +13,7 @@ from linker.cli.main import main
 from linker.models.pretrained import BEST
 from linker.models.resolve import resolve_model
 from linker.web.ranking_api import RankingApi
+from linker.web.served_sessions import ServedSessions
 from tests.docs.test_readme import COMMANDS
 
 POSTS = [
@@ -66,7 +67,7 @@ def test_sessions_and_the_page_use_it(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert inspect.signature(Session.create).parameters["model"].default == BEST
-    assert RankingApi({}).sources()[-1]["model"] == BEST
+    assert RankingApi(ServedSessions()).models()[0] == BEST
     shown = run(
         monkeypatch, capsys, "annotate", "start", "job", "--article", "article.txt", "--posts", "posts.jsonl"
     )

@@ -92,7 +92,12 @@ class Client(TestClient):
 
     def listed(self, **wanted: Any) -> list[str]:
         """The ids of the posts that a filter lets through."""
-        return [post["id"] for post in self.get("/api/sessions/otters/posts", params=wanted).json()["posts"]]
+        return [post["id"] for post in self.posts(**wanted)]
+
+    def posts(self, **wanted: Any) -> list[dict[str, Any]]:
+        """The posts that a filter lets through, as Ada sees them."""
+        params = {"annotator": "Ada", **wanted}
+        return list(self.get("/api/sessions/otters/posts", params=params).json()["posts"])
 
 
 @pytest.fixture

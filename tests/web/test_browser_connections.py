@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from selenium.webdriver.common.keys import Keys
@@ -91,8 +92,8 @@ def test_an_answer_that_is_lost_leads_to_no_second_label(
     sync = SessionApi.sync
     lost: list[object] = []
 
-    def losing(api: SessionApi, annotator: str, actions: list, count: int) -> dict:
-        answer = sync(api, annotator, actions, count)
+    def losing(api: SessionApi, annotator: str, actions: list, *rest: Any) -> dict:
+        answer = sync(api, annotator, actions, *rest)
         if actions and len(lost) < 2:
             lost.append(actions)
             raise OSError("the answer is lost")

@@ -118,6 +118,8 @@ def test_a_ranking_is_tried(browser: Browser, serve: Callable[..., Site]) -> Non
     browser.wait(lambda: "not an address of the public internet" in browser.text(".trying .problem"))
     browser.one("#try-article").clear()
     browser.one("#try-article").send_keys("Salmon\n\nOtters ate the salmon.")
+    assert browser.one("#try-model").get_property("value") == "best"
+    browser.one("#try-model").send_keys("bm25")
     browser.run("document.querySelector('.trying form').requestSubmit()")
     browser.wait(lambda: len(browser.all(".ranked > li")) == 20)
     assert "salmon" in browser.text(".ranked li:first-child .words")

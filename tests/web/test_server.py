@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +46,56 @@ def test_it_answers_until_ctrl_c_and_ends_without_a_trace(session: Session) -> N
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 0
         assert process.stderr.read() == "stopped; all labels are saved\n"
+
+
+def test_without_arguments_it_serves_the_projects_of_this_folder_on_a_free_port(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    opened = tmp_path / "opened"
+    browser = tmp_path / "bin" / "show"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {opened}\n')
+    browser.chmod(0o755)
+    with contextlib.ExitStack() as taken:
+        with contextlib.suppress(OSError):  # by this test, or by another server of this machine
+            taken.enter_context(socket.create_server(("127.0.0.1", 8123)))
+        environment = {**os.environ, "BROWSER": str(browser), "DISPLAY": ":99"}
+        with subprocess.Popen(
+            COMMAND, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+        ) as process:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            assert url.startswith("http://127.0.0.1:")
+            assert not url.endswith(":8123/")
+            about = httpx.get(f"{url}api/about", trust_env=False).json()
+            assert (about["projects"], about["owner"], about["sessions"]) == (True, True, [])
+            listed = httpx.get(f"{url}api/projects", trust_env=False).json()
+            assert (listed["folder"], listed["projects"]) == ("linker-projects", [])
+            for _ in range(200):
+                if opened.exists() and opened.read_text():
+                    break
+                time.sleep(0.05)
+            assert opened.read_text().strip() == url
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0
+    assert not (tmp_path / "linker-projects").exists()  # nothing is written before the first project
+
+
+@pytest.mark.parametrize("arguments", [["--no-browser"], []])
+def test_no_browser_is_opened_where_none_is_wanted_or_there_is_no_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    if arguments:
+        monkeypatch.setenv("DISPLAY", ":99")
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("linker.web.server.serve", lambda app, listener, started: started())
+    monkeypatch.setattr(
+        sys, "argv", ["linker", "serve", "--projects", str(tmp_path), "--port", "0", *arguments]
+    )
+    with contextlib.suppress(SystemExit):
+        main()
+    assert opened == []
 
 
 @pytest.mark.slow
@@ -84,7 +136,8 @@ def test_errors_are_reported(
     posts = tmp_path / "posts.jsonl"
     posts.write_text(json.dumps({"id": "1", "text": "otters"}) + "\nnot json\n")
     free = ("--port", "0")
-    assert "no session given; give its folder" in run(monkeypatch, capsys)
+    assert "cannot be served together" in run(monkeypatch, capsys, folder, "--projects", folder, *free)
+    assert "is a file" in run(monkeypatch, capsys, "--projects", str(posts), *free)
     assert "session not found" in run(monkeypatch, capsys, str(tmp_path / "gone"), *free)
     assert "given twice" in run(monkeypatch, capsys, folder, f"{folder}/.", *free)
     assert "--token" in run(monkeypatch, capsys, folder, "--token", "short", *free)

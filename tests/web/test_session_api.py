@@ -192,9 +192,7 @@ def test_notes_are_kept_and_come_back(client: Client) -> None:
     client.sync(client.action("note", one, note="look again"))
     client.sync(client.action("label", two, "not", note="ironic"))
     assert client.sync()["next"][0]["note"] == "look again"
-    assert {post["id"]: post["note"] for post in client.get("/api/sessions/otters/posts").json()["posts"]}[
-        two
-    ] == "ironic"
+    assert {post["id"]: post["note"] for post in client.posts()}[two] == "ironic"
 
 
 def test_lists_by_label_text_language_and_time(client: Client) -> None:
@@ -202,7 +200,7 @@ def test_lists_by_label_text_language_and_time(client: Client) -> None:
         client.action("label", "p3", "relevant"),
         client.action("label", "p1", "not"),
         client.action("label", "p6", "skip"),
-        client.action("label", "p9", "not", annotator="Bo"),
+        client.action("label", "p9", "not"),
     )
     assert client.listed(label="relevant") == ["p3"]
     assert client.listed(label="not") == ["p9", "p1"]
@@ -217,15 +215,33 @@ def test_lists_by_label_text_language_and_time(client: Client) -> None:
     assert (page["total"], len(page["posts"])) == (30, 2)
     client.sync(client.action("label", "p3", "not"))
     assert client.listed(label="relevant") == []
-    labels = {post["id"]: post["labels"] for post in client.get("/api/sessions/otters/posts").json()["posts"]}
-    assert labels["p9"] == [["Bo", "not"]]
+    labels = {post["id"]: post["labels"] for post in client.posts()}
+    assert labels["p9"] == [["Ada", "not", "Not relevant"]]
+
+
+def test_nobody_sees_labels_of_others_before_giving_their_own(client: Client) -> None:
+    client.sync(
+        client.action("label", "p9", "not", annotator="Bo", note="of buses"),
+        client.action("label", "p3", "relevant", annotator="Bo"),
+    )
+    for wanted in ({}, {"label": "not"}, {"label": "relevant"}, {"label": "none"}):
+        assert not [post for post in client.posts(**wanted) if post["labels"] or post["note"]]
+    assert client.listed(label="not") == client.listed(label="relevant") == []
+    assert len(client.listed(label="none", count=200)) == 30
+    assert client.get("/api/sessions/otters/posts", params={"label": "not"}).json()["total"] == 0
+    client.sync(client.action("label", "p9", "relevant"))
+    shown = {post["id"]: (post["labels"], post["note"]) for post in client.posts() if post["labels"]}
+    labels = [["Ada", "relevant", "Relevant"], ["Bo", "not", "Not relevant"]]
+    assert sorted(shown["p9"][0]) == labels
+    assert (list(shown), shown["p9"][1]) == (["p9"], "of buses")
+    assert client.listed(label="not") == ["p9"]
 
 
 def test_two_annotators_of_one_post_are_both_listed(client: Client) -> None:
     client.sync(client.action("label", "p3", "relevant", note="a"))
     client.sync(client.action("label", "p3", "not", annotator="Bo", note="b"))
-    post = client.get("/api/sessions/otters/posts", params={"text": "sighting 3"}).json()["posts"][0]
-    assert sorted(post["labels"]) == [["Ada", "relevant"], ["Bo", "not"]]
+    post = client.posts(text="sighting 3")[0]
+    assert sorted(label[:2] for label in post["labels"]) == [["Ada", "relevant"], ["Bo", "not"]]
     assert post["note"] == "a\nb"
 
 
@@ -274,7 +290,8 @@ def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..
 
 
 def rank(client: Client, article: str, source: str = "session:otters", **more: object) -> tuple[int, dict]:
-    response = client.post("/api/rank", json={"article": article, "source": source, **more})
+    body = {"article": article, "source": source, "model": "bm25", **more}
+    response = client.post("/api/rank", json=body)
     return response.status_code, response.json()
 
 
@@ -289,6 +306,14 @@ def test_a_pasted_article_is_ranked(client: Client) -> None:
     assert answer["meaning"].startswith("score: 0 to 100, ")
     assert answer["posts"][0]["shares"] == "shared words 100 %"
     assert all(0 <= post["score"] <= 100 for post in answer["posts"])
+
+
+def test_the_default_model_ranks_and_only_listed_ones_do(client: Client, tmp_path: Path) -> None:
+    assert client.get("/api/about").json()["models"] == ["best", "distilled", "bm25", "tfidf"]
+    posts = "The otters are back at the weir.\nThe bus is late again today."
+    status, answer = rank(client, "Otters seen\n\nOtters were at the weir.", "pasted", posts=posts, model="")
+    assert (status, answer["model"], answer["posts"][0]["id"]) == (200, "best", "1")
+    assert "is not served here" in rank(client, "Otters", model=str(tmp_path))[1]["error"]
 
 
 def test_pasted_posts_are_ranked_without_a_session() -> None:

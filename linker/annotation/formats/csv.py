@@ -16,6 +16,8 @@ from linker.common.errors import DataError
 from linker.common.files import atomic_write
 
 _COLUMNS = ("post_id", "text", "article_id", "score", "label", "annotator", "note", "time", "created_at")
+# Columns of records that need them.
+_OPTIONAL = ("choice", "machine")
 # Spreadsheets read these as the start of a formula.
 _FORMULA = "=+\\-@\t\r\n\0＝＋－＠"
 _TO_GUARD, _GUARDED = re.compile(rf"'*[{_FORMULA}]"), re.compile(rf"''*[{_FORMULA}]")
@@ -25,10 +27,13 @@ _TO_GUARD, _GUARDED = re.compile(rf"'*[{_FORMULA}]"), re.compile(rf"''*[{_FORMUL
 class CsvFormat(LabelFormat):
     """One line per label, with the columns of `jsonl`; text that a spreadsheet would run as a formula begins with '."""
 
+    marks_machines = True
+
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
         text = io.StringIO(newline="")
-        writer = csv.DictWriter(text, _COLUMNS, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
+        columns = columns_of(records)
+        writer = csv.DictWriter(text, columns, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
         for record in records:
             writer.writerow({column: _guarded(value) for column, value in flat(record).items()})
@@ -57,6 +62,11 @@ class CsvFormat(LabelFormat):
         except csv.Error as error:
             raise DataError(f"{path}, line {lines.line_num}: not CSV ({error})") from error
         return labels
+
+
+def columns_of(records: Sequence[LabeledPost]) -> list[str]:
+    """Return the columns that records need, in order."""
+    return [*_COLUMNS, *(name for name in _OPTIONAL if any(getattr(record, name) for record in records))]
 
 
 def _guarded(value: Any) -> Any:

@@ -20,7 +20,10 @@ from linker.annotation.formats.records import ImportedLabel, LabeledPost
 
 @LabelFormat.register("jsonl")
 class JsonLinesFormat(LabelFormat):
-    """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at."""
+    """One JSON object per label: post_id, text, article_id, score, label, annotator, note, time, created_at; if needed,
+    choice (its name in the label set) and machine (true: a program gave it)."""
+
+    marks_machines = True
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records; return the files written."""
@@ -49,6 +52,8 @@ def flat(record: LabeledPost) -> dict[str, Any]:
         "note": record.note,
         "time": time and time.isoformat(),
         "created_at": created and created.isoformat(),
+        **({"choice": record.choice} if record.choice is not None else {}),
+        **({"machine": True} if record.machine else {}),
     }
 
 
@@ -63,4 +68,8 @@ def unflat(record: dict[str, Any], number: int, where: str) -> ImportedLabel | N
     if value is None:
         return None
     annotator, note = text_of(record, "annotator", where) or None, text_of(record, "note", where)
-    return ImportedLabel(post_id, annotator, value, note, time_of(record.get("time"), where), number)
+    machine = value_of(record.get("machine"), f"{where}: machine") == "relevant"  # true, yes, 1
+    choice = text_of(record, "choice", where) or None
+    return ImportedLabel(
+        post_id, annotator, value, note, time_of(record.get("time"), where), number, choice, machine
+    )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.common.errors import DataError
@@ -17,7 +17,13 @@ from linker.data.io.labels import LabelValue, parse_label
 
 
 class LabelFormat(Registrable):
-    """Base of label formats: write posts for a tool, read its labels."""
+    """Base of label formats: write posts for a tool, read its labels.
+
+    Attributes:
+        marks_machines: whether files of the format tell labels of machines from those of people.
+    """
+
+    marks_machines: ClassVar[bool] = False
 
     def write(self, path: Path, records: Sequence[LabeledPost], guidelines: str = "") -> list[Path]:
         """Write the records.

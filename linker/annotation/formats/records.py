@@ -23,6 +23,8 @@ class LabeledPost:
         annotator: name of the annotator.
         note: the annotator's note.
         time: time of the label, with its time zone.
+        choice: name of the label in the session's label set, if several names have the same `value`.
+        machine: whether a program gave the label.
     """
 
     post: Post
@@ -32,6 +34,8 @@ class LabeledPost:
     annotator: str | None = None
     note: str | None = None
     time: datetime | None = None
+    choice: str | None = None
+    machine: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class ImportedLabel:
         note: the annotator's note, or empty.
         time: time of the label; None if the file has none.
         line: line number from 1, or record number in formats without lines.
+        choice: name of the label in the session's label set; None if the file has none.
+        machine: whether the file says that a program gave the label.
     """
 
     post_id: str
@@ -53,3 +59,5 @@ class ImportedLabel:
     note: str = ""
     time: datetime | None = None
     line: int = 0
+    choice: str | None = None
+    machine: bool = False

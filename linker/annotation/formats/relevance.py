@@ -11,7 +11,9 @@ _FORMATS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
 def read_relevance(path: str | Path) -> dict[str, bool]:
-    """Read whether posts are relevant, by post id: by the majority of annotators; ties are relevant, skips are ignored.
+    """Read whether posts are relevant, by post id: by the majority of annotators.
+
+    Ties are relevant; skips and labels of machines are ignored.
 
     Raises:
         DataError: if the file is neither CSV nor JSON Lines, cannot be read, or has no label.
@@ -24,7 +26,7 @@ def read_relevance(path: str | Path) -> dict[str, bool]:
         )
     votes: dict[str, list[bool]] = {}
     for label in read(path, format_):
-        if label.value != "skip":
+        if label.value != "skip" and not label.machine:
             votes.setdefault(label.post_id, []).append(label.value == "relevant")
     if not votes:
         raise DataError(f"{path}: no labels in this file")

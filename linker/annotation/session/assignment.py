@@ -12,19 +12,19 @@ from linker.annotation.session.state import Assignment, SessionState
 
 
 class Assigner:
-    """Assigns each post to one annotator, some to two, and none twice to the same.
+    """Assigns each post to one annotator, some to several, and none twice to the same.
 
     Args:
         state: the session's state.
         size: number of posts in the pool.
-        overlap: share of posts, 0 to 1, that two annotators label.
+        overlap: share of posts, 0 to 1, that several annotators label: as many as `state.labels_per_post`.
         seed: random seed.
     """
 
     def __init__(self, state: SessionState, size: int, overlap: float, seed: int) -> None:
         self._state, self._seed = state, seed
-        self._twice = np.random.default_rng([seed, size]).random(size) < overlap
-        self._any_twice = bool(self._twice.any())
+        self._shared = np.random.default_rng([seed, size]).random(size) < overlap
+        self._any_shared = bool(self._shared.any())
 
     def pending(self, annotator: str) -> Mapping[int, Assignment]:
         """Return the posts assigned to an annotator that still need their label, in display order."""
@@ -34,7 +34,7 @@ class Assigner:
     def assign(
         self, annotator: str, count: int, order: Queue, at_random: bool, time: datetime, line: int
     ) -> dict[int, Assignment]:
-        """Choose more posts for an annotator: first those that need a second label, then unlabeled ones.
+        """Choose more posts for an annotator: first those that need another label, then unlabeled ones.
 
         Args:
             annotator: name of the annotator.
@@ -47,10 +47,10 @@ class Assigner:
         state = self._state
         others = state.annotator(annotator).seen | state.leased_by_others(time, annotator)
         chosen: dict[int, Assignment] = {}
-        for place in state.labeled_once if self._any_twice else ():
+        for place in state.short_of_labels if self._any_shared else ():
             if len(chosen) == count:
                 return chosen
-            if self._twice[place] and place not in others and not state.is_resolved(place):
+            if self._shared[place] and place not in others and not state.is_resolved(place):
                 chosen[place] = Assignment(time, False, 0)
         free = ~state.labeled
         free[list(others)] = False
@@ -68,8 +68,13 @@ class Assigner:
             chosen[int(in_order[pick])] = Assignment(time, at_random, pick + 1)
         return chosen
 
+    def needs_labels(self, place: int) -> bool:
+        """Return whether a labeled post is to be labeled by somebody else as well."""
+        state = self._state
+        return bool(self._shared[place]) and place in state.short_of_labels and not state.is_resolved(place)
+
     def _wanted(self, place: int) -> bool:
         state = self._state
         if not state.labeled[place]:
             return True
-        return bool(self._twice[place]) and place in state.labeled_once and not state.is_resolved(place)
+        return self.needs_labels(place)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.journal import Journal, now
-from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, write_session
+from linker.annotation.session.label_set import label_set_problem
+from linker.annotation.session.storage import JOURNAL, ORDER, Settings, check_new, read_session, write_session
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.common.errors import DataError, LinkerError
 from linker.config import build, resolve
@@ -23,32 +25,32 @@ def start(
     folder: Path,
     articles: Sequence[Article],
     posts: Sequence[Post],
-    model: str,
+    wanted: Settings,
     strategy: dict[str, Any] | str,
     rule: dict[str, Any] | str,
-    guidelines: str,
-    seed: int,
-    overlap: float,
 ) -> None:
     """Write the folder of a new session; see `Session.create`."""
-    if not 0 <= overlap <= 1:
-        raise LinkerError(f"overlap {overlap}: not a share of the posts; use a number from 0 to 1")
+    if not 0 <= wanted.overlap <= 1:
+        raise LinkerError(f"overlap {wanted.overlap}: not a share of the posts; use a number from 0 to 1")
     if not articles or not posts:
         raise DataError(f"no {'post' if articles else 'article'} was given")
-    settings = Settings(
-        model,
-        resolve(QueryStrategy, strategy),
-        resolve(StoppingRule, rule),
-        overlap,
-        seed,
-        guidelines,
-        now().isoformat(timespec="seconds"),
+    if problem := label_set_problem(wanted.labels):
+        raise LinkerError(f"label set: {problem}")
+    if wanted.labels_per_post < 2:
+        raise LinkerError(
+            f"labels per post {wanted.labels_per_post}: posts of the overlap have 2 or more; for one, use overlap 0"
+        )
+    settings = replace(
+        wanted,
+        strategy=resolve(QueryStrategy, strategy),
+        rule=resolve(StoppingRule, rule),
+        created=now().isoformat(timespec="seconds"),
     )
     # Values that types do not rule out, such as a share of 7, are refused when they are built.
     build(QueryStrategy, settings.strategy)
     build(StoppingRule, settings.rule)
     check_new(folder)
-    scorer = resolve_model(model).load()
+    scorer = resolve_model(settings.model).load()
     warn_of_languages(scorer, articles, posts)
     pool = build_pool(articles, posts, scorer)
     explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
@@ -61,3 +63,26 @@ def start(
         check_new(folder)  # another process may have been faster
         (folder / ORDER).unlink(missing_ok=True)
         write_session(folder, settings, pool, posts, explanations)
+
+
+def rescore(folder: Path, model: str) -> None:
+    """Score the posts of a session again, with another model. Posts, labels and all else stay as they are.
+
+    Processes that have the session open keep the old scores until they open it again. If this is interrupted, the
+    session works, and the settings name the old model.
+
+    Args:
+        folder: the session.
+        model: as for `Session.create`.
+
+    Raises:
+        LinkerError: if the session is damaged, or the model is not found.
+    """
+    data = read_session(folder)
+    scorer = resolve_model(model).load()
+    warn_of_languages(scorer, data.pool.articles, data.posts)
+    pool = build_pool(data.pool.articles, data.posts, scorer)
+    if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
+        raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
+    explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
+    write_session(folder, replace(data.settings, model=model), pool, data.posts, explanations)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timezone
 
 from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.session.journal import Event, annotator_name, now
+from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.state import Label, SessionState
-from linker.common.errors import DataError
+from linker.common.errors import DataError, LinkerError
 from linker.data.types import Article, Post
 
 
-def all_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[LabeledPost]:
-    """Return a record per label, and one per unlabeled post; near-duplicates inherit the labels of their post."""
+def all_labels(
+    state: SessionState, pool: Pool, posts: Sequence[Post], machines: bool = False
+) -> list[LabeledPost]:
+    """Return a record per label, and one per post that no person labeled; near-duplicates inherit labels.
+
+    Args:
+        state: state of the session.
+        pool: its distinct posts.
+        posts: all posts, in order.
+        machines: whether labels of machines are among the records.
+    """
     article = query_name(pool.articles)
     records = []
     for place, post in _placed(state, posts):
@@ -22,9 +33,15 @@ def all_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[L
         given = state.by(place)
         for name, one in given.items():
             note = state.notes.get((place, name)) or None
-            records.append(LabeledPost(post, article, score, one.value, name, note, one.time))
+            records.append(LabeledPost(post, article, score, one.value, name, note, one.time, one.choice))
         if not given:
             records.append(LabeledPost(post, article, score))
+        for name, labels in state.machines.items() if machines else ():
+            if (label := labels.get(place)) is not None:
+                note = state.notes.get((place, name)) or None
+                records.append(
+                    LabeledPost(post, article, score, label.value, name, note, label.time, label.choice, True)
+                )
     return records
 
 
@@ -52,13 +69,19 @@ def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> l
                 ", ".join(given) or None,
                 "; ".join(notes) or None,
                 max(times),
+                _choice(state, place, given),
             )
         )
     return records
 
 
 def events_of(
-    labels: Sequence[ImportedLabel], state: SessionState, annotator: str | None, source: str
+    labels: Sequence[ImportedLabel],
+    state: SessionState,
+    annotator: str | None,
+    source: str,
+    label_set: LabelSet,
+    machine: bool = False,
 ) -> list[Event]:
     """Return the events that import labels; labels that the session already has are left out.
 
@@ -67,36 +90,66 @@ def events_of(
         state: state of the session.
         annotator: annotator of labels without a name in the file.
         source: name of the file in messages.
+        label_set: the labels of the session.
+        machine: whether programs gave the labels, whatever the file says.
 
     Raises:
-        DataError: if a post is not in the session, or a label has no annotator.
+        DataError: if a post is not in the session, a label has no annotator, or a name is that of a person and a
+            machine.
     """
     events: list[Event] = []
     held = {
-        (place, name): (one.value, state.notes.get((place, name), ""))
-        for name, who in state.annotators.items()
-        for place, one in who.given.items()
+        (place, name): (one.value, one.choice, state.notes.get((place, name), ""))
+        for name, given in (
+            *((name, who.given) for name, who in state.annotators.items()),
+            *state.machines.items(),
+        )
+        for place, one in given.items()
     }
+    people = {name for name, who in state.annotators.items() if who.given}
+    machines = set(state.machines)
     for label in labels:
-        kind = "record" if source.endswith(".json") else "line"
-        where = f"{source}, {kind} {label.line}" if label.line else source
+        unit = "record" if source.endswith(".json") else "line"
+        where = f"{source}, {unit} {label.line}" if label.line else source
         if label.post_id not in state.places:
             raise DataError(f"{where}: post {label.post_id!r} is not in the session; nothing was imported")
         author = label.annotator or annotator
         if author is None:
             raise DataError(f"{where}: a label without an annotator; name one with --annotator")
         name = annotator_name(author)
+        by_machine = machine or label.machine
+        if name in (people if by_machine else machines):
+            kind = (
+                "person, and cannot be a machine as well"
+                if by_machine
+                else "machine, and cannot be a person as well"
+            )
+            raise DataError(f"{where}: {name!r} is a {kind}; use another name; nothing was imported")
+        (machines if by_machine else people).add(name)
+        try:
+            label_set.check(label.value, label.choice)
+        except LinkerError as error:
+            raise DataError(f"{where}: {error}; nothing was imported") from error
         place = state.places[label.post_id]
-        before = held.get((place, name), (None, ""))
-        note = label.note or before[1]
-        if before == (label.value, note):
+        before = held.get((place, name), (None, None, ""))
+        note = label.note or before[2]
+        if before == (label.value, label.choice, note):
             continue
-        held[place, name] = label.value, note
+        held[place, name] = label.value, label.choice, note
         time = label.time or now()
         if time.tzinfo is None:
             time = time.replace(tzinfo=timezone.utc)
         events.append(
-            Event("label", name, label.post_id, label.value, label.note or None, time=time, imported=True)
+            Event(
+                "machine" if by_machine else "label",
+                name,
+                label.post_id,
+                label.value,
+                label.note or None,
+                choice=label.choice,
+                time=time,
+                imported=True,
+            )
         )
     return events
 
@@ -113,3 +166,11 @@ def _placed(state: SessionState, posts: Sequence[Post]) -> Iterator[tuple[int, P
 
 def _resolution(state: SessionState, place: int) -> list[Label]:
     return [state.resolved[place]] if state.is_resolved(place) else []
+
+
+def _choice(state: SessionState, place: int, given: Mapping[str, Label]) -> str | None:
+    """Return the adjudicated label's name, else the name that most annotators chose, if one did."""
+    if found := _resolution(state, place):
+        return found[0].choice
+    names = Counter(one.choice for one in given.values() if one.choice is not None).most_common(2)
+    return names[0][0] if len(names) == 1 or (names and names[0][1] > names[1][1]) else None

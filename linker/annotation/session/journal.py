@@ -17,7 +17,7 @@ from linker.common.errors import DataError, LinkerError
 from linker.common.locks import lock
 from linker.data.io.labels import LabelValue
 
-Kind = Literal["hand", "label", "undo", "note", "resolve"]
+Kind = Literal["hand", "label", "undo", "note", "resolve", "machine"]
 VALUES: tuple[str, ...] = get_args(LabelValue)
 
 _NAME = re.compile(r"[^\x00-\x1f\x7f\s](?:[^\x00-\x1f\x7f]{0,98}[^\x00-\x1f\x7f\s])?")
@@ -42,12 +42,14 @@ class Action:
 
     Attributes:
         kind: `label`; `undo`: take back the annotator's last label; `note`; `resolve`: set the adjudicated label
-            of a post on which annotators disagree; `hand` (events only): a post was assigned.
+            of a post on which annotators disagree; `hand` (events only): a post was assigned; `machine` (events
+            only): the label of a program, which is compared with those of people and counts for nothing else.
         annotator: name of the annotator.
         post: id of the post; empty for `undo`.
         value: the label, for `label` and `resolve`.
         note: text of `note`, or the note given with a `label`; None leaves an earlier note as it is.
         id: idempotency key: an action whose id is in the journal is not applied again.
+        choice: name of the label in the session's label set, if several names have the same `value`.
     """
 
     kind: Kind
@@ -56,6 +58,7 @@ class Action:
     value: LabelValue | None = None
     note: str | None = None
     id: str | None = None
+    choice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ class Event(Action):
             "post": self.post,
             "time": self.time.isoformat(timespec="microseconds"),
         }
-        for name in ("value", "note", "at_random", "position", "imported", "id"):
+        for name in ("value", "choice", "note", "at_random", "position", "imported", "id"):
             if (value := getattr(self, name)) not in (None, False, 0):
                 values[name] = value
         body = json.dumps(values, ensure_ascii=False, separators=(",", ":"))[:-1].encode(
@@ -134,6 +137,7 @@ def event_of(line: bytes, before: int = 0) -> Event:
         values.get("value"),
         values.get("note"),
         values.get("id"),
+        values.get("choice"),
         datetime.fromisoformat(values["time"]),
         values.get("at_random", False),
         values.get("position", 0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,27 @@ from linker.annotation.pool import Pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.assignment import Assigner
 from linker.annotation.session.export import all_labels, events_of, resolved_labels
-from linker.annotation.session.journal import VALUES, Action, Event, Journal, annotator_name, now
+from linker.annotation.session.journal import Action, Event, Journal, annotator_name, now
+from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.queue import BackgroundRanker
+from linker.annotation.session.review import Review, review_of
 from linker.annotation.session.state import Assignment, SessionState
-from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
+from linker.annotation.session.status import (
+    Agreement,
+    Status,
+    agreement_of,
+    status_of,
+)
 from linker.annotation.session.storage import (
     JOURNAL,
     ORDER,
     SETTINGS,
     Explanations,
     SessionData,
+    Settings,
     read_session,
 )
+from linker.annotation.session.suggestion import Suggestion, suggestion_of
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.errors import ConfigError, DataError, LinkerError
@@ -32,35 +41,9 @@ from linker.config import build
 from linker.data.io.labels import LabelValue
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
-from linker.ranking.words import Span, WordWeights
 
 STRATEGY = "active_learning"
 RULE = "recall"
-
-
-@dataclass(frozen=True)
-class Suggestion:
-    """A post to label.
-
-    Attributes:
-        post: the representative of a group of near-duplicates.
-        copies: number of near-duplicates that inherit its label.
-        score: the model's score for the seed articles, 0 to 100.
-        position: position in the queue, from 1; 0 if it did not come from the queue.
-        at_random: whether it was sampled uniformly, for a stopping rule.
-        marks: character spans of the words behind the score; empty if the model cannot explain it.
-        article_words: the articles' words with the largest weights, and these weights.
-        note: an earlier note of this annotator.
-    """
-
-    post: Post
-    copies: int
-    score: float
-    position: int
-    at_random: bool
-    marks: list[Span]
-    article_words: WordWeights
-    note: str = ""
 
 
 class Session:
@@ -72,11 +55,12 @@ class Session:
         self.name = folder.resolve().name
         self.settings = settings
         self.guidelines = settings.guidelines
+        self.label_set = LabelSet(settings.labels)
         self.articles: list[Article] = contents.pool.articles
         self.pool: Pool = contents.pool
         self.posts: list[Post] = contents.posts
         self._places = contents.places
-        self._state = SessionState(contents.places, len(contents.pool))
+        self._state = SessionState(contents.places, len(contents.pool), settings.labels_per_post)
         self._journal = Journal(folder / JOURNAL)
         try:
             self._rule: StoppingRule = build(StoppingRule, settings.rule)
@@ -108,6 +92,9 @@ class Session:
         seed: int = 13,
         overlap: float = 0.0,
         background: bool = True,
+        labels_per_post: int = 2,
+        question: str = "",
+        labels: Sequence[dict[str, str]] = (),
     ) -> Session:
         """Create a session in a new folder.
 
@@ -120,15 +107,21 @@ class Session:
             rule: config of a `StoppingRule`, or its name.
             guidelines: instructions for the annotators, Markdown.
             seed: random seed.
-            overlap: share of posts, 0 to 1, that two annotators label, to measure their agreement.
+            overlap: share of posts, 0 to 1, that several annotators label, to measure their agreement.
             background: as for `open`.
+            labels_per_post: number of annotators who label a post of the overlap.
+            question: what annotators answer about each post.
+            labels: label set (see `label_set`), each label with `name` and `value`; empty: relevant, not, skip.
 
         Raises:
             LinkerError: if the folder is not empty, the model is not found, or a config is invalid.
         """
         from linker.annotation.session.create import start  # imports what only creation needs
 
-        start(Path(folder), articles, posts, model, strategy, rule, guidelines, seed, overlap)
+        settings = Settings(
+            model, {}, {}, overlap, seed, guidelines, "", labels_per_post, question, list(labels)
+        )
+        start(Path(folder), articles, posts, settings, strategy, rule)
         return cls.open(folder, background)
 
     @classmethod
@@ -243,12 +236,14 @@ class Session:
         annotator, post_id = annotator_name(action.annotator), action.post
         place = None if action.kind == "undo" else self._place(post_id)
         if action.kind in ("label", "resolve"):
-            _check_value(action.value)
+            self.label_set.check(action.value, action.choice)
         with self._guard, self._journal.locked() as news:
             self._take(news)
             state = self._state
             if action.id is not None and action.id in state.requests:
                 return state.requests[action.id]
+            if annotator in state.machines:
+                raise LinkerError(f"{annotator!r} is the name of a machine here; people need another one")
             who = state.annotator(annotator)
             if place is None:
                 if not who.undo_stack:
@@ -266,22 +261,28 @@ class Session:
             self._add([Event(**values)])
             return post_id
 
-    def labeled(self, resolved: bool = False) -> list[LabeledPost]:
+    def labeled(self, resolved: bool = False, machines: bool = False) -> list[LabeledPost]:
         """Return all posts with their labels, as an export writes them: in order, near-duplicates included.
 
         Args:
             resolved: return one record per post, with the adjudicated or majority label.
+            machines: return the labels of machines as well, unless `resolved`.
 
         Raises:
             DataError: if the journal cannot be read.
         """
         with self._guard:
             self._take(self._journal.news())
-            give = resolved_labels if resolved else all_labels
-            return give(self._state, self.pool, self.posts)
+            if resolved:
+                return resolved_labels(self._state, self.pool, self.posts)
+            return all_labels(self._state, self.pool, self.posts, machines)
 
     def import_labels(
-        self, labels: Sequence[ImportedLabel], annotator: str | None = None, source: str = "import"
+        self,
+        labels: Sequence[ImportedLabel],
+        annotator: str | None = None,
+        source: str = "import",
+        machine: bool = False,
     ) -> int:
         """Import labels from a file; those that the session already has are skipped.
 
@@ -289,17 +290,17 @@ class Session:
             labels: from `linker.annotation.formats`.
             annotator: annotator of labels without a name in the file.
             source: name of the file in messages.
+            machine: whether programs gave these labels, whatever the file says (decision 176).
 
         Returns:
             The number of new labels.
 
         Raises:
-            DataError: if a post is not in the session, or a label has no annotator; then none is imported.
-            LinkerError: if they cannot be written.
+            LinkerError: if one does not fit the session, or they cannot be written; then none is imported.
         """
         with self._guard, self._journal.locked() as news:
             self._take(news)
-            events = events_of(labels, self._state, annotator, source)
+            events = events_of(labels, self._state, annotator, source, self.label_set, machine)
             if events:
                 self._add(events)
             return len(events)
@@ -314,6 +315,18 @@ class Session:
             self._take(self._journal.news())
             return agreement_of(self._state, self.pool)
 
+    def review(self) -> Review:
+        """Return the agreement of people and machines, and the posts to adjudicate."""
+        with self._guard:
+            self._take(self._journal.news())
+            return review_of(self._state, self.pool, self._assigner.needs_labels)
+
+    def labels_of(self, annotator: str) -> list[LabelValue]:
+        """Return the labels of one annotator, in the order in which they labeled the posts first."""
+        with self._guard:
+            self._take(self._journal.news())
+            return [label.value for label in self._state.annotator(annotator).given.values()]
+
     def status(self) -> Status:
         """Return the progress of the session.
 
@@ -323,7 +336,8 @@ class Session:
         with self._guard:
             self._take(self._journal.news())
             decision, estimate = self._decision(), self._estimate()
-            return status_of(self._state, self.pool, estimate, decision, self._ranker.problem)
+            waiting = sum(map(self._assigner.needs_labels, self._state.short_of_labels))
+            return status_of(self._state, self.pool, estimate, decision, self._ranker.problem, waiting)
 
     def _take(self, events: Sequence[Event]) -> None:
         for number, event in enumerate(events, start=self._journal.lines - len(events) + 1):
@@ -375,24 +389,10 @@ class Session:
     def _suggestion(self, annotator: str, place: int, assignment: Assignment) -> Suggestion:
         if self._explanations is None:
             self._explanations = Explanations(self.folder, len(self.pool))
-        explanation = self._explanations.of(place)
-        return Suggestion(
-            self.pool.posts[place],
-            len(self.pool.copies[place]),
-            self.pool.shown_scores[place],
-            assignment.position,
-            assignment.at_random,
-            explanation.post_spans if explanation else [],
-            explanation.article_words if explanation else [],
-            self._state.notes.get((place, annotator), ""),
-        )
+        note = self._state.notes.get((place, annotator), "")
+        return suggestion_of(self.pool, place, assignment, self._explanations.of(place), note)
 
     def _place(self, post_id: str) -> int:
         if post_id not in self._places:
             raise LinkerError(f"{self.folder}: post {post_id!r} is not in this session")
         return self._places[post_id]
-
-
-def _check_value(value: str | None) -> None:
-    if value not in VALUES:
-        raise LinkerError(f"unknown label {value!r}; use {', '.join(VALUES[:-1])} or {VALUES[-1]}")

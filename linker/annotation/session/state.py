@@ -21,11 +21,12 @@ LONG_AGO = datetime(1, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """An annotator's label: value, time, and whether the post came from a random sample."""
+    """A label: value, time, whether the post came from a random sample, and its name in the label set, if needed."""
 
     value: LabelValue
     time: datetime
     at_random: bool = False
+    choice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +68,29 @@ class SessionState:
     Args:
         places: post id → index in the pool; near-duplicates share one.
         size: number of posts in the pool.
+        labels_per_post: number of annotators who label a post of the overlap, from 2.
 
     Attributes:
-        annotators: by name, in order of appearance.
+        annotators: people, by name, in order of appearance.
+        machines: programs, by name → post → label. They are compared with people and count for nothing else.
         notes: (post, annotator) → note.
         resolved: post → adjudicated label.
         labeled: bool, one per post: whether it has a label other than skip, or an adjudicated label.
-        labeled_once: posts with the label of exactly one annotator (skips do not count), in the order of labeling.
+        short_of_labels: posts with labels of some annotators, but fewer than `labels_per_post` (skips do not count),
+            in the order of labeling.
         revision: number of labels, undos and adjudications so far.
         requests: idempotency key of an action → the id of its post.
     """
 
-    def __init__(self, places: Mapping[str, int], size: int) -> None:
+    def __init__(self, places: Mapping[str, int], size: int, labels_per_post: int = 2) -> None:
         self.places = places
+        self.labels_per_post = labels_per_post
         self.annotators: dict[str, Annotator] = {}
+        self.machines: dict[str, dict[int, Label]] = {}
         self.notes: dict[tuple[int, str], str] = {}
         self.resolved: dict[int, Label] = {}
         self.labeled = np.zeros(size, dtype=bool)
-        self.labeled_once: dict[int, None] = {}
+        self.short_of_labels: dict[int, None] = {}
         self.revision = 0
         self.requests: dict[str, str | None] = {}
         self._several: dict[int, None] = {}
@@ -111,6 +117,9 @@ class SessionState:
                 return
             self.requests[event.id] = event.post
         place = self.places[event.post]
+        if event.kind == "machine":
+            self._by_machine(place, event)
+            return
         who = self.annotators.setdefault(event.annotator, Annotator())
         if not event.imported:
             who.last = event.time
@@ -122,11 +131,18 @@ class SessionState:
         elif event.kind == "undo":
             self._undo(who, place, event)
         elif event.kind == "resolve" and event.value is not None:
-            self.resolved[place] = Label(event.value, event.time)
+            self.resolved[place] = Label(event.value, event.time, choice=event.choice)
         if event.note is not None:
             self.notes[place, event.annotator] = event.note
         if event.kind in ("label", "undo", "resolve"):
             self._settle(place, event.at_random)
+
+    def _by_machine(self, place: int, event: Event) -> None:
+        assert event.value is not None
+        labels = self.machines.setdefault(event.annotator, {})
+        labels[place] = Label(event.value, event.time, choice=event.choice)
+        if event.note is not None:
+            self.notes[place, event.annotator] = event.note
 
     def _label(self, who: Annotator, place: int, event: Event) -> None:
         assert event.value is not None
@@ -136,7 +152,7 @@ class SessionState:
                 who.work += event.time - who.last_label
                 who.worked += 1
             who.last_label = event.time
-        who.given[place] = Label(event.value, event.time, event.at_random)
+        who.given[place] = Label(event.value, event.time, event.at_random, event.choice)
         who.assigned.pop(place, None)
         who.seen.add(place)
 
@@ -157,7 +173,8 @@ class SessionState:
         self._labels = None
         self.revision += 1
         givers = sum(given.value != "skip" for given in self.by(place).values())
-        for places, belongs in ((self.labeled_once, givers == 1), (self._several, givers > 1)):
+        short = 0 < givers < self.labels_per_post
+        for places, belongs in ((self.short_of_labels, short), (self._several, givers > 1)):
             if belongs:
                 places.setdefault(place)
             else:

@@ -35,6 +35,7 @@ class Status:
         annotators: name → number of labels.
         per_hour: labels per annotator and hour, without breaks; None with fewer than two labels.
         disputed: posts with a tie and no adjudicated label; they count as relevant.
+        waiting: labeled posts that somebody else is to label as well.
         problem: why the queue is out of date; None if it is not.
     """
 
@@ -50,6 +51,7 @@ class Status:
     per_hour: float | None
     disputed: int
     problem: str | None = None
+    waiting: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,12 @@ def agreement_of(state: SessionState, pool: Pool) -> Agreement:
 
 
 def status_of(
-    state: SessionState, pool: Pool, estimate: Estimate, decision: Decision, problem: str | None
+    state: SessionState,
+    pool: Pool,
+    estimate: Estimate,
+    decision: Decision,
+    problem: str | None,
+    waiting: int = 0,
 ) -> Status:
     """Summarize the state of a session."""
     labels, annotators = state.labels(), state.annotators
@@ -122,4 +129,5 @@ def status_of(
         per_hour=round(3600 * worked / seconds, 1) if seconds else None,
         disputed=len(state.disputed()),
         problem=problem,
+        waiting=waiting,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from linker.annotation.pool import Pool
+from linker.annotation.session.label_set import label_set_problem
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write, read_json_object, write_json
 from linker.data.types import Article, Post
@@ -37,10 +38,13 @@ class Settings:
         model: name of the model that scored the posts.
         strategy: config of the query strategy.
         rule: config of the stopping rule.
-        overlap: share of posts that two annotators label.
+        overlap: share of posts that several annotators label.
         seed: random seed.
         guidelines: instructions for the annotators.
         created: time of creation, ISO 8601.
+        labels_per_post: number of annotators who label a post of the overlap; 2 in sessions of earlier versions.
+        question: what annotators answer about each post.
+        labels: the label set, as `name` and `value`; empty: relevant, not relevant, skip.
     """
 
     model: str
@@ -50,6 +54,9 @@ class Settings:
     seed: int
     guidelines: str
     created: str
+    labels_per_post: int = 2
+    question: str = ""
+    labels: list[dict[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -140,7 +147,7 @@ def read_session(folder: Path) -> SessionData:
     Raises:
         DataError: if the session is not found, or it is incomplete, damaged, changed, or of a newer version.
     """
-    settings = _read_settings(folder)
+    settings = read_settings(folder)
     arrays = _read_arrays(folder / POOL)
     articles = _read_lines(folder / ARTICLES, arrays["article_lines"], _article)
     posts = _read_lines(folder / POSTS, arrays["post_lines"], _post)
@@ -218,7 +225,12 @@ def _words(explanation: Explanation) -> list[Any]:
     return [article_words, post_words, explanation.post_spans]
 
 
-def _read_settings(folder: Path) -> Settings:
+def read_settings(folder: Path) -> Settings:
+    """Read the settings of a session.
+
+    Raises:
+        DataError: if the session is not found, incomplete or of a newer version.
+    """
     path = folder / SETTINGS
     if not folder.is_dir():
         raise DataError(
@@ -238,9 +250,10 @@ def _read_settings(folder: Path) -> Settings:
             f"{folder}: written by linker {values.get('linker_version')} in a newer format; this is linker "
             f"{__version__}: upgrade it"
         )
-    if missing := [name for name in Settings.__dataclass_fields__ if name not in values]:
+    required = [one.name for one in fields(Settings) if one.default is one.default_factory is MISSING]
+    if missing := [name for name in required if name not in values]:
         raise DataError(f"{path}: {', '.join(map(repr, missing))} is missing; put back a copy of it")
-    settings = Settings(**{name: values[name] for name in Settings.__dataclass_fields__})
+    settings = Settings(**{one.name: values[one.name] for one in fields(Settings) if one.name in values})
     problems = [f"{name} is not {expected}" for name, expected, fits in _checks(settings) if not fits]
     if problems:
         raise DataError(f"{path}: {'; '.join(problems)}; put back a copy of it")
@@ -249,16 +262,22 @@ def _read_settings(folder: Path) -> Settings:
 
 def _checks(settings: Settings) -> list[tuple[str, str, bool]]:
     """Return the settings, what each of them is, and whether it is that."""
-    overlap, seed = settings.overlap, settings.seed
+    overlap, seed, several = settings.overlap, settings.seed, settings.labels_per_post
     numbers = isinstance(overlap, (int, float)) and not isinstance(overlap, bool)
     return [
         *(
             (name, "a string", isinstance(getattr(settings, name), str))
-            for name in ("model", "guidelines", "created")
+            for name in ("model", "guidelines", "created", "question")
         ),
         *((name, "a component", isinstance(getattr(settings, name), dict)) for name in ("strategy", "rule")),
         ("overlap", "a share from 0 to 1", numbers and 0 <= overlap <= 1),
         ("seed", "a whole number from 0", isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0),
+        ("labels_per_post", "a whole number from 2", type(several) is int and several >= 2),
+        (
+            "labels",
+            "a label set",
+            isinstance(settings.labels, list) and label_set_problem(settings.labels) is None,
+        ),
     ]
 
 

@@ -12,6 +12,8 @@ from scipy.special import betaln
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.random_draws import RandomDraws
 
+# An interval that covers more of the unlabeled posts says nothing that can be used.
+_WIDEST = 0.5
 # Beta prior of the share of relevant posts. Coverage holds for any choice; this one keeps intervals short when few
 # relevant posts are left.
 _PRIOR = (0.25, 1.0)
@@ -27,6 +29,8 @@ class Estimate:
         high: upper bound.
         confidence: coverage of the bounds, 0 to 1.
         basis: one sentence on the evidence.
+        known: whether the bounds are narrow enough to say how many are left: at most half of the unlabeled posts
+            apart.
     """
 
     low: int
@@ -34,6 +38,20 @@ class Estimate:
     high: int
     confidence: float
     basis: str
+    known: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """How many relevant posts are left, in one sentence."""
+        if not self.known:
+            return "Not known yet how many relevant posts are left"
+        if not self.high:
+            return "No relevant post is left"
+        sure = f"with {100 * self.confidence:.0f} % confidence"
+        if not self.middle:
+            return f"Probably no relevant post is left; {sure} at most {self.high:,}"
+        posts = "relevant post is" if self.middle == 1 else "relevant posts are"
+        return f"About {self.middle:,} {posts} left; {sure} {self.low:,} to {self.high:,}"
 
 
 def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estimate:
@@ -46,7 +64,7 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
     """
     rest = pool_size - len(labels)
     if rest <= 0:
-        return Estimate(0, 0, 0, 1.0, "every post has a label")
+        return Estimate(0, 0, 0, 1.0, "every post has a label", True)
     draws = RandomDraws.of(labels, pool_size)
     if not draws.size:
         return Estimate(
@@ -54,7 +72,7 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
             _continued(labels.relevant, rest),
             rest,
             1.0,
-            "no random sample yet: the point estimate extrapolates the recall curve, the bounds are uninformative",
+            "no random sample yet; what the ranking missed shows only in posts sampled at random",
         )
     a, b = _PRIOR
     expected = betaln(draws.relevant + a, draws.size - draws.relevant + b) - betaln(a, b)
@@ -68,7 +86,12 @@ def estimate(labels: Labels, pool_size: int, confidence: float = 0.95) -> Estima
     low = _first(0, middle, lambda left: likely(left) > least)
     high = _first(middle, rest, lambda left: likely(left + 1) <= least)
     return Estimate(
-        low, middle, high, confidence, f"{draws.relevant} of {draws.size} randomly sampled posts are relevant"
+        low,
+        middle,
+        high,
+        confidence,
+        f"{draws.relevant} of {draws.size} randomly sampled posts are relevant",
+        known=high - low <= rest * _WIDEST,
     )
 
 

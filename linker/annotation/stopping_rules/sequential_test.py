@@ -184,4 +184,5 @@ def _waiting(labels: Labels, patience: int, position: int) -> str:
         return "no relevant post found yet"
     since = len(labels) - max(position, int(np.flatnonzero(labels.relevant)[-1]) + 1)
     again = "the random sample found too many; back to the query strategy: " if position else ""
-    return f"{again}{since:,} labels since the last relevant post; random sampling starts after {patience:,}"
+    noun = "label" if since == 1 else "labels"
+    return f"{again}{since:,} {noun} since the last relevant post; random sampling starts after {patience:,}"

@@ -16,7 +16,8 @@ from linker.cli.status import say
 from linker.common.errors import LinkerError
 
 if TYPE_CHECKING:
-    from linker.annotation.session.session import Session, Suggestion
+    from linker.annotation.session.session import Session
+    from linker.annotation.session.suggestion import Suggestion
 
 app = typer.Typer(
     help="Label posts, most likely relevant first, with a rule that says when to stop.", no_args_is_help=True
@@ -33,11 +34,11 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Format of the file: csv, jsonl, label_studio, argilla, doccano or prodigy.",
-        show_default="by the file's extension, .csv or .jsonl",
+        help="Format of the file: csv, xlsx, jsonl, label_studio, argilla, doccano or prodigy.",
+        show_default="by the file's extension, .csv, .xlsx or .jsonl",
     ),
 ]
-_ENDINGS = {".csv": "csv", ".jsonl": "jsonl"}
+_ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".xlsx": "xlsx"}
 _SHORT = {"y": "relevant", "n": "not", "s": "skip"}
 
 
@@ -92,7 +93,8 @@ def label(
     value: Annotated[
         str,
         typer.Argument(
-            help="Label of the post: relevant, not or skip; y, n or s for short.", show_default=False
+            help="Label of the post: relevant, not or skip; y, n or s for short; or a name of the session's label set.",
+            show_default=False,
         ),
     ],
     annotator: Annotator = None,
@@ -104,14 +106,19 @@ def label(
     include_package: Packages = None,
 ) -> None:
     """Label a post; the label is on disk when the command returns."""
+    from linker.annotation.session.journal import Action
+
     label_value: Any = _SHORT.get(value, value)
+    choice = None
     with _open(folder, include_package) as session:
+        if named := [one for one in session.label_set.choices if one.name == value]:
+            label_value, choice = named[0].value, value if session.label_set.named else None
         if resolve:
-            session.resolve(_who(annotator), post, label_value)
+            session.act(Action("resolve", _who(annotator), post, label_value, choice=choice))
             if note:
                 session.note(_who(annotator), post, note)
         else:
-            session.label(_who(annotator), post, label_value, note)
+            session.act(Action("label", _who(annotator), post, label_value, note, choice=choice))
     print(f"{post}: {label_value}")
 
 
@@ -153,12 +160,13 @@ def export(
 ) -> None:
     """Write posts and labels to a file, for other programs or another session."""
     from linker.annotation.formats import write
+    from linker.annotation.formats.label_format import LabelFormat
     from linker.common.files import check_writable
 
     name = _format(out, format_)
     check_writable(out, [path for path in folder.glob("*") if path.is_file()])
     with _open(folder, include_package) as session:
-        records = session.labeled(resolved)
+        records = session.labeled(resolved, LabelFormat.by_name(name).marks_machines)
         for path in write(out, name, records, session.guidelines):
             print(path)
     say(f"{sum(record.value is not None for record in records):,} labels, {len(records):,} records")
@@ -172,6 +180,13 @@ def import_(
     annotator: Annotated[
         str | None, typer.Option("--annotator", help="Annotator of labels for which the file names none.")
     ] = None,
+    machine: Annotated[
+        bool,
+        typer.Option(
+            "--machine",
+            help="The labels are of a program, such as a language model: compare them with people's, and no more.",
+        ),
+    ] = False,
     include_package: Packages = None,
 ) -> None:
     """Import labels from a file, all or none; labels that the session already has are skipped."""
@@ -180,19 +195,22 @@ def import_(
     name = _format(file, format_)
     with _open(folder, include_package) as session:
         labels = read(file, name)
-        new = session.import_labels(labels, annotator, str(file))
+        new = session.import_labels(labels, annotator, str(file), machine)
     print(f"{len(labels):,} labels read, {new:,} of them new")
 
 
 @app.command()
 def agreement(folder: Folder, as_json: AsJson = False, include_package: Packages = None) -> None:
-    """Show inter-annotator agreement (Cohen's κ, Krippendorff's α) and the disagreements."""
+    """Show agreement between people (Cohen's κ, Krippendorff's α), of machines with people, and disagreements."""
     from linker.cli.annotate_terminal import agreement_record, agreement_text
 
     with _open(folder, include_package) as session:
-        now = session.agreement()
+        review = session.review()
+        now, machines = review.agreement, review.machines
         print(
-            json.dumps(agreement_record(now), ensure_ascii=False) if as_json else agreement_text(session, now)
+            json.dumps(agreement_record(now, machines), ensure_ascii=False)
+            if as_json
+            else agreement_text(session, now, machines)
         )
 
 

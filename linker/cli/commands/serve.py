@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import socket
 import sys
+import threading
+import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +28,9 @@ from linker.cli.options import (
 from linker.common.errors import LinkerError
 from linker.models.pretrained import BEST
 
+PROJECTS = "linker-projects"
+_PORT = 8123
+
 
 def serve(
     sessions: Annotated[
@@ -38,8 +45,15 @@ def serve(
         ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 chooses any free port.")
-    ] = 8123,
+        int | None,
+        typer.Option(
+            "--port",
+            min=0,
+            max=65535,
+            help="Port to listen on; 0 chooses any free port.",
+            show_default="8123, or any free port if it is in use",
+        ),
+    ] = None,
     token: Annotated[
         str | None,
         typer.Option(
@@ -54,16 +68,25 @@ def serve(
         typer.Option(
             "--model",
             metavar="MODEL",
-            help="Model for trying out rankings: a folder, a .jsonnet config, best, distilled, bm25 or tfidf.",
-            show_default=f"the session's own, or {BEST}",
+            help="Default model for rankings: a folder, a .jsonnet config, best, distilled, bm25 or tfidf.",
+            show_default=BEST,
         ),
     ] = None,
     posts: Annotated[
         list[str] | None,
+        typer.Option("--posts", help="File of posts for rankings; repeatable.", show_default=False),
+    ] = None,
+    projects: Annotated[
+        Path | None,
         typer.Option(
-            "--posts", help="File of posts for trying out rankings; repeatable.", show_default=False
+            "--projects",
+            help="Folder of annotation projects; created with the first project.",
+            show_default=f"{PROJECTS}, if no session is given",
         ),
     ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Do not open the browser on the start page of projects.")
+    ] = False,
     column: PostColumnNames = None,
     posts_format: PostsFormat = None,
     authors: Authors = "hashed",
@@ -71,29 +94,39 @@ def serve(
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
-    """Serve the web page for labeling sessions and trying out rankings; Ctrl-C stops it."""
-    if not (sessions or model or posts):
-        raise LinkerError("no session given; give its folder, or --posts or --model to try rankings only")
+    """Serve the web page for annotation projects, labeling sessions and rankings; Ctrl-C stops it."""
+    if projects is not None and sessions:
+        raise LinkerError("--projects: cannot be served together with sessions; give one or the other")
+    if projects is None and not (sessions or model or posts):
+        projects = Path(PROJECTS)
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise LinkerError("the page needs fastapi and uvicorn: pip install 'article-linker[web]'")
     include_packages(include_package)
+    from linker.annotation.project.project import ProjectsFolder
     from linker.annotation.session.session import Session
     from linker.data.io.records import read_posts
     from linker.models.resolve import resolve_model
     from linker.web import server
     from linker.web.app import create_app
+    from linker.web.projects_api import ProjectsApi
 
     if len({folder.resolve() for folder in sessions or []}) < len(sessions or []):
         raise LinkerError("same session given twice; give each once")
     if model is not None:
         resolve_model(model)
     columns = post_columns(column, posts_format, authors)
-    listener = server.bind(host, port)
+    if projects is not None and projects.exists() and not projects.is_dir():
+        raise LinkerError(f"--projects {projects}: is a file; give a folder")
+    listener = _listen(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = server.validate_token(token, server.is_loopback(listener))
         port = listener.getsockname()[1]
         with naming_columns():
             candidates = read_posts(posts, columns, on_error, str(errors_dir)) if posts else []
+        served = None
+        if projects is not None:
+            served = ProjectsApi(ProjectsFolder(projects), reachable=not server.is_loopback(listener))
+            opened.callback(served.close)
         app = create_app(
             [opened.enter_context(Session.open(folder)) for folder in sessions or []],
             token,
@@ -101,10 +134,41 @@ def serve(
             port,
             model,
             candidates,
+            served,
         )
 
         def started() -> None:
-            print(f"{server.address(host, port, token)}\nCtrl-C stops the server.", flush=True)
+            address = server.address(host, port, token)
+            print(f"{address}\nCtrl-C stops the server.", flush=True)
+            if served is not None and not no_browser:
+                _open_browser(address)
 
         server.serve(app, listener, started)
     print("stopped; all labels are saved", file=sys.stderr)
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """Listen on the port, or on the usual one, or on a free one if that is in use."""
+    from linker.web import server
+
+    if port is not None:
+        return server.bind(host, port)
+    try:
+        return server.bind(host, _PORT)
+    except LinkerError:
+        return server.bind(host, 0)
+
+
+def _open_browser(address: str) -> None:
+    """Open the page where there is a screen; whether that works does not matter, since the address was printed."""
+    screen = (
+        sys.platform in ("win32", "darwin") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+    if not screen:
+        return
+
+    def show() -> None:
+        with contextlib.suppress(webbrowser.Error, OSError):
+            webbrowser.open(address)
+
+    threading.Thread(target=show, daemon=True).start()

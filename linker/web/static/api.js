@@ -44,6 +44,19 @@ export async function tokenOfAddress() {
   await ask("/api/login", { token: match[1] }).catch(() => {});
 }
 
+/** Send a file as it is. */
+export async function send(path, file) {
+  let response;
+  try {
+    response = await fetch(path, { method: "POST", body: file, headers: { "X-Linker": "1", "Content-Type": "application/octet-stream" } });
+  } catch {
+    throw new Failure("the server cannot be reached, or the file was changed meanwhile", 0);
+  }
+  const answer = await response.json().catch(() => null);
+  if (!response.ok) throw new Failure(answer?.error ?? `the server answered with status ${response.status}`, response.status);
+  return answer;
+}
+
 let signingIn = null;
 
 function signIn() {

@@ -65,19 +65,21 @@ export function shownTime(iso) {
     : time.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
 }
 
-export const LABELS = { relevant: "Relevant", not: "Not relevant", skip: "Skipped" };
-
-/** Buttons of which the current label is pressed. */
-export function segments(value, onchoose) {
-  const names = { relevant: "Relevant", not: "Not", skip: "Skip" };
-  const buttons = Object.entries(names).map(([name, text]) =>
-    el("button", { type: "button", class: name, "aria-pressed": String(name === value), onclick: () => choose(name) }, text));
-  const group = el("div", { class: "segments", role: "group", "aria-label": "Label" }, buttons);
-  function choose(name) {
-    buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.classList.contains(name))));
-    onchoose(name);
-  }
-  return group;
+/** A text with a button that copies it. */
+export function copied(text, label, id) {
+  const field = el("input", { id, readonly: true, value: text, "aria-label": label, onfocus: () => field.select() });
+  const button = el("button", { type: "button", "aria-label": `Copy ${label}`, onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // only secure pages may write it
+      field.select();
+      document.execCommand("copy");
+    }
+    button.textContent = "Copied";
+    say(`${label} copied`);
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  } }, "Copy");
+  return el("div", { class: "copied" }, field, button);
 }
 
 /** Tell readers of the screen what happened. */

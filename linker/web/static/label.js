@@ -1,7 +1,9 @@
 // Labeling: one post after another.
 
 import { articlePanel } from "./article.js";
-import { counted, el, LABELS, say, segments, shownTime, words } from "./dom.js";
+import { contextOf, originalLink } from "./context.js";
+import { counted, el, say, shownTime, words } from "./dom.js";
+import { LabelSet } from "./labels.js";
 import { progressPanel } from "./progress.js";
 
 const RECENT = 5;
@@ -11,15 +13,17 @@ export class LabelView {
   /**
    * @param session  what the server says of the session
    * @param queue  where labels go
-   * @param alone  a function: is the page for labeling what the keys are for now?
+   * @param next  address of the page with what to do when labeling may stop
    */
-  constructor(session, queue) {
+  constructor(session, queue, next = null) {
     this.queue = queue;
+    this.labels = new LabelSet(session);
+    this.question = session.question;
     this.ahead = [];
     this.recent = [];
     this.heard = false;
     this.article = articlePanel(session.articles);
-    this.progress = progressPanel();
+    this.progress = progressPanel(next);
     this.card = el("section", { class: "panel post", "aria-label": "Post to label" });
     this.upcoming = el("ol", { class: "rows upcoming" });
     this.done = el("ul", { class: "rows recent" });
@@ -56,14 +60,15 @@ export class LabelView {
     this.drawBelow();
   }
 
-  label(value) {
+  /** Label the post of the card. */
+  label(choice) {
     const post = this.current;
     if (!post) return;
     const note = this.note.value.trim();
-    this.queue.add({ kind: "label", post: post.id, value, note: note === post.note ? null : note });
-    this.recent = [{ post, value }, ...this.recent].slice(0, RECENT);
+    this.queue.add({ kind: "label", post: post.id, ...this.labels.action(choice), note: note === post.note ? null : note });
+    this.recent = [{ post, choice }, ...this.recent].slice(0, RECENT);
     this.ahead = this.ahead.slice(1);
-    say(LABELS[value]);
+    say(choice.name);
     this.draw();
   }
 
@@ -88,7 +93,8 @@ export class LabelView {
       this.card.replaceChildren(el("p", { class: "empty", role: "status" }, text), this.choices(true));
     } else {
       this.article.mark(post.words);
-      this.card.replaceChildren(chips(post), words(post.parts), this.noteField(post), this.choices(false));
+      const question = this.question && el("h2", { class: "question", dir: "auto" }, this.question);
+      this.card.replaceChildren(...[question, chips(post), contextOf(post), words(post.parts), this.noteField(post), this.choices(false)].filter(Boolean));
       this.card.classList.remove("arriving");
       void this.card.offsetWidth; // lets the animation begin anew
       this.card.classList.add("arriving");
@@ -101,10 +107,10 @@ export class LabelView {
     this.upcoming.replaceChildren(...this.ahead.slice(1).map((post) => el("li", {}, words(post.parts, { most: SHORT }))));
     this.done.replaceChildren(...this.recent.map((one) => el("li", {},
       words(one.post.parts, { most: SHORT }),
-      segments(one.value, (value) => {
-        one.value = value;
-        this.queue.add({ kind: "label", post: one.post.id, value });
-        say(LABELS[value]);
+      this.labels.segments(one.choice.name, (choice) => {
+        one.choice = choice;
+        this.queue.add({ kind: "label", post: one.post.id, ...this.labels.action(choice) });
+        say(choice.name);
       }))));
     this.below[0].hidden = this.ahead.length < 2;
     this.below[1].hidden = !this.recent.length;
@@ -130,12 +136,12 @@ export class LabelView {
         const again = document.activeElement?.className;
         act();
         // The button was drawn anew: whoever presses it by Enter or Space presses it again.
-        if (again === className) this.card.querySelector(`.choices .${className}`)?.focus({ preventScroll: true });
+        if (again === className) this.card.querySelector(`.choices .${className.split(" ").join(".")}`)?.focus({ preventScroll: true });
       } }, text, el("kbd", { "aria-hidden": "true" }, key));
-    return el("div", { class: "choices", role: "group", "aria-label": "Your label" },
-      button("yes", "Relevant", "R", () => this.label("relevant"), empty),
-      button("no", "Not relevant", "N", () => this.label("not"), empty),
-      button("pass", "Skip", "S", () => this.label("skip"), empty),
+    const classes = { relevant: "yes", not: "no", skip: "pass" };
+    return el("div", { class: this.labels.named ? "choices many" : "choices", role: "group", "aria-label": "Your label" },
+      this.labels.choices.map((choice, i) =>
+        button(`${classes[choice.value]} choice-${i + 1}`, choice.name, choice.key, () => this.label(choice), empty)),
       button("undo", "Undo", "U", () => this.undo(), false));
   }
 }
@@ -147,5 +153,7 @@ function chips(post) {
   if (post.created) list.push([shownTime(post.created), ""]);
   if (post.lang) list.push([post.lang, ""]);
   if (post.copies) list.push([`and ${counted(post.copies, "near-duplicate")}`, "warn"]);
-  return el("ul", { class: "chips", "aria-label": "About the post" }, list.filter(([text]) => text).map(([text, kind]) => el("li", { class: `chip ${kind}` }, text)));
+  const link = originalLink(post);
+  return el("ul", { class: "chips", "aria-label": "About the post" },
+    list.filter(([text]) => text).map(([text, kind]) => el("li", { class: `chip ${kind}` }, text)), link && el("li", {}, link));
 }

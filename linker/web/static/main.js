@@ -1,38 +1,48 @@
 // Puts the page together: which session, which view, whose labels.
 
 import { ask, tokenOfAddress } from "./api.js";
+import { NewProjectView } from "./create.js";
 import { alarm, byId, counted, el, say } from "./dom.js";
 import { listen } from "./keys.js";
 import { LabelView } from "./label.js";
+import { markdown } from "./markdown.js";
 import { PostsView } from "./posts.js";
+import { ProjectView } from "./project.js";
 import { Queue } from "./queue.js";
 import { keep, kept } from "./store.js";
+import { StartView } from "./start.js";
 import { TryView } from "./rank.js";
 
 const WHO = "linker:annotator";
-const VIEWS = ["label", "posts", "try"];
+const TITLES = { start: "Projects", new: "New project", project: "Project", label: "Label", posts: "Posts", try: "Rank" };
+const OF_SESSION = ["label", "posts"];
+const TABS = ["start", "label", "posts", "project", "try"];
 
 let about;
 let desk = null; // { session, queue, label, posts }
-let trying = null;
 let view = null;
+let current = null; // key of the session or project that is shown
 
-const annotator = () => kept(WHO) ?? "";
+const annotator = () => about?.name ?? kept(WHO) ?? "";
 
 async function start() {
   drawTheme();
   await tokenOfAddress();
   about = await reached(() => ask("/api/about"));
   byId("version").textContent = `linker ${about.version}`;
-  for (const one of about.sessions) byId("session").append(el("option", { value: one.key }, one.key));
-  byId("session").hidden = about.sessions.length < 2;
-  if (about.sessions.length) {
-    for (const id of ["tab-label", "tab-posts", "who"]) byId(id).hidden = false;
-    if (!annotator()) await askName();
-    byId("who").textContent = annotator();
+  drawSessions();
+  byId("who").textContent = annotator() || "Name";
+  byId("sign-out").hidden = about.owner;
+  if (!about.owner && !about.sessions.length) {
+    byId("starting").textContent = "This project has no posts to label yet. Come back later.";
+    return;
   }
-  addEventListener("hashchange", route);
+  addEventListener("hashchange", () => route().catch(broken));
   await route();
+}
+
+function drawSessions() {
+  byId("session").replaceChildren(...about.sessions.map((one) => el("option", { value: one.key }, about.projects ? one.title : one.key)));
 }
 
 /** Asks again until the server is there. */
@@ -43,29 +53,49 @@ async function reached(question) {
       alarm(null);
       return answer;
     } catch (failure) {
-      if (failure.status === 404) throw failure;
+      if ([403, 404].includes(failure.status)) throw failure;
       alarm(`${failure.message}; trying again…`);
       await new Promise((resolve) => { setTimeout(resolve, 1500); });
     }
   }
 }
 
+function firstView() {
+  if (about.owner && about.projects) return "start";
+  return about.sessions.length ? "label" : "try";
+}
+
+const allowed = (name) => Object.hasOwn(TITLES, name) && (about.owner || OF_SESSION.includes(name))
+  && (name !== "new" || about.projects) && (![...OF_SESSION, "project"].includes(name) || about.projects || about.sessions.length);
+
 async function route() {
   if (view !== null && location.hash === "#main") return; // the skip link
   const [name, key] = location.hash.slice(1).split("/", 2).map(decodeURIComponent);
-  const first = about.sessions.length ? "label" : "try";
-  const wanted = VIEWS.includes(name) && (name === "try" || about.sessions.length) ? name : first;
-  if (wanted !== "try") {
-    const known = about.sessions.some((one) => one.key === key);
-    const chosen = known ? key : desk?.session.key ?? about.sessions[0].key;
-    if (desk?.session.key !== chosen) await openDesk(chosen);
+  let wanted = allowed(name) ? name : firstView();
+  if (OF_SESSION.includes(wanted) || wanted === "project") {
+    const chosen = key ?? current ?? about.sessions[0]?.key;
+    const known = about.sessions.some((one) => one.key === chosen) || (about.projects && chosen);
+    current = known ? chosen : about.sessions[0]?.key;
+    if (!current) wanted = firstView();
+    else if (OF_SESSION.includes(wanted) && !await openDesk(current)) return;
   }
-  show(wanted);
+  await show(wanted);
 }
 
+/** Make the session ready for labeling; false if its posts are not. */
 async function openDesk(key) {
+  if (desk?.session.key === key && desk.queue) return true;
+  let session;
+  try {
+    session = await sessionOf(key);
+  } catch (failure) {
+    if (failure.status !== 404 || !about.projects) throw failure;
+    location.hash = `#project/${encodeURIComponent(key)}`;
+    return false;
+  }
+  byId("names").replaceChildren(...session.people.map((name) => el("option", { value: name })));
+  if (!annotator()) await askName();
   desk?.queue.close();
-  const session = await reached(() => ask(`/api/sessions/${encodeURIComponent(key)}`));
   const opened = { session };
   opened.queue = new Queue(session, annotator, {
     suggestions: (list) => opened.label.suggestions(list),
@@ -78,32 +108,70 @@ async function openDesk(key) {
       if (action.kind === "undo") opened.label.undone(post);
     },
   });
-  opened.label = new LabelView(session, opened.queue);
+  opened.label = new LabelView(session, opened.queue, about.owner ? `#project/${encodeURIComponent(key)}` : null);
   opened.posts = new PostsView(session, opened.queue, annotator);
   desk = opened;
   drawGuidelines(session);
   opened.queue.run();
+  return true;
 }
 
-function show(name) {
+/** What the server says of a session; the list of sessions grows with new projects. */
+async function sessionOf(key) {
+  const session = await reached(() => ask(`/api/sessions/${encodeURIComponent(key)}`));
+  if (!about.sessions.some((one) => one.key === key)) {
+    about = await reached(() => ask("/api/about"));
+    drawSessions();
+  }
+  return session;
+}
+
+async function viewOf(name) {
+  if (OF_SESSION.includes(name)) return desk[name];
+  if (name === "start") return new StartView(about);
+  if (name === "try") {
+    if (about.projects) about = await reached(() => ask("/api/about")); // there may be new ones
+    return new TryView(about.sources, about.models);
+  }
+  if (name === "project") return new ProjectView(current, sessionOf, annotator, about.projects);
+  return new NewProjectView(await reached(() => ask("/api/projects")), (key, problem) => {
+    pending = problem;
+    location.hash = `#project/${encodeURIComponent(key)}`;
+  });
+}
+
+let pending = ""; // why a new project could not begin
+let trying = null;
+
+async function show(name) {
+  const shown = name === "try" ? trying ??= await viewOf(name) : await viewOf(name);
   view = name;
-  trying ??= new TryView(about.sources);
-  const shown = name === "try" ? trying : desk[name];
   byId("main").replaceChildren(shown.node);
-  if (name === "posts") desk.posts.load();
-  const key = desk ? `/${encodeURIComponent(desk.session.key)}` : "";
-  for (const tab of VIEWS) {
+  if (name !== "label") shown.load?.(name === "project" ? pending : undefined);
+  if (name === "project") pending = "";
+  const key = current && ![...["start", "new"]].includes(name) ? `/${encodeURIComponent(current)}` : "";
+  for (const tab of TABS) {
     const link = byId(`tab-${tab}`);
-    link.href = tab === "try" ? "#try" : `#${tab}${key}`;
+    const common = ["start", "try"].includes(tab);
+    link.href = common ? `#${tab}` : `#${tab}${key}`;
+    link.hidden = tab === "start" ? !about.owner || !about.projects : common ? !about.owner : !key || (tab === "project" && !about.owner);
     if (tab === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  if (desk) byId("session").value = desk.session.key;
+  const labeling = OF_SESSION.includes(name);
+  if (current) byId("session").value = current;
+  byId("session").hidden = !key || name === "try" || about.sessions.length < 2;
+  byId("who").hidden = byId("help-who").hidden = !labeling || !about.owner;
+  byId("who").textContent = annotator() || "Name";
   byId("open-guidelines").hidden = name !== "label" || !desk.session.guidelines;
-  byId("help-guidelines").hidden = !desk?.session.guidelines;
-  byId("sync").hidden = !desk;
-  const titles = { label: "Label", posts: "Posts", try: "Try ranking" };
-  document.title = [titles[name], name === "try" ? null : desk.session.title, "linker"].filter(Boolean).join(" · ");
+  byId("help-guidelines").hidden = !labeling || !desk.session.guidelines;
+  byId("sync").hidden = !labeling;
+  document.title = [TITLES[name], labeling ? desk.session.title : null, "linker"].filter(Boolean).join(" · ");
+}
+
+function broken(failure) {
+  alarm(`This cannot be shown: ${failure.message}`);
+  say(failure.message);
 }
 
 function drawState(state, waiting, failure) {
@@ -145,21 +213,7 @@ function askName() {
 }
 
 function drawGuidelines(session) {
-  const place = byId("guidelines");
-  place.replaceChildren();
-  let list = null;
-  for (const block of session.guidelines.split("\n")) {
-    const item = /^\s*(?:[-*]|\d+\.)\s+(.*)/.exec(block);
-    const heading = /^#+\s+(.*)/.exec(block);
-    if (item) {
-      if (!list) place.append(list = el("ul"));
-      list.append(el("li", { dir: "auto" }, strong(item[1])));
-      continue;
-    }
-    list = null;
-    if (heading) place.append(el("h3", { dir: "auto" }, heading[1]));
-    else if (block.trim()) place.append(el("p", { dir: "auto" }, strong(block)));
-  }
+  byId("guidelines").replaceChildren(...markdown(session.guidelines));
   const seen = `linker:guidelines:${session.uid}`;
   if (session.guidelines && kept(seen) === null) {
     keep(seen, "1");
@@ -167,26 +221,23 @@ function drawGuidelines(session) {
   }
 }
 
-/** What stands between **stars**, strong. */
-function strong(text) {
-  return text.split(/\*\*(.+?)\*\*/).map((part, i) => (i % 2 ? el("strong", {}, part) : part));
-}
-
 function drawTheme() {
   const dark = document.documentElement.dataset.theme === "dark";
   byId("theme").textContent = dark ? "☀" : "☾";
   const text = dark ? "Light colors" : "Dark colors";
   byId("theme").setAttribute("aria-label", text);
-  byId("theme").title = text;
+  byId("theme").title = byId("help-theme").textContent = text;
 }
 
-byId("theme").addEventListener("click", () => {
+function changeTheme() {
   const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
   const system = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   document.documentElement.dataset.theme = theme;
   keep("linker:theme", theme === system ? null : theme);
   drawTheme();
-});
+}
+byId("theme").addEventListener("click", changeTheme);
+byId("help-theme").addEventListener("click", changeTheme);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawTheme);
 byId("open-help").addEventListener("click", () => byId("help-dialog").showModal());
 byId("help-guidelines").addEventListener("click", () => { // small screens have no other button for them
@@ -194,12 +245,19 @@ byId("help-guidelines").addEventListener("click", () => { // small screens have 
   byId("guidelines-dialog").showModal();
 });
 byId("open-guidelines").addEventListener("click", () => byId("guidelines-dialog").showModal());
-byId("who").addEventListener("click", async () => {
+async function changeName() {
+  byId("help-dialog").close();
   await askName();
   location.reload(); // other posts lie before another annotator
+}
+byId("who").addEventListener("click", changeName);
+byId("help-who").addEventListener("click", changeName);
+byId("sign-out").addEventListener("click", async () => {
+  await ask("/api/logout", {});
+  location.replace("/");
 });
 byId("session").addEventListener("change", (event) => {
-  location.hash = `#${view === "try" ? "label" : view}/${encodeURIComponent(event.target.value)}`;
+  location.hash = `#${[...OF_SESSION, "project"].includes(view) ? view : "label"}/${encodeURIComponent(event.target.value)}`;
 });
 
 const onLabel = (act) => () => {
@@ -212,24 +270,24 @@ const opens = (id, allowed = () => true) => () => {
   byId(id).showModal();
   return true;
 };
+const choose = (key) => () => {
+  const choice = view === "label" ? desk?.label.labels.of(key) : null;
+  if (choice) desk.label.label(choice);
+  return Boolean(choice);
+};
 listen({
-  r: onLabel((label) => label.label("relevant")),
-  1: onLabel((label) => label.label("relevant")),
-  n: onLabel((label) => label.label("not")),
-  2: onLabel((label) => label.label("not")),
-  s: onLabel((label) => label.label("skip")),
-  3: onLabel((label) => label.label("skip")),
+  ...Object.fromEntries([..."rns123456789"].map((key) => [key, choose(key)])),
   u: onLabel((label) => label.undo()),
   e: onLabel((label) => label.editNote()),
-  g: opens("guidelines-dialog", () => Boolean(desk?.session.guidelines)),
+  g: opens("guidelines-dialog", () => OF_SESSION.includes(view) && Boolean(desk?.session.guidelines)),
   "?": opens("help-dialog"),
   "/": () => {
-    if (!desk) return false;
-    if (view !== "posts") {
+    if (!desk || !OF_SESSION.includes(view)) return false;
+    if (view === "posts") desk.posts.search();
+    else {
       history.pushState(null, "", `#posts/${encodeURIComponent(desk.session.key)}`);
-      show("posts");
+      show("posts").then(() => desk.posts.search());
     }
-    desk.posts.search();
     return true;
   },
 });

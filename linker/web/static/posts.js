@@ -1,7 +1,9 @@
 // All posts, with their labels, to look through and to correct.
 
 import { ask } from "./api.js";
-import { counted, el, LABELS, say, segments, shownTime, words } from "./dom.js";
+import { contextOf, originalLink } from "./context.js";
+import { counted, el, say, shownTime, words } from "./dom.js";
+import { LabelSet } from "./labels.js";
 
 const PAGE = 50;
 const PAUSE = 200;
@@ -9,6 +11,7 @@ const PAUSE = 200;
 export class PostsView {
   constructor(session, queue, annotator) {
     this.queue = queue;
+    this.labels = new LabelSet(session);
     this.annotator = annotator;
     this.path = `/api/sessions/${encodeURIComponent(session.key)}/posts`;
     this.given = new Map();
@@ -48,7 +51,7 @@ export class PostsView {
     if (values.until) values.until = nextDay(values.until);
     let answer;
     try {
-      answer = await ask(`${this.path}?${new URLSearchParams({ ...values, offset, count: PAGE })}`);
+      answer = await ask(`${this.path}?${new URLSearchParams({ ...values, annotator: this.annotator(), offset, count: PAGE })}`);
     } catch (failure) {
       if (mine === this.asked) this.count.textContent = `The posts cannot be listed: ${failure.message}`;
       return;
@@ -64,19 +67,20 @@ export class PostsView {
 
   row(post) {
     const me = this.annotator();
-    const mine = this.given.get(post.id) ?? post.labels.find(([name]) => name === me)?.[1];
+    const mine = this.given.get(post.id) ?? post.labels.find(([name]) => name === me)?.[2];
     const chips = [
-      ...post.labels.filter(([name]) => name !== me).map(([name, value]) => el("li", { class: `chip ${value}` }, `${name}: ${LABELS[value].toLowerCase()}`)),
+      ...post.labels.filter(([name]) => name !== me).map(([name, value, text]) => el("li", { class: `chip ${value}` }, `${name}: ${text.toLowerCase()}`)),
       post.created ? el("li", { class: "chip" }, shownTime(post.created)) : null,
       post.lang ? el("li", { class: "chip" }, post.lang) : null,
       post.note ? el("li", { class: "chip info" }, `note: ${post.note}`) : null,
-    ];
-    return el("li", {}, words(post.parts), el("div", { class: "row-end" },
+      post.url ? el("li", {}, originalLink(post)) : null,
+    ].filter(Boolean);
+    return el("li", {}, contextOf(post), words(post.parts), el("div", { class: "row-end" },
       el("ul", { class: "chips" }, chips),
-      segments(mine, (value) => {
-        this.given.set(post.id, value);
-        this.queue.add({ kind: "label", post: post.id, value });
-        say(LABELS[value]);
+      this.labels.segments(mine, (choice) => {
+        this.given.set(post.id, choice.name);
+        this.queue.add({ kind: "label", post: post.id, ...this.labels.action(choice) });
+        say(choice.name);
       })));
   }
 }

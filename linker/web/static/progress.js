@@ -3,8 +3,8 @@
 import { counted, el, sentence, whole } from "./dom.js";
 import { curve, interval } from "./curve.js";
 
-/** A panel that `show(status)` fills. */
-export function progressPanel() {
+/** A panel that `show(status)` fills; `next` is the address of what to do when labeling may stop. */
+export function progressPanel(next = null) {
   const panel = el("aside", { class: "panel progress", "aria-label": "Progress" });
   const wide = matchMedia("(min-width: 74.01rem)");
   const short = el("span", { class: "short num" });
@@ -21,32 +21,32 @@ export function progressPanel() {
     bar.style.width = `${(100 * share).toFixed(2)}%`;
     short.textContent = `${whole(status.relevant)} relevant · ${whole(status.labeled)} of ${whole(status.posts)}`
       + (decision.stop ? " · you may stop" : "");
+    const own = Boolean(status.own); // the figures of all would tell the labels of others
     body.replaceChildren(...[
       el("dl", { class: "figures" },
-        el("div", {}, el("dt", {}, "Relevant found"), el("dd", { id: "found" }, whole(status.relevant))),
-        el("div", {}, el("dt", {}, "Labeled"), el("dd", { id: "labeled" }, whole(status.labeled), el("small", {}, ` of ${whole(status.posts)}`)))),
+        el("div", {}, el("dt", {}, own ? "You found" : "Relevant found"), el("dd", { id: "found" }, whole(status.relevant))),
+        el("div", {}, el("dt", {}, own ? "You labeled" : "Labeled"), el("dd", { id: "labeled" }, whole(status.labeled), el("small", {}, ` of ${whole(status.posts)}`)))),
       el("div", { class: "meter", role: "progressbar", "aria-label": "Labeled", "aria-valuemin": 0, "aria-valuemax": status.posts,
         "aria-valuenow": status.labeled }, bar),
       el("p", { class: "eyebrow" }, "Found so far"),
       curve(status.curve, status.labeled),
-      el("div", { class: "block" },
+      own ? null : el("div", { class: "block" },
         el("p", { class: "eyebrow" }, "Relevant posts left"),
-        el("p", { class: "left", id: "left" }, status.labeled ? `≈ ${whole(estimate.middle)}` : "?",
-          el("small", {}, ` (${range(estimate)})`)),
-        interval(status.relevant, estimate, status.labeled > 0),
-        el("p", { class: "muted" }, sentence(estimate.basis))),
+        ...left(status.relevant, estimate)),
       el("div", { class: decision.stop ? "decision stop" : "decision", id: "decision" },
-        el("strong", {}, decision.stop ? "You may stop" : "Continue"), el("p", { class: "muted" }, sentence(decision.reason))),
+        el("strong", {}, decision.stop ? "You may stop" : "Continue"), el("p", { class: "muted" }, sentence(decision.reason)),
+        decision.stop && next ? el("p", {}, el("a", { href: next }, "What to do next")) : null),
       others(status),
     ].filter(Boolean));
   }
   return { panel, show };
 }
 
-/** Bounds that are certain are no interval: they only say what is possible. */
-function range(estimate) {
-  const bounds = `${whole(estimate.low)}–${whole(estimate.high)}`;
-  return estimate.confidence < 1 ? `${bounds}, ${whole(100 * estimate.confidence)} %` : `${bounds} possible`;
+/** How many relevant posts are left, once an interval says something. */
+export function left(found, estimate) {
+  const basis = el("p", { class: "muted" }, sentence(estimate.basis));
+  if (!estimate.known) return [el("p", { class: "left", id: "left" }, "Not known yet"), basis];
+  return [el("p", { class: "left-known", id: "left" }, sentence(estimate.sentence)), estimate.high ? interval(found, estimate, true) : null, basis].filter(Boolean);
 }
 
 function others(status) {
@@ -55,6 +55,7 @@ function others(status) {
   if (status.per_hour) lines.push(["Labels per hour", whole(status.per_hour)]);
   if (status.skipped) lines.push(["Skipped", whole(status.skipped)]);
   if (status.copies_labeled) lines.push(["Near-duplicates labeled with them", whole(status.copies_labeled)]);
+  if (status.waiting) lines.push(["Need another label", whole(status.waiting)]);
   if (status.disputed) lines.push(["Annotators disagree on", counted(status.disputed, "post")]);
   if (people.length > 1) lines.push(...people.map(([name, count]) => [name, whole(count)]));
   if (!lines.length && !status.problem) return null;

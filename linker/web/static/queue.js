@@ -2,6 +2,7 @@
 // server does it once however often it is sent: after lost answers, from two tabs, after a restart.
 
 import { ask } from "./api.js";
+import { newId } from "./ids.js";
 import { keep, kept, keptNames } from "./store.js";
 
 const AHEAD = 4;
@@ -9,14 +10,6 @@ const AT_ONCE = 50;
 const FIRST_PAUSE = 800;
 const LONGEST_PAUSE = 10000;
 const POLL = 5000;
-
-let last = 0;
-
-function newId() {
-  last = Math.max(last + 1, Date.now() * 1000);
-  const random = crypto.getRandomValues(new Uint32Array(2));
-  return `${String(last).padStart(17, "0")}-${[...random].map((n) => n.toString(16).padStart(8, "0")).join("")}`;
-}
 
 export class Queue {
   /**

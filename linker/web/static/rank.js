@@ -7,15 +7,14 @@ import { counted, el, whole, words } from "./dom.js";
 const SECONDS = 600;
 
 export class TryView {
-  constructor(sources) {
+  constructor(sources, models) {
     this.article = el("textarea", { id: "try-article", rows: 7, required: true, "aria-describedby": "try-article-hint" });
     this.source = el("select", { id: "try-source", onchange: () => this.chosen() }, sources.map((one) =>
       el("option", { value: one.key }, one.posts === null ? one.title : `${one.title} (${whole(one.posts)})`)));
-    this.models = new Map(sources.map((one) => [one.key, one.model]));
     this.pasted = el("textarea", { id: "try-posts", rows: 6 });
     this.pastedField = el("div", { hidden: true }, el("label", { for: "try-posts" }, "Posts, one per line"), this.pasted);
     this.top = el("select", { id: "try-top" }, [10, 20, 50, 100].map((n) => el("option", { value: n, selected: n === 20 }, n)));
-    this.model = el("p", { class: "muted" });
+    this.model = el("select", { id: "try-model" }, models.map((name, i) => el("option", { value: name }, i ? name : `${name} (default)`)));
     this.button = el("button", { type: "submit", class: "primary" }, "Rank");
     this.problem = el("p", { class: "problem", role: "alert" });
     this.results = el("section", { "aria-label": "Ranked posts", "aria-live": "polite" },
@@ -25,13 +24,14 @@ export class TryView {
       el("div", {},
         el("section", { class: "panel" },
           el("form", { onsubmit: (event) => { event.preventDefault(); this.rank(); } },
-            el("h1", {}, "Try a ranking"),
+            el("h1", {}, "Rank posts"),
             el("div", {}, el("label", { for: "try-article" }, "Article"), this.article,
               el("small", { id: "try-article-hint" }, "Its address (https://…) or its text. A first line followed by a blank line is the title.")),
+            el("div", {}, el("label", { for: "try-source" }, "Posts"), this.source),
             el("div", { class: "two" },
-              el("div", {}, el("label", { for: "try-source" }, "Posts"), this.source),
-              el("div", {}, el("label", { for: "try-top" }, "Number of posts"), this.top)),
-            this.pastedField, this.model, this.problem, this.button)),
+              el("div", {}, el("label", { for: "try-model" }, "Model"), this.model),
+              el("div", {}, el("label", { for: "try-top" }, "Posts shown"), this.top)),
+            this.pastedField, this.problem, this.button)),
         this.read),
       this.results);
     this.chosen();
@@ -41,7 +41,6 @@ export class TryView {
     const pasted = this.source.value === "pasted";
     this.pastedField.hidden = !pasted;
     this.pasted.required = pasted;
-    this.model.textContent = `Ranked with: ${this.models.get(this.source.value)}`;
   }
 
   async rank() {
@@ -50,7 +49,7 @@ export class TryView {
     this.button.textContent = "Ranking…";
     this.problem.textContent = "";
     try {
-      const body = { article: this.article.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value) };
+      const body = { article: this.article.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value), model: this.model.value };
       this.show(await ask("/api/rank", body, SECONDS));
     } catch (failure) {
       this.problem.textContent = failure.message;
@@ -73,6 +72,6 @@ export class TryView {
     }));
     this.results.replaceChildren(el("div", { class: "panel" },
       el("h2", {}, `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`), list,
-      el("p", { class: "muted" }, answer.meaning)));
+      el("p", { class: "muted" }, `Ranked with ${answer.model}. ${answer.meaning}`)));
   }
 }

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from linker.annotation.formats import read, write
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.formats.records import ImportedLabel, LabeledPost
+from linker.annotation.formats.relevance import read_relevance
 from linker.common.errors import ConfigError, DataError
 from linker.data.io.labels import LabelValue
 from linker.data.types import Post
@@ -75,7 +76,7 @@ def facts(labels: Sequence[LabeledPost | ImportedLabel], *, with_time: bool) -> 
 
 
 def test_the_formats_there_are() -> None:
-    assert tuple(LabelFormat.available()) == FORMATS
+    assert LabelFormat.available() == [*FORMATS, "xlsx"]
     with pytest.raises(ConfigError, match="did you mean"):
         read("x.csv", "cvs")
 
@@ -98,6 +99,40 @@ def test_half_a_surrogate_pair_does_not_stop_an_export(name: str, tmp_path: Path
         [LabeledPost(Post("1", "half \ud83d"), "a", 1.0, "not", "\ud83d", None, NOON)],
     )
     assert [one.value for one in read(tmp_path / "labels", name)] == ["not"]
+
+
+def test_a_workbook_holds_texts_that_are_no_formulas(tmp_path: Path) -> None:
+    texts = [
+        "=HYPERLINK(1)",
+        "+1",
+        "-1",
+        "@SUM(1)",
+        "https://news.example",
+        "two\nlines",
+        "12345678901234567890",
+        "🦦",
+    ]
+    made = [LabeledPost(Post(text, text), "a1", -1.5, "not", text, text, NOON) for text in texts]
+    made.append(LabeledPost(Post("none", "unlabeled"), "a1", 2.0))
+    write(tmp_path / "labels.xlsx", "xlsx", made)
+    assert facts(read(tmp_path / "labels.xlsx", "xlsx"), with_time=True) == facts(made, with_time=True)
+    (tmp_path / "labels.csv").write_text("post_id,label\n1,not\n")
+    with pytest.raises(DataError, match="not a workbook"):
+        read(tmp_path / "labels.csv", "xlsx")
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "xlsx"])
+def test_names_of_own_label_sets_and_machines_are_kept(name: str, tmp_path: Path) -> None:
+    made = [
+        LabeledPost(Post("1", "otters"), "a1", 9.0, "relevant", "kim", None, NOON, "3"),
+        LabeledPost(Post("1", "otters"), "a1", 9.0, "not", "some-model", "unsure", NOON, "1", True),
+    ]
+    path = tmp_path / f"labels.{name}"
+    write(path, name, made)
+    labels = [(one.annotator, one.value, one.choice, one.machine) for one in read(path, name)]
+    assert labels == [("kim", "relevant", "3", False), ("some-model", "not", "1", True)]
+    if name != "xlsx":
+        assert read_relevance(path) == {"1": True}  # a machine has no vote
 
 
 def test_no_text_in_csv_begins_a_formula(tmp_path: Path) -> None:

@@ -25,6 +25,22 @@ def test_nothing_is_left_when_all_are_labeled() -> None:
     assert (told.low, told.middle, told.high) == (0, 0, 0)
 
 
+def test_how_many_are_left_is_not_known_until_the_interval_is_narrow() -> None:
+    unknown = "Not known yet how many relevant posts are left"
+    assert estimate(screened([1, 0, 1], [0, 0, 0]), 50).sentence == unknown
+    few = estimate(screened([1, 0], [1, 1]), 1000)
+    assert (few.known, few.sentence) == (False, unknown)
+    many = estimate(screened(np.r_[np.ones(10), np.zeros(90)], np.ones(100)), 1100)
+    assert many.known
+    assert many.high - many.low <= 500
+    assert (
+        many.sentence == f"About 100 relevant posts are left; with 95 % confidence {many.low} to {many.high}"
+    )
+    none = estimate(screened(np.zeros(100), np.ones(100)), 1100)
+    assert none.sentence == f"Probably no relevant post is left; with 95 % confidence at most {none.high}"
+    assert estimate(screened([1, 0], [0, 0]), 2).sentence == "No relevant post is left"
+
+
 def test_without_random_labels_the_middle_continues_the_curve() -> None:
     # 8 finds, then 4: with as many labels to come twice, 2 and 1.
     flags = np.r_[np.ones(8), np.zeros(12), np.ones(4), np.zeros(16)]

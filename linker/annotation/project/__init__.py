@@ -1,0 +1,1 @@
+"""Projects: labeling jobs that are set up, shared and finished in the browser."""

@@ -1,0 +1,140 @@
+"""Settings of a project: what is asked about which article, and who answers."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from linker.annotation.session.journal import annotator_name
+from linker.annotation.session.label_set import label_set_problem
+from linker.common.errors import DataError, Faults, LinkerError
+from linker.data.types import Article
+from linker.models.pretrained import BEST
+
+#: Models that a project can be set up with.
+MODELS = (BEST, "distilled", "bm25", "tfidf")
+#: Labels of a project that has no label set of its own.
+USUAL_LABELS = (
+    {"name": "Relevant", "value": "relevant"},
+    {"name": "Not relevant", "value": "not"},
+    {"name": "Unsure", "value": "skip"},
+)
+_LONGEST = {"title": 200, "question": 500, "guidelines": 50_000}
+_MOST_PEOPLE = 50
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who labels in a project.
+
+    Attributes:
+        name: name in labels and exports.
+        id: random, hexadecimal; part of what the person's token is made from, so a removed person's token is void even
+            if the name is added again.
+    """
+
+    name: str
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+
+
+@dataclass(frozen=True)
+class ProjectSettings:
+    """Settings of a project.
+
+    Attributes:
+        title: its name on the page.
+        articles: the seed articles.
+        question: what people answer about each post.
+        guidelines: instructions for them, Markdown.
+        model: model that scores the posts, one of `MODELS`.
+        people: those who label.
+        labels_per_post: number of people who label each post of the overlap; 1: there is no overlap.
+        overlap: share of the posts, 0 to 1, that `labels_per_post` people label.
+        labels: the label set.
+        target: recall at which the stopping rule stops, between 0 and 1.
+        created: time of creation, ISO 8601.
+    """
+
+    title: str
+    articles: tuple[Article, ...]
+    question: str = "Is this post about the article?"
+    guidelines: str = ""
+    model: str = BEST
+    people: tuple[Person, ...] = ()
+    labels_per_post: int = 1
+    overlap: float = 1.0
+    labels: tuple[dict[str, str], ...] = USUAL_LABELS
+    target: float = 0.95
+    created: str = ""
+
+    def check(self) -> None:
+        """Check all settings.
+
+        Raises:
+            LinkerError: with all that is wrong.
+        """
+        faults = Faults()
+        for name, longest in _LONGEST.items():
+            with faults:
+                if len(getattr(self, name)) > longest:
+                    raise LinkerError(f"{name}: more than {longest:,} characters")
+        with faults:
+            if not self.title.strip():
+                raise LinkerError("title: is empty; give the project a name")
+        with faults:
+            if not self.articles:
+                raise DataError("article: none was given; paste its address or its text")
+        with faults:
+            if self.model not in MODELS:
+                raise LinkerError(f"model {self.model[:60]!r}: use {', '.join(MODELS)}")
+        with faults:
+            self._check_people()
+        with faults:
+            if problem := label_set_problem(self.labels) or (None if self.labels else "has no label"):
+                raise LinkerError(f"label set: {problem}")
+        with faults:
+            if not 0 < self.target < 1:
+                raise LinkerError(f"target recall {self.target}: use a share between 0 and 1, such as 0.95")
+        faults.raise_if_any()
+
+    def _check_people(self) -> None:
+        names = [annotator_name(person.name) for person in self.people]
+        if len(names) > _MOST_PEOPLE:
+            raise LinkerError(f"people: {len(names)}; at most {_MOST_PEOPLE}")
+        if len({name.casefold() for name in names}) < len(names):
+            raise LinkerError("people: a name is there twice; each person needs another one")
+        if not 1 <= self.labels_per_post <= max(len(names), 1):
+            raise LinkerError(
+                f"overlap: {self.labels_per_post} people per post, but there are {len(names)}; add people, or "
+                "choose fewer"
+            )
+        if not 0 < self.overlap <= 1:
+            raise LinkerError(f"overlap {self.overlap}: use a share of the posts above 0 and up to 1")
+
+
+def people_of(names: Sequence[str], before: Sequence[Person] = ()) -> tuple[Person, ...]:
+    """Return people by name; those who were there before keep their id.
+
+    Raises:
+        LinkerError: if a name is invalid.
+    """
+    known = {person.name: person for person in before}
+    cleaned = [annotator_name(name) for name in names if name.strip()]
+    return tuple(known.get(name) or Person(name) for name in cleaned)
+
+
+def settings_of(values: dict[str, Any], articles: Sequence[Article]) -> ProjectSettings:
+    """Return the settings in a `project.json`.
+
+    Raises:
+        TypeError: if a value is missing or of the wrong type.
+    """
+    simple = ("title", "question", "guidelines", "model", "labels_per_post", "overlap", "target", "created")
+    return ProjectSettings(
+        articles=tuple(articles),
+        people=tuple(Person(**person) for person in values["people"]),
+        labels=tuple(dict(one) for one in values["labels"]),
+        **{name: values[name] for name in simple},
+    )

@@ -1,0 +1,94 @@
+"""The labels that annotators choose from, and what each means for learning and stopping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast, get_args
+
+from linker.common.errors import LinkerError
+from linker.data.io.labels import LabelValue
+
+_VALUES = get_args(LabelValue)
+_MOST = 9
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class LabelChoice:
+    """A label that annotators can choose.
+
+    Attributes:
+        name: its name on the page and in exports.
+        value: what it counts as: `relevant`, `not`, or `skip` (no label).
+    """
+
+    name: str
+    value: LabelValue
+
+
+#: The labels of sessions that have no label set.
+USUAL = (
+    LabelChoice("Relevant", "relevant"),
+    LabelChoice("Not relevant", "not"),
+    LabelChoice("Skip", "skip"),
+)
+
+
+class LabelSet:
+    """The labels of a session.
+
+    Args:
+        choices: the labels in order, as in `session.json`; empty: the usual three.
+    """
+
+    def __init__(self, choices: Sequence[Mapping[str, str]] = ()) -> None:
+        self.choices = (
+            tuple(LabelChoice(one["name"], cast(LabelValue, one["value"])) for one in choices) or USUAL
+        )
+        values = [one.value for one in self.choices]
+        #: Whether several names have the same value, so that a label needs its name.
+        self.named = len(set(values)) < len(values)
+
+    def check(self, value: str | None, name: str | None) -> None:
+        """Check a label.
+
+        Raises:
+            LinkerError: if the value is unknown, or the name is none of this value.
+        """
+        if value not in _VALUES:
+            raise LinkerError(f"unknown label {value!r}; use {', '.join(_VALUES[:-1])} or {_VALUES[-1]}")
+        if name is not None and LabelChoice(name, cast(LabelValue, value)) not in self.choices:
+            names = ", ".join(one.name for one in self.choices)
+            raise LinkerError(f"unknown label {name[:60]!r} ({value}); this session has {names}")
+
+    def name_of(self, value: LabelValue, choice: str | None) -> str:
+        """Return the name of a label; for a value without a name in this set, the usual one."""
+        if choice is not None:
+            return choice
+        names = [one.name for one in self.choices if one.value == value]
+        return names[0] if len(names) == 1 else next(one.name for one in USUAL if one.value == value)
+
+    def as_json(self) -> list[dict[str, str]]:
+        """Return the choices as JSON."""
+        return [{"name": one.name, "value": one.value} for one in self.choices]
+
+
+def label_set_problem(choices: Sequence[Any]) -> str | None:
+    """Return what is wrong with a label set, as in `session.json`; None if nothing is."""
+    if len(choices) > _MOST:
+        return f"{len(choices)} labels; at most {_MOST}, so that each has a key"
+    names: set[str] = set()
+    for number, one in enumerate(choices, 1):
+        name = one.get("name") if isinstance(one, Mapping) else None
+        if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST or not name.isprintable():
+            return f"label {number} needs a name of 1 to {_LONGEST} characters"
+        if one.get("value") not in _VALUES:
+            return f"label {name!r} counts as {one.get('value')!r}; use {', '.join(_VALUES)}"
+        if name.casefold() in names:
+            return f"label {name!r} is there twice"
+        names.add(name.casefold())
+    missing = {"relevant", "not"} - {one["value"] for one in choices}
+    if choices and missing:
+        return f"no label counts as {' and none as '.join(sorted(missing))}; at least one must"
+    return None

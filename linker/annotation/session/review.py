@@ -1,0 +1,62 @@
+"""Review of a session: agreement of people and machines, and the posts to adjudicate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from linker.annotation.pool import Pool
+from linker.annotation.session.machines import MachineAgreement, machine_agreements
+from linker.annotation.session.state import Label, SessionState
+from linker.annotation.session.status import Agreement, agreement_of
+from linker.data.types import Post
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A post that people label differently.
+
+    Attributes:
+        post: the post.
+        labels: annotator, label and note of each person who labeled it.
+        adjudicated: the adjudicated label, if there is one.
+        holds: whether the post counts as relevant now.
+    """
+
+    post: Post
+    labels: list[tuple[str, Label, str]]
+    adjudicated: Label | None
+    holds: bool
+
+
+@dataclass(frozen=True)
+class Review:
+    """What the owner of a session looks at.
+
+    Attributes:
+        agreement: agreement of people.
+        machines: agreement of each machine with people.
+        disputes: posts with different labels for which everybody asked has given a label: reading these influences
+            nobody who is still to label them.
+    """
+
+    agreement: Agreement
+    machines: list[MachineAgreement]
+    disputes: list[Dispute]
+
+
+def review_of(state: SessionState, pool: Pool, needs_labels: Callable[[int], bool]) -> Review:
+    """Compute the review; `needs_labels` tells whether somebody else is to label a labeled post as well."""
+    agreement = agreement_of(state, pool)
+    disputes = []
+    for disagreement in agreement.disagreements:
+        place = state.places[disagreement.post_id]
+        if needs_labels(place):
+            continue
+        labels = [
+            (name, label, state.notes.get((place, name), "")) for name, label in state.by(place).items()
+        ]
+        adjudicated = state.resolved[place] if state.is_resolved(place) else None
+        holds = agreement.holds[disagreement.post_id]
+        disputes.append(Dispute(pool.posts[place], labels, adjudicated, holds))
+    return Review(agreement, machine_agreements(state, pool), disputes)

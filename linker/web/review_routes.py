@@ -1,0 +1,158 @@
+"""Routes that review and move labels: agreement, adjudication, export, import. Only for the owner."""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, Field
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect
+from starlette.responses import FileResponse, Response
+
+from linker.annotation.formats import read, write
+from linker.annotation.formats.label_format import LabelFormat
+from linker.annotation.session.journal import Action
+from linker.common.errors import DataError, LinkerError
+from linker.data.io.labels import LabelValue
+from linker.web.serializers import AsciiJsonResponse, post_view
+from linker.web.served_sessions import ServedSessions
+from linker.web.session_api import SessionApi
+
+_ENDINGS = {"csv": ".csv", "xlsx": ".xlsx", "jsonl": ".jsonl", "doccano": ".jsonl", "prodigy": ".jsonl"}
+_MOST_SHOWN = 200
+
+
+class ResolveBody(BaseModel):
+    """An adjudicated label."""
+
+    annotator: str = Field(max_length=200)
+    post: str
+    value: LabelValue
+    choice: str | None = None
+    id: str = Field(min_length=8, max_length=64)
+
+
+def review_routes(sessions: ServedSessions) -> APIRouter:
+    """Return the routes."""
+    router = APIRouter(prefix="/api/sessions/{key}", default_response_class=AsciiJsonResponse)
+
+    @router.get("/agreement")
+    def agreement(key: str) -> AsciiJsonResponse:
+        return AsciiJsonResponse(agreement_view(sessions.get(key)))
+
+    @router.post("/resolve")
+    def resolve(key: str, body: ResolveBody) -> AsciiJsonResponse:
+        api = sessions.get(key)
+        api.session.act(
+            Action("resolve", body.annotator, body.post, body.value, id=body.id, choice=body.choice)
+        )
+        return AsciiJsonResponse(agreement_view(api))
+
+    @router.get("/export")
+    def export(key: str, format: str = "csv", resolved: bool = False) -> Response:
+        api = sessions.get(key)
+        records = api.session.labeled(resolved, LabelFormat.by_name(format).marks_machines)
+        folder = tempfile.TemporaryDirectory(prefix="linker-export-")
+        stem = re.sub(r"[^A-Za-z0-9_-]+", "-", key) + ("-resolved" if resolved else "-labels")
+        path = Path(folder.name) / f"{stem}{_ENDINGS.get(format, '.json')}"
+        try:
+            files = write(path, format, records, api.guidelines)
+            file = path if len(files) == 1 else _zipped(files, path.with_suffix(".zip"))
+        except BaseException:
+            folder.cleanup()
+            raise
+        return FileResponse(
+            file,
+            media_type="application/octet-stream",
+            filename=file.name,
+            background=BackgroundTask(folder.cleanup),
+        )
+
+    @router.post("/import")
+    async def import_(
+        key: str,
+        request: Request,
+        name: Annotated[str, Query(min_length=1, max_length=1000)],
+        format: str = "csv",
+        annotator: Annotated[str, Query(max_length=200)] = "",
+        machine: bool = False,
+    ) -> AsciiJsonResponse:
+        api = await run_in_threadpool(sessions.get, key)
+        with tempfile.TemporaryDirectory(prefix="linker-import-") as folder:
+            path = Path(folder) / "labels"
+            with path.open("wb") as file:
+                try:
+                    async for block in request.stream():
+                        await run_in_threadpool(file.write, block)
+                except ClientDisconnect as error:
+                    raise LinkerError("the upload was cut off; import the file again") from error
+            return AsciiJsonResponse(
+                await run_in_threadpool(_import, api, path, name, format, annotator.strip(), machine)
+            )
+
+    return router
+
+
+def _import(
+    api: SessionApi, path: Path, name: str, format_: str, annotator: str, machine: bool
+) -> dict[str, int]:
+    shown = re.split(r"[\\/]", name)[-1][:200]
+    try:
+        labels = read(path, format_)
+    except DataError as error:
+        raise DataError(str(error).replace(str(path), shown)) from error
+    return {
+        "read": len(labels),
+        "new": api.session.import_labels(labels, annotator or None, shown, machine),
+    }
+
+
+def _zipped(files: list[Path], target: Path) -> Path:
+    from zipfile import ZIP_DEFLATED, ZipFile
+
+    with ZipFile(target, "w", ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.write(file, file.name)
+    return target
+
+
+def agreement_view(api: SessionApi) -> dict[str, Any]:
+    """Return the agreement of people, that of machines with people, and the posts to adjudicate.
+
+    A post appears among the disagreements when everybody who is to label it has done so.
+    """
+    session = api.session
+    review, name = session.review(), session.label_set.name_of
+    found = review.agreement
+    return {
+        "posts": found.posts,
+        "alpha": _number(found.alpha),
+        "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in found.kappas.items()],
+        "machines": [{**asdict(one), "kappa": _number(one.kappa)} for one in review.machines],
+        "total": len(review.disputes),
+        "disagreements": [
+            {
+                **post_view(one.post),
+                **api.context.view(one.post),
+                "labels": [
+                    (who, label.value, name(label.value, label.choice), note)
+                    for who, label, note in one.labels
+                ],
+                "resolved": one.adjudicated
+                and {"value": one.adjudicated.value, "choice": one.adjudicated.choice},
+                "holds": one.holds,
+            }
+            for one in review.disputes[:_MOST_SHOWN]
+        ],
+    }
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value

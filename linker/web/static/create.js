@@ -1,0 +1,161 @@
+// A new project: what is asked, about which article and which posts, and who answers.
+
+import { ask, send } from "./api.js";
+import { counted, el, say } from "./dom.js";
+import { fileField } from "./files.js";
+import { markdown } from "./markdown.js";
+
+const SECONDS = 120;
+const SHARES = [[1, "all posts"], [0.5, "half of the posts"], [0.2, "a fifth of the posts"], [0.1, "a tenth of the posts"]];
+const VALUES = [["relevant", "relevant"], ["not", "not relevant"], ["skip", "no label"]];
+
+const option = ([value, text]) => el("option", { value }, text);
+const field = (id, label, control, hint) => {
+  control.id = id;
+  if (hint) control.setAttribute("aria-describedby", `${id}-hint`);
+  return el("div", {}, el("label", { for: id }, label), control, hint ? el("small", { id: `${id}-hint` }, hint) : null);
+};
+
+export class NewProjectView {
+  /**
+   * @param overview  what a project can be made of
+   * @param created  a function, called with the key of the new project
+   */
+  constructor(overview, created) {
+    this.overview = overview;
+    this.created = created;
+    this.articles = el("div", { class: "stack" });
+    this.addArticle();
+    this.files = fileField("new-posts", "Drop files of posts here, or choose them", { endings: overview.endings, most: overview.upload_bytes });
+    this.title = el("input", { required: true, maxlength: 200 });
+    this.question = el("input", { required: true, maxlength: 500, value: overview.question });
+    this.guidelines = el("textarea", { rows: 6, maxlength: 50000, oninput: () => this.preview() });
+    this.shown = el("div", { class: "prose preview", role: "region", "aria-label": "Preview of the guidelines", hidden: true });
+    this.people = el("textarea", { rows: 3, oninput: () => this.drawOverlap() });
+    this.perPost = el("select", { onchange: () => this.drawOverlap() });
+    this.share = el("select", {}, SHARES.map(option));
+    this.shareField = field("new-share", "Which posts", this.share);
+    this.model = el("select", {}, overview.models.map((name, i) => el("option", { value: name }, i ? name : `${name} (default)`)));
+    this.target = el("select", {}, [[0.95, "95 % (default)"], [0.9, "90 %"], [0.8, "80 %"], [0.99, "99 %"]].map(option));
+    this.problem = el("p", { class: "problem", role: "alert" });
+    this.button = el("button", { type: "submit", class: "primary" }, "Create project");
+    const part = (title, ...children) => el("section", { class: "panel stack" }, el("h2", {}, title), children);
+    this.node = el("div", { class: "page" }, el("h1", {}, "New project"),
+      el("form", { class: "stack wide-gap", onsubmit: (event) => { event.preventDefault(); this.create(); } },
+        part("1. Article", this.articles, el("p", {}, el("button", { type: "button", onclick: () => this.addArticle().focus() }, "Add another article"))),
+        part("2. Posts", this.files.node),
+        part("3. What is asked",
+          field("new-title", "Name of the project", this.title), field("new-question", "Question", this.question),
+          field("new-guidelines", "Guidelines", this.guidelines, "What counts and what does not, with examples. Markdown: # heading, - list, **bold**, [text](https://…)."), this.shown,
+          this.labelFields()),
+        part("4. Who answers",
+          field("new-people", "People, one name per line", this.people, "Each gets a link of their own, and sees nobody's labels before giving theirs."),
+          el("div", { class: "two-equal" }, field("new-per-post", "People who label each post", this.perPost), this.shareField)),
+        part("5. Order and end", el("div", { class: "two-equal" },
+          field("new-model", "Model that orders the posts", this.model, "The first post appears at once; the model scores the rest meanwhile."),
+          field("new-target", "Stop at a recall of", this.target, "Share of all relevant posts to find, with 95 % confidence."))),
+        this.problem, el("p", { class: "dialog-end" }, this.button)));
+    this.drawOverlap();
+    this.drawLabels();
+  }
+
+  addArticle() {
+    const number = this.articles.children.length + 1;
+    const text = el("textarea", { rows: number > 1 ? 3 : 6, name: "article", required: number === 1 });
+    this.articles.append(field(`new-article-${number}`, number > 1 ? `Article ${number}` : "Address or text",
+      text, number > 1 ? null : "Its address (https://…) or its text. A first line followed by a blank line is the title."));
+    return text;
+  }
+
+  preview() {
+    this.shown.hidden = !this.guidelines.value.trim();
+    this.shown.replaceChildren(...markdown(this.guidelines.value));
+  }
+
+  names() {
+    return this.people.value.split("\n").map((name) => name.trim()).filter(Boolean);
+  }
+
+  drawOverlap() {
+    const most = Math.max(1, this.names().length);
+    const chosen = Math.min(Number(this.perPost.value || 1), most);
+    this.perPost.replaceChildren(...Array.from({ length: most }, (_, i) => el("option", { value: i + 1, selected: i + 1 === chosen }, i ? counted(i + 1, "person", "people") : "1 person")));
+    this.shareField.hidden = chosen < 2;
+  }
+
+  labelFields() {
+    const kind = (value, text) => el("p", { class: "check" }, el("input", { type: "radio", name: "labels", id: `labels-${value}`, value, checked: value === "usual", onchange: () => this.drawLabels() }), el("label", { for: `labels-${value}` }, text));
+    const number = (value) => el("input", { type: "number", min: 0, max: 9, value, required: true });
+    [this.low, this.high, this.from] = [number(0), number(3), number(2)];
+    this.scale = el("div", { class: "three" }, field("scale-low", "Lowest", this.low), field("scale-high", "Highest", this.high), field("scale-from", "Relevant from", this.from));
+    this.rows = el("div", { class: "stack" });
+    for (const [name, value] of [["About it", "relevant"], ["Mentions it", "relevant"], ["Something else", "not"], ["Unsure", "skip"]]) this.addLabel(name, value);
+    this.own = el("div", { class: "stack" }, this.rows, el("p", {}, el("button", { type: "button", onclick: () => this.addLabel("", "not").focus() }, "Add a label")));
+    return el("fieldset", { class: "stack" }, el("legend", {}, "Labels"),
+      kind("usual", this.overview.labels.map((one) => one.name).join(" / ")), kind("scale", "A scale"), this.scale, kind("own", "Labels of my own"), this.own);
+  }
+
+  addLabel(name, value) {
+    const number = this.rows.children.length + 1;
+    const text = el("input", { value: name, maxlength: 40, "aria-label": `Label ${number}` });
+    const counts = el("select", { "aria-label": `Label ${number} counts as` }, VALUES.map(([key, shown]) => el("option", { value: key, selected: key === value }, `counts as ${shown}`)));
+    this.rows.append(el("div", { class: "two-equal" }, text, counts));
+    return text;
+  }
+
+  get kind() {
+    return this.node.querySelector("[name=labels]:checked").value;
+  }
+
+  drawLabels() {
+    this.scale.hidden = this.kind !== "scale";
+    this.own.hidden = this.kind !== "own";
+    for (const one of [this.low, this.high, this.from]) one.disabled = this.kind !== "scale";
+  }
+
+  labels() {
+    if (this.kind === "usual") return this.overview.labels;
+    if (this.kind === "own") {
+      return [...this.rows.children].map((row) => ({ name: row.querySelector("input").value.trim(), value: row.querySelector("select").value })).filter((one) => one.name);
+    }
+    const [low, high, from] = [this.low, this.high, this.from].map((one) => Number(one.value));
+    return Array.from({ length: Math.max(0, high - low + 1) }, (_, i) => ({ name: String(low + i), value: low + i >= from ? "relevant" : "not" }));
+  }
+
+  async create() {
+    if (this.button.disabled) return;
+    if (!this.files.files().length) {
+      this.problem.textContent = "Posts are missing: drop a file of posts in part 2.";
+      return;
+    }
+    this.button.disabled = true;
+    this.problem.textContent = "";
+    const step = (text) => { this.button.textContent = text; say(text); };
+    let project = null;
+    try {
+      step("Reading the article…");
+      project = await ask("/api/projects", {
+        title: this.title.value, question: this.question.value, guidelines: this.guidelines.value, model: this.model.value, target: Number(this.target.value),
+        articles: [...this.articles.querySelectorAll("textarea")].map((one) => one.value).filter((text) => text.trim()),
+        people: this.names(), labels_per_post: Number(this.perPost.value), overlap: Number(this.share.value), labels: this.labels(),
+      }, SECONDS);
+      await upload(project.key, this.files.files(), step);
+    } catch (failure) {
+      this.problem.textContent = failure.message;
+    }
+    this.button.disabled = false;
+    this.button.textContent = "Create project";
+    if (project) this.created(project.key, this.problem.textContent);
+  }
+}
+
+/** Send the files of a project, and let the server begin with them. */
+export async function upload(key, files, step) {
+  const path = `/api/projects/${encodeURIComponent(key)}`;
+  for (const file of files) {
+    step(`Uploading ${file.name}…`);
+    await send(`${path}/files?${new URLSearchParams({ name: file.name })}`, file);
+  }
+  step("Starting…");
+  await ask(`${path}/start`, {});
+}

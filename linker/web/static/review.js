@@ -1,0 +1,70 @@
+// Agreement of people and machines, and the posts on which people disagree.
+
+import { ask } from "./api.js";
+import { contextOf } from "./context.js";
+import { counted, el, say, whole, words } from "./dom.js";
+import { newId } from "./ids.js";
+import { LabelSet } from "./labels.js";
+
+const figure = (value) => (value === null ? "not defined" : value.toFixed(2));
+const percent = (value) => `${whole(100 * value)} %`;
+const share = (one) => (one.count ? `${percent(one.hits / one.count)} (${percent(one.low)} to ${percent(one.high)})` : "not known");
+
+export class Review {
+  constructor(session, annotator) {
+    this.session = session;
+    this.annotator = annotator;
+    this.labels = new LabelSet(session);
+    this.path = `/api/sessions/${encodeURIComponent(session.key)}`;
+    this.figures = el("div");
+    this.list = el("ul", { class: "rows list disputes" });
+    this.count = el("p", { class: "muted", role: "status" });
+    this.node = el("section", { class: "panel", "aria-labelledby": "review-title" }, el("h2", { id: "review-title" }, "Agreement"), this.figures, this.count, this.list);
+  }
+
+  async load() {
+    try {
+      this.show(await ask(`${this.path}/agreement`));
+    } catch (failure) {
+      this.count.textContent = `The agreement cannot be computed: ${failure.message}`;
+    }
+  }
+
+  show(answer) {
+    const rows = answer.kappas.map((one) => [one.people.join(" and "), `κ ${figure(one.kappa)}`]);
+    this.figures.replaceChildren(...[
+      answer.posts ? el("dl", { class: "figures" },
+        el("div", {}, el("dt", {}, "Krippendorff's α"), el("dd", { id: "alpha" }, figure(answer.alpha))),
+        el("div", {}, el("dt", {}, "Posts with several labels"), el("dd", {}, whole(answer.posts)))) : el("p", { class: "muted" }, "No post has the labels of two people yet."),
+      rows.length ? el("ul", { class: "people" }, rows.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))) : null,
+      ...answer.machines.map((one) => this.machine(one)),
+    ].filter(Boolean));
+    const open = answer.disagreements.filter((one) => !one.resolved).length;
+    this.count.textContent = answer.total
+      ? `People disagree on ${counted(answer.total, "post")}, ${open ? `${whole(open)} of them undecided` : "all decided"}. Until you decide, the majority counts, and a tie counts as relevant.`
+      : answer.posts ? "Nobody disagrees on a post that all have labeled." : "";
+    this.list.replaceChildren(...answer.disagreements.map((post) => this.row(post)));
+  }
+
+  machine(one) {
+    return el("div", { class: "block machine" }, el("p", { class: "eyebrow" }, `Machine: ${one.machine}`),
+      el("ul", { class: "people" }, [["κ with people", figure(one.kappa)], ["Precision", share(one.precision)], ["Recall", share(one.recall)]]
+        .map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))),
+      el("p", { class: "muted" }, `${counted(one.labels, "label")}, ${whole(one.posts)} on posts that people labeled too, ${whole(one.sampled)} of these sampled at random. People see the likeliest posts first, so the figures are about those. Labels of machines never count when it is decided whether to stop.`));
+  }
+
+  row(post) {
+    const current = post.resolved ? post.resolved.choice ?? this.labels.choices.find((one) => one.value === post.resolved.value)?.name : null;
+    return el("li", {}, contextOf(post), words(post.parts),
+      el("ul", { class: "chips" }, post.labels.map(([name, value, text, note]) => el("li", { class: `chip ${value}` }, `${name}: ${text.toLowerCase()}${note ? ` (${note})` : ""}`))),
+      el("div", { class: "row-end" }, el("span", { class: "muted" }, post.resolved ? "Decided" : `Counts as ${post.holds ? "relevant" : "not relevant"} now`),
+        this.labels.segments(current, async (choice) => {
+          try {
+            this.show(await ask(`${this.path}/resolve`, { annotator: this.annotator() || "owner", post: post.id, id: newId(), choice: null, ...this.labels.action(choice) }));
+            say(`Decided: ${choice.name}`);
+          } catch (failure) {
+            this.count.textContent = failure.message;
+          }
+        }, "Adjudicated label")));
+  }
+}

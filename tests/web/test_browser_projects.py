@@ -1,0 +1,284 @@
+"""A whole project in a real browser: two people, from pasting an article to the exported labels."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from linker.annotation.project.project import ProjectsFolder
+from linker.web import server as serving
+from linker.web.app import create_app
+from linker.web.projects_api import ProjectsApi
+from tests.helpers.browser import Browser, needs_browser
+from tests.web.conftest import ARTICLE, make_posts
+from tests.web.test_browser_look import NAMELESS, TWICE
+
+pytestmark = [needs_browser, pytest.mark.slow]
+
+KEY = "otters-at-marrow"
+POSTS = make_posts(12)
+RELEVANT = {post.text for post in POSTS if "otters" in post.text}
+IDS = {post.text: post.id for post in POSTS}
+# Kim and Lee agree on all posts but this one.
+DISPUTED = "p3"
+
+
+class Projects:
+    """`linker serve` in a thread, for a folder of projects."""
+
+    def __init__(self, root: Path, model: str | None = None) -> None:
+        self.projects = ProjectsApi(ProjectsFolder(root))
+        listener = serving.bind("127.0.0.1", 0)
+        port = listener.getsockname()[1]
+        self.server = serving.make_server(create_app(port=port, model=model, projects=self.projects))
+        self.thread = threading.Thread(target=self.server.run, args=([listener],), daemon=True)
+        self.thread.start()
+        self.url = f"http://127.0.0.1:{port}/"
+
+    def stop(self) -> None:
+        self.server.should_exit = self.server.force_exit = True
+        self.thread.join(20)
+        self.projects.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Projects]:
+    one = Projects(tmp_path / "projects", "bm25")
+    yield one
+    one.stop()
+
+
+@pytest.fixture
+def other_browser() -> Iterator[Browser]:
+    """A profile of its own, for the second person."""
+    browser = Browser()
+    yield browser
+    complaints = browser.complaints()
+    browser.quit()
+    assert complaints == []
+
+
+@pytest.fixture
+def posts_file(tmp_path: Path) -> Path:
+    path = tmp_path / "posts.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "text", "created_at", "url"])
+        for post in POSTS:
+            writer.writerow([post.id, post.text, post.created_at, f"https://social.example/{post.id}"])
+    return path
+
+
+def fill_in(browser: Browser, posts: Path, **more: str) -> None:
+    """The form of a new project, up to its last button."""
+    browser.wait(lambda: browser.one("#new-article-1").is_displayed())
+    browser.run(
+        "document.querySelector('#new-article-1').value = arguments[0]", f"{ARTICLE.title}\n\n{ARTICLE.text}"
+    )
+    browser.one("#new-posts").send_keys(str(posts))
+    browser.one("#new-title").send_keys("Otters at Marrow")
+    for name, value in more.items():
+        browser.one(f"#new-{name.replace('_', '-')}").send_keys(value)
+
+
+def create(browser: Browser) -> None:
+    browser.one("main form [type=submit]").click()
+    browser.wait(lambda: browser.one("#part-progress").is_displayed())
+
+
+def _is_past(browser: Browser, post: str) -> bool:
+    return not browser.all(".post .words") or browser.post != post
+
+
+def label_all(browser: Browser, url: str, name: str, relevant: Callable[[str], bool]) -> int:
+    """Open a person's link and label until nothing is left; the number of posts."""
+    browser.driver.get("about:blank")
+    browser.driver.get(url)
+    browser.wait(lambda: browser.one("#guidelines-dialog [type=submit]").is_displayed())
+    assert browser.text("#guidelines strong") == "Not"
+    assert "<img src=x onerror=alert(1)>" in browser.text("#guidelines")  # HTML is text
+    assert browser.all("#guidelines img") == []
+    browser.press(Keys.ENTER)
+    browser.ready()
+    assert "token" not in browser.driver.current_url
+    assert not browser.one("#tab-project").is_displayed()
+    number = 0
+    while browser.all(".post .words"):
+        post = browser.post
+        browser.press("r" if relevant(post) else "n")
+        number += 1
+        browser.wait(partial(_is_past, browser, post))
+        if not browser.all(".post .words"):
+            browser.wait(lambda: browser.all(".post .words") or "No posts left" in browser.text(".post"))
+    browser.saved()
+    return number
+
+
+def downloaded(browser: Browser, format_: str, resolved: bool = False) -> bytes:
+    """An export, fetched as the page's link leads to it."""
+    href = browser.one(f"#export-{format_}").get_attribute("href")
+    assert f"resolved={'true' if resolved else 'false'}" in str(href)
+    body: list[int] = browser.driver.execute_async_script(
+        "const done = arguments[1];"
+        "fetch(arguments[0]).then((r) => r.arrayBuffer()).then((b) => done([...new Uint8Array(b)]))",
+        href,
+    )
+    return bytes(body)
+
+
+def test_a_whole_project_by_two_people(
+    browser: Browser, other_browser: Browser, site: Projects, posts_file: Path, tmp_path: Path
+) -> None:
+    browser.driver.get(site.url)
+    browser.wait(lambda: browser.all(".projects .empty"))
+    browser.one(".page-top .primary").click()
+    fill_in(
+        browser,
+        posts_file,
+        guidelines="# What counts\n- The otters\n- **Not** the bus\n<img src=x onerror=alert(1)>",
+        people="Kim\nLee",
+        per_post="2 people",
+        model="bm25",
+    )
+    create(browser)
+    links = {
+        str(link.get_attribute("aria-label")): str(link.get_attribute("value"))
+        for link in browser.all(".links input")
+    }
+    assert [*links] == ["Link of Kim", "Link of Lee"]
+
+    lee = other_browser
+    kims = Browser()
+    try:
+        assert label_all(kims, links["Link of Kim"], "Kim", lambda text: text in RELEVANT) == 12
+        assert kims.complaints() == []
+    finally:
+        kims.quit()
+
+    # Blind: Kim has labeled all posts, and Lee sees no label of theirs.
+    lee.driver.get(links["Link of Lee"])
+    lee.wait(lambda: lee.one("#guidelines-dialog [type=submit]").is_displayed())
+    lee.press(Keys.ENTER)
+    lee.ready()
+    lee.one("#tab-posts").click()
+    lee.wait(lambda: len(lee.all(".list > li")) == 12)
+    assert "Kim" not in lee.text(".list")
+    lee.run("localStorage.clear()")
+    assert label_all(lee, site.url, "Lee", lambda text: text in RELEVANT and IDS[text] != DISPUTED) == 12
+
+    browser.driver.refresh()
+    browser.wait(lambda: browser.text("#alpha") != "")
+    assert (
+        "people disagree on 1 post, 1 of them undecided"
+        in browser.text("#review-title ~ [role=status]").lower()
+    )
+    assert "You may stop" in browser.text(".decision")
+    assert [one.text for one in browser.all(".disputes .chip")] == ["Kim: relevant", "Lee: not relevant"]
+    browser.one(".disputes button.not").click()
+    browser.wait(lambda: "all decided" in browser.text("#review-title ~ [role=status]"))
+
+    raw = tmp_path / "labels.csv"
+    raw.write_bytes(downloaded(browser, "csv"))
+    with raw.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 24
+    given = {(row["annotator"], row["post_id"]): row["label"] for row in rows}
+    assert given["Kim", DISPUTED] == "relevant"
+    assert given["Lee", DISPUTED] == "not"
+    browser.one("#export-resolved").click()
+    resolved = tmp_path / "resolved.xlsx"
+    resolved.write_bytes(downloaded(browser, "xlsx", resolved=True))
+    from linker.annotation.formats import read
+
+    decided = {one.post_id: one.value for one in read(resolved, "xlsx")}
+    assert decided == {
+        post.id: "relevant" if post.text in RELEVANT and post.id != DISPUTED else "not" for post in POSTS
+    }
+    assert str(browser.one("#command-export").get_property("value")).startswith("linker annotate export ")
+    browser.one(".brand").click()
+    browser.wait(lambda: "you may stop" in browser.text(".projects"))
+
+
+def test_bad_posts_are_reported_and_replaced(browser: Browser, site: Projects, tmp_path: Path) -> None:
+    bad, good = tmp_path / "bad" / "posts.jsonl", tmp_path / "posts.jsonl"
+    bad.parent.mkdir()
+    bad.write_text('{"id": "1", "text": "otters"}\n{"id": "2"\n')
+    good.write_text("".join(json.dumps({"id": one.id, "text": one.text}) + "\n" for one in POSTS))
+    browser.driver.get(f"{site.url}#new")
+    fill_in(browser, bad, model="bm25")
+    browser.one("main form [type=submit]").click()
+    browser.wait(lambda: "line 2" in browser.text(".problem-box"))
+    assert "posts.jsonl" in browser.text(".problem-box")
+    assert str(tmp_path) not in browser.text(".problem-box")
+    browser.one("#draft-posts").send_keys(str(good))
+    browser.one("main .panel .primary").click()
+    browser.wait(lambda: browser.one("#part-progress").is_displayed())
+    assert "Not known yet" in browser.text("#left")
+
+
+def test_own_labels_have_keys_and_names(browser: Browser, site: Projects, posts_file: Path) -> None:
+    browser.driver.get(f"{site.url}#new")
+    fill_in(browser, posts_file, model="bm25", people="Kim")
+    browser.one("#labels-scale").click()
+    create(browser)
+    browser.one(".page-top .primary").click()
+    browser.wait(lambda: browser.one("#name").is_displayed())
+    browser.one("#name").send_keys("Kim" + Keys.ENTER)
+    browser.ready()
+    buttons = browser.all(".choices button")
+    assert [str(one.get_property("textContent")) for one in buttons] == [
+        "00"[:1] + "1",
+        "12",
+        "23",
+        "34",
+        "UndoU",
+    ]
+    assert "https://social.example/p" in str(browser.one(".chips a").get_attribute("href"))
+    post = browser.post
+    browser.press("4")
+    browser.wait(lambda: browser.post != post)
+    browser.saved()
+    assert browser.text("#found") == "1"
+    browser.press("r")  # no label of a scale
+    browser.one("#tab-posts").click()
+    browser.wait(lambda: browser.all(".list [aria-pressed=true]"))
+    assert [one.text for one in browser.all(".list [aria-pressed=true]")] == ["3"]
+
+
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_everything_has_a_name_and_fits_on_a_phone(
+    browser: Browser, site: Projects, posts_file: Path, colors: str
+) -> None:
+    browser.prefer(colors)
+    browser.driver.get(f"{site.url}#new")
+    fill_in(browser, posts_file, model="bm25", people="Kim\nLee", per_post="2 people", guidelines="- **a**")
+    browser.one("#labels-own").click()
+    fits = "return document.documentElement.scrollWidth <= innerWidth"
+    short = """return [...document.querySelectorAll('button, a.button, select, .tabs a, summary')]
+        .filter((e) => e.offsetParent && e.getBoundingClientRect().height < 44 && !e.closest('.segments'))
+        .map((e) => e.outerHTML.slice(0, 80))"""
+
+    def check() -> None:
+        assert browser.run(NAMELESS) == []
+        assert browser.run(TWICE) == []
+        for width in (360, 320, 1280):
+            browser.size(width, 740, phone=width < 400)
+            assert browser.run(fits), width
+            if width < 400:
+                assert browser.run("return document.querySelector('.bar').offsetHeight") <= 60
+                assert browser.run(short) == []
+
+    check()
+    browser.size(1280, 900)
+    create(browser)
+    check()
+    browser.driver.get(f"{site.url}#start")
+    browser.wait(lambda: browser.all(".projects .meter"))
+    check()

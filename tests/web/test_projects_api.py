@@ -1,0 +1,503 @@
+"""Projects over HTTP: creation, uploads, people and their tokens, review, export and import."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linker.annotation.project.project import ProjectsFolder, key_of, safe_name
+from linker.annotation.session.session import Session
+from linker.data.readers.articles_and_posts import ArticlesAndPosts
+from linker.web.app import create_app
+from linker.web.projects_api import ProjectsApi
+from linker.web.security import MAX_BODY, MAX_UPLOAD
+from tests.web.conftest import ARTICLE, Client, make_posts
+
+LABELS = [
+    {"name": "Relevant", "value": "relevant"},
+    {"name": "Not relevant", "value": "not"},
+    {"name": "Unsure", "value": "skip"},
+]
+SCALE = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in range(4)]
+NEW = {
+    "title": "Otters: näher & closer",
+    "articles": [f"{ARTICLE.title}\n\n{ARTICLE.text}"],
+    "question": "Is it about otters?",
+    "guidelines": "# What counts",
+    "model": "bm25",
+    "people": ["Ada", "Bo"],
+    "labels_per_post": 2,
+    "labels": LABELS,
+}
+KEY = "otters-naher-closer"
+POSTS = "".join(
+    json.dumps({"id": post.id, "text": post.text, "lang": "en"}) + "\n" for post in make_posts()
+).encode()
+
+
+class Served:
+    """A server of projects, with the client of its owner."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.projects = ProjectsApi(ProjectsFolder(root))
+        self.app = create_app(projects=self.projects)
+        self.owner = Client(self.app)
+
+    def create(self, **values: Any) -> dict[str, Any]:
+        answer = self.owner.post("/api/projects", json={**NEW, **values})
+        assert answer.status_code == 200, answer.text
+        created: dict[str, Any] = answer.json()
+        return created
+
+    def upload(self, key: str = KEY, name: str = "posts.jsonl", content: bytes = POSTS) -> Any:
+        return self.owner.post(f"/api/projects/{key}/files", params={"name": name}, content=content)
+
+    def start(self, key: str = KEY) -> dict[str, Any]:
+        """Begin, and wait for the end."""
+        assert self.owner.post(f"/api/projects/{key}/start").status_code == 200
+        for _ in range(1500):
+            details: dict[str, Any] = self.owner.get(f"/api/projects/{key}").json()
+            if not details["step"]:
+                return details
+            time.sleep(0.02)
+        raise AssertionError(details)
+
+    def person(self, name: str, key: str = KEY) -> Client:
+        """The client of a person, with their token."""
+        people = self.owner.get(f"/api/projects/{key}").json()["people"]
+        client = Client(self.app)
+        token = next(one["token"] for one in people if one["name"] == name)
+        client.headers["Authorization"] = f"Bearer {token}"
+        return client
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    one = Served(tmp_path / "projects")
+    yield one
+    one.projects.close()
+
+
+@pytest.fixture
+def ready(served: Served) -> Served:
+    """A project of thirty posts, each of which two people label."""
+    served.create()
+    assert served.upload().status_code == 200
+    assert served.start()["state"] == "labeling"
+    return served
+
+
+def label(client: Client, name: str, post: str, value: str, **more: Any) -> dict[str, Any]:
+    action = client.action("label", post, value, annotator=name, id=f"of-{name}-{post}-{value}", **more)
+    answer = client.sync(action, annotator=name, key=KEY)
+    done: dict[str, Any] = answer["done"][0]
+    return done
+
+
+def test_a_project_is_created_labeled_and_listed(served: Served) -> None:
+    assert served.owner.get("/api/projects").json()["projects"] == []
+    created = served.create()
+    assert (created["key"], created["state"], created["files"]) == (KEY, "draft", [])
+    assert (
+        served.owner.post(f"/api/projects/{KEY}/start").json()["error"]
+        == "no posts; drop a file of posts first"
+    )
+    assert [file["name"] for file in served.upload().json()["files"]] == ["posts.jsonl"]
+    details = served.start()
+    assert (details["state"], details["posts"], details["error"]) == ("labeling", 30, "")
+    assert details["estimate"]["known"] is False
+    about = served.owner.get(f"/api/sessions/{KEY}").json()
+    assert about["question"] == "Is it about otters?"
+    assert about["labels"] == LABELS
+    assert about["people"] == ["Ada", "Bo"]
+    listed = served.owner.get("/api/projects").json()["projects"]
+    assert [one["title"] for one in listed] == ["Otters: näher & closer"]
+    assert served.create()["key"] == f"{KEY}-2"
+
+
+def test_all_that_is_wrong_is_reported_at_once_and_nothing_is_created(served: Served) -> None:
+    body = {
+        **NEW,
+        "title": " ",
+        "articles": [],
+        "people": ["Ada", "ada"],
+        "labels": LABELS[:1],
+        "model": "/etc",
+    }
+    answer = served.owner.post("/api/projects", json=body)
+    assert answer.status_code == 400
+    error = answer.json()["error"]
+    for part in (
+        "title: is empty",
+        "article: none was given",
+        "a name is there twice",
+        "label set: no label",
+        "model '/etc'",
+    ):
+        assert part in error
+    assert not served.root.exists() or not ProjectsFolder(served.root).project_keys()
+    no_people = served.owner.post("/api/projects", json={**NEW, "people": []})
+    assert "2 people per post, but there are 0" in no_people.json()["error"]
+
+
+def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served) -> None:
+    served.create()
+    served.upload(content=b'{"id": "1", "text": "otters"}\nnot json\n')
+    details = served.start()
+    assert details["state"] == "draft"
+    assert "posts.jsonl, line 2" in details["error"] or "posts.jsonl:2" in details["error"], details["error"]
+    assert str(served.root) not in details["error"]
+    assert "the ending tells the format" in served.upload(name="posts.exe").json()["error"]
+    served.upload()
+    assert served.start()["state"] == "labeling"
+    assert "after labeling has begun" in served.upload().json()["error"]
+
+
+def test_exports_of_platforms_are_read_with_links_and_context(served: Served) -> None:
+    served.create(labels_per_post=1)
+    uri = "at://did:plc:abc/app.bsky.feed.post/"
+    records = [
+        {
+            "uri": f"{uri}{n}",
+            "cid": "c",
+            "author": {"did": "did:plc:abc", "handle": "a.example"},
+            "record": {
+                "$type": "app.bsky.feed.post",
+                "text": ["Otters at the weir", "Nobody believes a word of that"][n - 1],
+                "createdAt": f"2031-03-0{n}T12:00:00Z",
+                **({"reply": {"parent": {"uri": f"{uri}1"}, "root": {"uri": f"{uri}1"}}} if n == 2 else {}),
+            },
+        }
+        for n in (1, 2)
+    ]
+    served.upload(name="bluesky.jsonl", content="".join(json.dumps(one) + "\n" for one in records).encode())
+    assert served.start()["state"] == "labeling"
+    posts = {one["url"]: one for one in served.owner.sync(key=KEY, count=4)["next"]}
+    reply = posts["https://bsky.app/profile/did:plc:abc/post/2"]
+    assert reply["context"] == [
+        {
+            "relation": "In reply to",
+            "text": "Otters at the weir",
+            "url": "https://bsky.app/profile/did:plc:abc/post/1",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../evil.jsonl",
+        "..\\..\\evil.jsonl",
+        "/etc/evil.jsonl",
+        "a/../evil.jsonl",
+        ".evil.jsonl",
+        "evil.jsonl\0.exe",
+    ],
+)
+def test_no_name_of_an_upload_leaves_its_folder(served: Served, name: str) -> None:
+    served.create()
+    before = set(served.root.parent.rglob("*"))
+    served.upload(name=name)
+    new = {path for path in served.root.parent.rglob("*") if path.is_file()} - before
+    assert all(path.parent == served.root / KEY / "uploads" for path in new)
+    assert "/" not in safe_name(name)
+    assert not safe_name(name).startswith(".")
+
+
+@pytest.mark.parametrize("key", ["..", "%2e%2e", ".secret", "a%2fb", "../otters", "UPPER", "-x"])
+def test_no_key_of_a_project_leaves_the_folder(ready: Served, key: str) -> None:
+    assert ready.owner.get(f"/api/projects/{key}/").status_code in (307, 404)
+    assert ready.owner.post(f"/api/projects/{key}/start").status_code in (404, 405)
+    assert key_of(f"../{key}/…").strip("-").replace("-", "").isalnum()
+
+
+def test_a_person_labels_in_one_project_under_one_name_and_sees_nothing_else(ready: Served) -> None:
+    ready.create(title="Another")
+    ada = ready.person("Ada")
+    about = ada.get("/api/about").json()
+    assert (about["name"], about["owner"], [one["key"] for one in about["sessions"]]) == ("Ada", False, [KEY])
+    assert "sources" not in about
+    session = f"/api/sessions/{KEY}"
+    for path in (
+        "/api/projects",
+        f"/api/projects/{KEY}",
+        f"{session}/agreement",
+        f"{session}/export",
+        "/api/sessions/another",
+    ):
+        assert ada.get(path).status_code == 403, path
+    for path in (
+        "/api/projects",
+        f"/api/projects/{KEY}",
+        f"{session}/resolve",
+        f"{session}/import",
+        "/api/rank",
+        f"/api/projects/{KEY}/files",
+    ):
+        assert ada.post(path, json={}).status_code == 403, path
+    assert "error" not in label(ada, "Ada", "p3", "relevant")
+    assert "labels of others are refused" in label(ada, "Bo", "p3", "not")["error"]
+    # Whoever the request names, suggestions and posts are Ada's.
+    listed = ada.get(f"{session}/posts", params={"annotator": "Bo", "label": "relevant"}).json()
+    assert [post["id"] for post in listed["posts"]] == ["p3"]
+
+
+def test_labels_of_others_are_hidden_until_ones_own(ready: Served) -> None:
+    ada, bo = ready.person("Ada"), ready.person("Bo")
+    label(ada, "Ada", "p3", "relevant", note="a secret")
+    assert bo.sync(annotator="Bo", key=KEY)["next"][0]["id"] == "p3"  # the second label is wanted first
+    for response in (
+        bo.get(f"/api/sessions/{KEY}/posts", params={"count": 200}),
+        bo.get(f"/api/sessions/{KEY}"),
+    ):
+        assert "secret" not in response.text
+    assert all(
+        not post["labels"]
+        for post in bo.get(f"/api/sessions/{KEY}/posts", params={"count": 200}).json()["posts"]
+    )
+    # Not in the owner's review either, as long as somebody is to label the post.
+    assert ready.owner.get(f"/api/sessions/{KEY}/agreement").json()["disagreements"] == []
+    # The figures of all would tell Ada's labels one by one: both get the same posts in the same order.
+    for status in (
+        bo.get(f"/api/sessions/{KEY}/status").json(),
+        bo.sync(annotator="Bo", key=KEY)["status"],
+    ):
+        assert (status["relevant"], status["labeled"], status["curve"]) == (0, 0, [])
+        assert "last relevant post" not in status["decision"]["reason"]
+    assert ada.get(f"/api/sessions/{KEY}/status").json()["curve"] == [[1, 1]]
+    assert ready.owner.get(f"/api/sessions/{KEY}/status").json()["relevant"] == 1
+    label(bo, "Bo", "p3", "not")
+    shown = bo.get(f"/api/sessions/{KEY}/posts", params={"label": "not"}).json()["posts"][0]
+    assert sorted(one[0] for one in shown["labels"]) == ["Ada", "Bo"]
+
+
+def test_disagreements_are_decided_once(ready: Served) -> None:
+    label(ready.person("Ada"), "Ada", "p3", "relevant")
+    label(ready.person("Bo"), "Bo", "p3", "not", note="no otter")
+    path = f"/api/sessions/{KEY}"
+    found = ready.owner.get(f"{path}/agreement").json()
+    assert (found["posts"], found["total"]) == (1, 1)
+    dispute = found["disagreements"][0]
+    assert dispute["labels"] == [
+        ["Ada", "relevant", "Relevant", ""],
+        ["Bo", "not", "Not relevant", "no otter"],
+    ]
+    assert (dispute["resolved"], dispute["holds"]) == (None, True)
+    body = {"annotator": "Cy", "post": "p3", "value": "not", "id": "resolve-0001"}
+    for _ in range(2):
+        decided = ready.owner.post(f"{path}/resolve", json=body).json()["disagreements"][0]
+        assert (decided["resolved"], decided["holds"]) == ({"value": "not", "choice": None}, False)
+    rows = list(
+        csv.DictReader(
+            io.StringIO(ready.owner.get(f"{path}/export", params={"resolved": True}).text.lstrip("\ufeff"))
+        )
+    )
+    assert {row["post_id"]: row["label"] for row in rows if row["label"]} == {"p3": "not"}
+    journal = (ready.root / KEY / "session" / "journal.jsonl").read_text()
+    assert journal.count('"resolve"') == 1
+
+
+@pytest.mark.parametrize("format", ["csv", "xlsx", "jsonl", "label_studio", "argilla", "doccano", "prodigy"])
+def test_every_format_is_exported_and_imported_again(ready: Served, format: str) -> None:
+    label(ready.person("Ada"), "Ada", "p3", "relevant")
+    path = f"/api/sessions/{KEY}"
+    exported = ready.owner.get(f"{path}/export", params={"format": format})
+    assert exported.status_code == 200
+    assert "attachment" in exported.headers["content-disposition"]
+    if exported.headers["content-disposition"].endswith('.zip"'):
+        return  # the labels, and a file of settings for the other tool
+    answer = ready.owner.post(
+        f"{path}/import", params={"name": "x", "format": format}, content=exported.content
+    )
+    assert answer.json() == {"read": 1, "new": 0}, answer.text
+
+
+def test_bad_labels_are_named_by_file_and_line_and_none_is_imported(ready: Served) -> None:
+    path, query = f"/api/sessions/{KEY}", {"name": "C:\\mine\\old.csv", "annotator": "Cy"}
+    for content, problem in (
+        (b"post_id,label\np1,not\np2,perhaps\n", "old.csv, line 3: unknown label 'perhaps'"),
+        (b"post_id,label\np1,not\ngone,not\n", "old.csv, line 3: post 'gone' is not in the session"),
+        (b"post,label\n", "old.csv, line 1: column post_id not found"),
+    ):
+        answer = ready.owner.post(f"{path}/import", params=query, content=content)
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(problem)
+    assert ready.owner.get(f"{path}/status").json()["labeled"] == 0
+    unknown = ready.owner.post(f"{path}/import", params={**query, "format": "docx"}, content=b"")
+    assert "docx" in unknown.json()["error"]
+
+
+def test_an_upload_that_is_too_large_is_refused_before_it_comes(served: Served) -> None:
+    served.create()
+    path = f"/api/projects/{KEY}/files?name=posts.jsonl"
+    headers = {"Content-Length": str(MAX_UPLOAD + 1)}
+    refused = served.owner.post(path, content=b"", headers=headers)
+    assert (refused.status_code, refused.text) == (413, "more than 1,024 MiB")
+    too_long = served.owner.post("/api/projects", content=b"x" * (MAX_BODY + 1))
+    assert too_long.status_code == 413
+
+
+def test_labels_of_machines_are_compared_and_never_counted(ready: Served) -> None:
+    ada = ready.person("Ada")
+    for number in range(12):
+        label(ada, "Ada", f"p{number}", "relevant" if number % 3 == 0 else "not")
+    path = f"/api/sessions/{KEY}"
+    before = ready.owner.get(f"{path}/status").json()
+    # Of p0, p3, p6, p9 it finds three, and calls p1 relevant, too: by hand, tp 3, fp 1, fn 1, tn 7.
+    calls = {"p0", "p3", "p6", "p1"}
+    lines = [f"p{n},{'relevant' if f'p{n}' in calls else 'not'}" for n in range(30)]
+    content = ("post_id,label\n" + "\n".join(lines) + "\n").encode()
+    query: dict[str, Any] = {"name": "model.csv", "annotator": "some-llm", "machine": True}
+    assert ready.owner.post(f"{path}/import", params=query, content=content).json() == {"read": 30, "new": 30}
+    assert ready.owner.get(f"{path}/status").json() == before
+    assert {post["id"] for post in ada.sync(annotator="Ada", key=KEY, count=20)["next"]}.isdisjoint(
+        {f"p{n}" for n in range(12)}
+    )
+    machine = ready.owner.get(f"{path}/agreement").json()["machines"][0]
+    assert (machine["machine"], machine["labels"], machine["posts"]) == ("some-llm", 30, 12)
+    assert (machine["precision"]["hits"], machine["precision"]["count"]) == (3, 4)
+    assert (machine["recall"]["hits"], machine["recall"]["count"]) == (3, 4)
+    # κ: observed 10/12, by chance (4/12)² + (8/12)² = 5/9; (5/6 − 5/9) / (4/9) = 5/8.
+    assert machine["kappa"] == pytest.approx(0.625)
+    assert (
+        "is the name of a machine"
+        in ready.owner.post(
+            f"{path}/sync",
+            json={
+                "annotator": "some-llm",
+                "actions": [ada.action("label", "p20", "not", annotator="some-llm")],
+            },
+        ).json()["error"]
+    )
+    as_ada = ready.owner.post(f"{path}/import", params={**query, "annotator": "Ada"}, content=content)
+    assert "'Ada' is a person" in as_ada.json()["error"]
+    exported = list(csv.DictReader(io.StringIO(ready.owner.get(f"{path}/export").text.lstrip("\ufeff"))))
+    assert {row["annotator"] for row in exported if row["machine"]} == {"some-llm"}
+    # A file says itself which labels are of machines.
+    again = ready.owner.get(f"{path}/export", params={"format": "csv"}).content
+    assert ready.owner.post(f"{path}/import", params={"name": "x.csv"}, content=again).json()["new"] == 0
+
+
+def test_a_scale_is_recorded_by_its_numbers_and_counts_by_its_threshold(served: Served) -> None:
+    served.create(labels=SCALE, labels_per_post=1)
+    served.upload()
+    served.start()
+    owner = served.owner
+    for post, value, choice in (("p3", "relevant", "3"), ("p0", "relevant", "2"), ("p1", "not", "1")):
+        assert "error" not in label(owner, "Ada", post, value, choice=choice)
+    assert "unknown label '3' (not)" in label(owner, "Ada", "p4", "not", choice="3")["error"]
+    assert owner.get(f"/api/sessions/{KEY}/status").json()["relevant"] == 2
+    rows = [
+        json.loads(line)
+        for line in owner.get(f"/api/sessions/{KEY}/export", params={"format": "jsonl"}).text.splitlines()
+    ]
+    assert {row["post_id"]: (row["label"], row["choice"]) for row in rows if row["label"]} == {
+        "p3": ("relevant", "3"),
+        "p0": ("relevant", "2"),
+        "p1": ("not", "1"),
+    }
+
+
+def test_settings_change_while_people_label_and_a_removed_link_is_void(ready: Served) -> None:
+    ada, bo = ready.person("Ada"), ready.person("Bo")
+    label(bo, "Bo", "p3", "not")
+    change = {"question": "Otters?", "guidelines": "*New*", "people": ["Ada", "Cy"]}
+    details = ready.owner.post(f"/api/projects/{KEY}", json=change).json()
+    assert [one["name"] for one in details["people"]] == ["Ada", "Cy"]
+    assert ada.get(f"/api/sessions/{KEY}").json()["question"] == "Otters?"
+    protected = Client(create_app(token="a-token-of-some-length", projects=ready.projects))
+    protected.headers["Authorization"] = bo.headers["Authorization"]
+    assert protected.get("/api/about").status_code == 401
+    assert (
+        "2 people per post"
+        in ready.owner.post(f"/api/projects/{KEY}", json={"people": ["Ada"]}).json()["error"]
+    )
+    assert ready.owner.get(f"/api/sessions/{KEY}/status").json()["labeled"] == 1
+    again = ready.owner.post(f"/api/projects/{KEY}", json={"people": ["Ada", "Bo"]}).json()
+    assert f"Bearer {again['people'][1]['token']}" != bo.headers["Authorization"]
+
+
+def test_the_server_starts_again_with_its_projects_and_tokens(ready: Served) -> None:
+    label(ready.person("Ada"), "Ada", "p3", "relevant")
+    tokens = [one["token"] for one in ready.owner.get(f"/api/projects/{KEY}").json()["people"]]
+    ready.projects.close()
+    again = Served(ready.root)
+    try:
+        details = again.owner.get(f"/api/projects/{KEY}").json()
+        assert (details["labeled"], details["relevant"]) == (1, 1)
+        assert [one["token"] for one in details["people"]] == tokens
+        secret = ready.root / ".secret"
+        assert secret.stat().st_mode & 0o077 == 0
+    finally:
+        again.projects.close()
+
+
+def test_a_server_token_protects_the_owner_and_logs_people_in(ready: Served) -> None:
+    app = create_app(token="a-token-of-some-length", projects=ready.projects)
+    token = ready.person("Ada").headers["Authorization"].removeprefix("Bearer ")
+    client = Client(app)
+    assert client.get("/api/projects").status_code == 401
+    assert client.post("/api/login", json={"token": "wrong"}).status_code == 401
+    assert client.post("/api/login", json={"token": token}).status_code == 200
+    assert client.get("/api/about").json()["name"] == "Ada"
+    assert client.get("/api/projects").status_code == 403
+    assert client.post("/api/logout").status_code == 200
+    assert client.get("/api/about").status_code == 401
+    client.post("/api/login", json={"token": "a-token-of-some-length"})
+    assert client.get("/api/projects").status_code == 200
+
+
+def test_a_damaged_project_is_listed_with_what_is_wrong(ready: Served) -> None:
+    ready.projects.close()
+    path = ready.root / KEY / "project.json"
+    path.write_text(path.read_text().replace('"labels_per_post": 2', '"labels_per_post": 7'))
+    again = Served(ready.root)
+    entry = again.owner.get("/api/projects").json()["projects"][0]
+    assert entry["state"] == "broken"
+    assert "7 people per post" in entry["error"]
+    again.projects.close()
+
+
+def test_labels_of_three_projects_are_a_training_set(served: Served) -> None:
+    keys = [served.create(title=f"Otters {n}", labels_per_post=1)["key"] for n in range(3)]
+    for number, key in enumerate(keys):
+        served.upload(key)
+        served.start(key)
+        if number == 2:
+            assert "2 of 3 have some" in served.owner.post("/api/projects/_training").json()["error"]
+        for post, value in (("p3", "relevant"), ("p1", "not"), ("p4", "skip")):
+            action = served.owner.action("label", post, value, id=f"{key}-{post}-label")
+            served.owner.sync(action, key=key)
+    answer = served.owner.post("/api/projects/_training").json()
+    assert (answer["projects"], answer["posts"], answer["relevant"]) == (3, 6, 3)
+    folder = served.root / "_training"
+    assert answer["command"].endswith(f"--data {folder.resolve()}")
+    data = ArticlesAndPosts(str(folder / "articles.jsonl"), str(folder / "posts.jsonl")).read()
+    assert [article.split for article in data.articles] == ["train", "train", "dev"]
+    assert {post.id: post.article_ids for post in data.posts if post.id.startswith(keys[0])} == {
+        f"{keys[0]}/p3": (f"{keys[0]}/article-1",),
+        f"{keys[0]}/p1": (),
+    }
+    assert served.owner.get("/api/projects").json()["projects"][0]["state"] == "labeling"
+
+
+def test_many_posts_are_ordered_at_once_and_scored_meanwhile(served: Served) -> None:
+    posts = make_posts(300)
+    served.create(model="tfidf", labels_per_post=1)
+    served.upload(
+        content="".join(json.dumps({"id": one.id, "text": one.text}) + "\n" for one in posts).encode()
+    )
+    details = served.start()
+    assert (details["state"], details["posts"]) == ("labeling", 300)
+    with Session.open(served.root / KEY / "session", background=False) as session:
+        assert session.settings.model == "tfidf"
+    assert served.owner.get(f"/api/sessions/{KEY}").json()["model"] == "tfidf"
+    assert "error" not in label(served.owner, "Ada", "p3", "relevant")
