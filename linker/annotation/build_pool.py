@@ -72,7 +72,7 @@ def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model)
         if place != first:
             same.append(posts[place])
     distinct = [posts[place] for place in copies]
-    article_words, words, _ = tfidf_vectors(articles, distinct)
+    article_words, words, _ = tfidf_vectors(articles, distinct, "none", pairs=True)
     part = embedding_submodel(model)
     with encoded_once(model, posts):
         vectors = None if part is None else part.post_vectors(distinct)

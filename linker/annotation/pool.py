@@ -55,7 +55,7 @@ class Pool:
         copies: N tuples: the other posts of each group.
         scores: float32, N: the model's raw score, mean over the seed articles.
         lexical_scores: float32, N: BM25, mean over the seed articles.
-        words: float32, N × vocabulary: TF-IDF of the posts, rows of unit length.
+        words: float32, N × vocabulary: TF-IDF of the posts' words and pairs of adjacent words, rows of unit length.
         article_words: float32, articles × vocabulary: TF-IDF of the articles.
         vectors: float32, N × dim, the model's embeddings; None if it has none.
         article_vectors: float32, articles × dim, or None.

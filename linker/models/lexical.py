@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -219,16 +219,21 @@ def mean_terms(per_article: Sequence[dict[str, float]]) -> dict[str, float]:
     return mean
 
 
-def tfidf_vectors(articles: Sequence[Article], posts: Sequence[Post], stop_words: str = "english") -> Vectors:
+def tfidf_vectors(
+    articles: Sequence[Article], posts: Sequence[Post], stop_words: str = "english", pairs: bool = False
+) -> Vectors:
     """Compute sublinear TF-IDF vectors of articles and posts, over the words that occur in at least two of them.
 
     Args:
         articles: the articles; title and text count.
         posts: the posts.
         stop_words: see `lexical_words`.
+        pairs: count pairs of adjacent words as words, too.
     """
     texts = [article.full_text for article in articles] + [post.text for post in posts]
     words = [lexical_words(text, stop_words) for text in texts]
+    if pairs:
+        words = [text + [f"{one} {next_one}" for one, next_one in pairwise(text)] for text in words]
     frequency = Counter(word for text in words for word in set(text))
     shared = sorted(word for word, count in frequency.items() if count > 1)
     if not shared:

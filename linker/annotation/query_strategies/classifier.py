@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from linker.annotation.pool import Labels, Pool
+from linker.annotation.query_strategies.diversity import diverse_posts
 from linker.annotation.query_strategies.query_strategy import (
     QueryStrategy,
     rank_unlabeled,
@@ -21,22 +22,32 @@ if TYPE_CHECKING:
     from sklearn.svm import LinearSVC
 
 
+#: Total weight of the relevant examples, in units of that of the others.
+_BALANCE = 9.8
+#: Fewer relevant posts than this among the latest labels (the last fifth, at least 20) call for diversity.
+_FEW, _LATEST, _LEAST = 0.05, 5, 20
+#: Length of the part of the ranking that gets diverse posts; it is renewed long before it is used up.
+_RENEWED = 100
+
+
 @QueryStrategy.register("active_learning")
 @QueryStrategy.register("learning")
 class ActiveLearningStrategy(QueryStrategy):
-    """Active learning with a linear classifier on TF-IDF words, embeddings and scores, retrained for each ranking.
+    """Active learning with a linear classifier on TF-IDF of words and word pairs and on embeddings.
 
-    Before the first label the ranking is that of `hybrid`. After it, the seed articles together count as one relevant
-    post, and a random sample of unlabeled posts as pseudo-negatives, as in the baseline implementation of Cormack and
-    Grossman (2015, TREC Total Recall). Both classes have the same weight.
+    Retrained for each ranking. Until there is an example of both classes the ranking is that of `hybrid`. After it, the
+    scores for the seed articles no longer count: the articles are relevant examples, whose weight fades as relevant
+    posts are found. While few of the latest labels are relevant, a share of the ranking is given to posts that stand
+    for many unlabeled posts and resemble no labeled one (`diverse_posts`), because what is relevant may lie elsewhere.
 
     Args:
         query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision boundary
             first, which teaches the classifier more but finds fewer relevant posts.
         exploration: share of the ranking, 0 to 1, that is a random sample.
+        diversity: share of the ranking, 0 to 1, of diverse posts while few of the latest labels are relevant.
         classifier: linear `svm`, or `logistic_regression`, which is slower.
         cost: inverse regularization strength C, above 0.
-        pseudo_negatives: number of pseudo-negatives.
+        pseudo_negatives: number of unlabeled posts, sampled at random, that are presumed not relevant.
     """
 
     former_keys = (("presumed", "pseudo_negatives"),)
@@ -45,25 +56,45 @@ class ActiveLearningStrategy(QueryStrategy):
         self,
         query: Literal["relevance", "uncertainty"] = "relevance",
         exploration: float = 0.0,
+        diversity: float = 0.1,
         classifier: Literal["svm", "logistic_regression"] = "svm",
         cost: float = 0.1,
-        pseudo_negatives: int = 300,
+        pseudo_negatives: int = 0,
     ) -> None:
-        between(0, 1, exploration=exploration)
+        between(0, 1, exploration=exploration, diversity=diversity)
         above(0, cost=cost)
         at_least(0, pseudo_negatives=pseudo_negatives)
         self.query: Literal["relevance", "uncertainty"] = query
         self.classifier: Literal["svm", "logistic_regression"] = classifier
-        self.exploration, self.cost, self.pseudo_negatives = exploration, cost, pseudo_negatives
+        self.exploration, self.diversity = exploration, diversity
+        self.cost, self.pseudo_negatives = cost, pseudo_negatives
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
-        """Rank by the classifier's decision, with randomly sampled posts in between."""
+        """Rank by the classifier's decision, with diverse and randomly sampled posts in between."""
         scores = self._scores(pool, labels, generator)
         if scores is None:
             scores = zscore(pool.scores) + zscore(pool.lexical_scores)
         elif self.query == "uncertainty":
             scores = -np.abs(scores)
-        return _explored(rank_unlabeled(scores, pool, labels), self.exploration, generator)
+        order = self._diversified(rank_unlabeled(scores, pool, labels), pool, labels, generator)
+        return _explored(order, self.exploration, generator)
+
+    def _diversified(
+        self, order: np.ndarray, pool: Pool, labels: Labels, generator: np.random.Generator
+    ) -> np.ndarray:
+        """Return the ranking with diverse posts in between if few of the latest labels are relevant."""
+        latest = labels.relevant[-max(_LEAST, len(labels) // _LATEST) :]
+        if not self.diversity or len(latest) < _LEAST or latest.mean() >= _FEW:
+            return order
+        # Counted from the first label, so that a ranking that is renewed after each label has its share as well.
+        turns = np.floor(self.diversity * np.arange(len(labels), len(labels) + min(_RENEWED, len(order)) + 1))
+        places = np.flatnonzero(np.diff(turns))
+        chosen = diverse_posts(pool, labels, np.sort(order), len(places), generator)
+        result = np.empty_like(order)
+        taken = np.zeros(len(order), dtype=bool)
+        taken[places[: len(chosen)]] = True
+        result[taken], result[~taken] = chosen, order[~np.isin(order, chosen)]
+        return result
 
     def _scores(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray | None:
         """Return signed distances to the decision boundary, float64, one per post; None if there is only one class."""
@@ -74,13 +105,15 @@ class ActiveLearningStrategy(QueryStrategy):
         relevant = np.concatenate(
             [labels.relevant, np.zeros(len(negatives), dtype=bool), np.ones(seeds, dtype=bool)]
         )
-        if not len(labels) or relevant.all():
+        beside = _Embeddings(pool)
+        words = pool.words.shape[1]
+        if not len(labels) or relevant.all() or not words + beside.dim:
             return None
         weights = np.ones(len(relevant))
-        weights[-seeds:] = 1 / seeds
-        for one in (relevant, ~relevant):
-            weights[one] *= len(relevant) / (2 * weights[one].sum())
-        beside = _DenseFeatures(pool)
+        weights[-seeds:] = 1 / (seeds * (1 + labels.found))
+        balance = _BALANCE if self.query == "relevance" else 1.0  # a boundary in the middle of both classes
+        for one, total in ((relevant, balance), (~relevant, 1.0)):
+            weights[one] *= len(relevant) * total / (1 + balance) / weights[one].sum()
         features = sparse.hstack(
             [
                 sparse.vstack([pool.words[examples], pool.article_words]),
@@ -90,7 +123,6 @@ class ActiveLearningStrategy(QueryStrategy):
         classifier = self._build_classifier()
         classifier.fit(sparse.csr_matrix(features), relevant, sample_weight=weights)
         coefficients = classifier.coef_[0]
-        words = pool.words.shape[1]
         scores = pool.words @ coefficients[:words] + beside.products(coefficients[words:])
         return np.asarray(scores + classifier.intercept_[0])
 
@@ -106,45 +138,40 @@ class ActiveLearningStrategy(QueryStrategy):
         return LogisticRegression(C=self.cost, tol=1e-3, max_iter=100)
 
 
-class _DenseFeatures:
-    """The classifier's features beyond words (which have unit length): scores, and embeddings if the model has them.
+class _Embeddings:
+    """The pool's embeddings as features, centered and scaled to a root mean square length of 1, like that of the words.
 
-    Scores are z-scores times 0.3; embeddings are centered and scaled to a root mean square length of 0.5. A seed
-    article gets the 99.5th percentile of the posts' scores.
+    Attributes:
+        dim: number of features; 0 if the model has no embeddings.
     """
 
     def __init__(self, pool: Pool) -> None:
+        self._vectors, self._article_vectors, self._size = pool.vectors, pool.article_vectors, len(pool)
         self._articles = len(pool.articles)
-        self._scores = 0.3 * np.stack([zscore(pool.scores), zscore(pool.lexical_scores)], axis=1)
-        self._vectors, self._article_vectors = pool.vectors, pool.article_vectors
+        self.dim = 0 if self._vectors is None else self._vectors.shape[1]
         if self._vectors is not None:
             self._center = self._vectors.mean(axis=0, dtype=np.float64)
             squares = np.einsum("ij,ij->", self._vectors, self._vectors, dtype=np.float64) / len(pool)
             variance = float(squares - self._center @ self._center)
-            self._scale = 0.5 / np.sqrt(variance) if variance > 1e-9 * squares else 0.0
+            self._scale = 1 / np.sqrt(variance) if variance > 1e-9 * squares else 0.0
 
     def of_posts(self, places: np.ndarray) -> np.ndarray:
-        """Return the features of posts: float64, posts × features."""
-        vectors = None if self._vectors is None else self._vectors[places]
-        return self._joined(vectors, self._scores[places])
+        """Return the features of posts: float64, posts × dim."""
+        return self._scaled(None if self._vectors is None else self._vectors[places], len(places))
 
     def of_articles(self) -> np.ndarray:
-        """Return the features of the seed articles: float64, articles × features."""
-        scores = np.quantile(self._scores, 0.995, axis=0)
-        return self._joined(self._article_vectors, np.tile(scores, (self._articles, 1)))
+        """Return the features of the seed articles: float64, articles × dim."""
+        return self._scaled(self._article_vectors, self._articles)
 
     def products(self, coefficients: np.ndarray) -> np.ndarray:
         """Return features @ coefficients for all posts, float64, without copying the embeddings."""
-        products = self._scores @ coefficients[:2]
-        if self._vectors is not None:
-            factors = self._scale * coefficients[2:]
-            products += self._vectors @ factors.astype(np.float32) - float(self._center @ factors)
-        return np.asarray(products)
+        if self._vectors is None:
+            return np.zeros(self._size)
+        factors = self._scale * coefficients
+        return np.asarray(self._vectors @ factors.astype(np.float32) - float(self._center @ factors))
 
-    def _joined(self, vectors: np.ndarray | None, scores: np.ndarray) -> np.ndarray:
-        if vectors is None:
-            return scores
-        return np.concatenate([scores, (vectors - self._center) * self._scale], axis=1)
+    def _scaled(self, vectors: np.ndarray | None, count: int) -> np.ndarray:
+        return np.zeros((count, 0)) if vectors is None else (vectors - self._center) * self._scale
 
 
 def _explored(order: np.ndarray, share: float, generator: np.random.Generator) -> np.ndarray:
