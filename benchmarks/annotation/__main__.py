@@ -1,9 +1,9 @@
 """Measure how many labels each query strategy needs on labeled posts; write annotation.md, .csv and .svg to results/.
 
-    python -m benchmarks.annotation --crisislex DIR --trec DIR --model MODEL --work WORK --asreview PYTHON
+    python -m benchmarks.annotation --crisislex DIR --trec DIR --work WORK --asreview PYTHON
 
 CRISISLEX holds t6.tsv.gz and seed_headlines.tsv.gz, TREC judged_2011.jsonl.gz, judged_2012.jsonl.gz and topics.tsv.gz;
-MODEL is any value of `linker rank --model`; PYTHON is an interpreter with asreview installed, which linker does not
+PYTHON is an interpreter with asreview installed, which linker does not
 need. WORK keeps the result of each task, so an interrupted run resumes.
 """
 
@@ -13,35 +13,35 @@ import argparse
 import csv
 import gzip
 import json
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.annotation.opponents import PRESETS, AutoTar, asreview_runs
 from benchmarks.annotation.report import write_report
 from linker.annotation.build_pool import build_pool
-from linker.annotation.pool import Labels
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
-from linker.annotation.simulation.simulate import Run, Task, simulate
+from linker.annotation.simulation.simulate import Task, simulate
 from linker.annotation.simulation.study import Outcome
 from linker.common.files import atomic_write
 from linker.config import build
 from linker.data.types import Article, Post
 from linker.models.model import Model, embedding_submodel
+from linker.models.pretrained import BEST
 from linker.models.resolve import resolve_model
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
-STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning")
+STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning", "autotar")
 # No headline of these events is among the seeds: a query with the event's name is used instead.
 QUERIES = {"2012_Sandy_Hurricane": "Hurricane Sandy", "2013_Queensland_Floods": "Queensland floods"}
 FIRST = 100
-SEEDS = 5
+LEARNING = ("learning", "autotar")
 AT_ONCE = 12
 Source = tuple[str, list[Article], list[Post], set[str]]
 
@@ -102,61 +102,12 @@ def topics(folder: Path) -> Iterator[Source]:
             yield f"trec-{name}", [Article(name, "", queries[name])], posts, relevant
 
 
-def seeds_of(name: str, learning: int) -> int:
-    """Return the number of runs of a strategy; learning strategies are slow, the others are cheap."""
-    return learning if name == "learning" else SEEDS
-
-
 def linker_runs(task: Task, growth: float, wanted: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
     for name, seed in wanted:
         began = time.process_time()
-        run = simulate(task, build(QueryStrategy, name), seed, growth)
+        run = simulate(task, AutoTar() if name == "autotar" else build(QueryStrategy, name), seed, growth)
         seconds = round(time.process_time() - began, 2)
         yield {**asdict(Outcome.of(task, name, seed, run, FIRST)), "seconds": seconds}
-
-
-def asreview_runs(
-    tasks: Sequence[Task], python: str, growth: float, folder: Path, seed: int
-) -> dict[str, dict[str, Any]]:
-    """Return ASReview's outcome on each task; one process computes all missing ones."""
-    orders = {task.name: folder / f"{task.name}-{growth:g}-{seed}.json" for task in tasks}
-    missing = [task for task in tasks if not orders[task.name].is_file()]
-    if missing:
-        source, target = folder / f"{missing[0].name}-in.csv", folder / f"{missing[0].name}-out.csv"
-        with atomic_write(source) as file:
-            writer = csv.writer(file)
-            writer.writerow(["task", "place", "text", "relevant"])
-            for task in missing:
-                writer.writerows([task.name, -1, article.full_text, 1] for article in task.pool.articles)
-                # ASReview begins from the top of the file, so its order must be random.
-                for place in np.random.default_rng(seed).permutation(len(task.pool)):
-                    writer.writerow(
-                        [task.name, place, task.pool.posts[place].text, int(task.relevant[place])]
-                    )
-        script = HERE / "asreview_order.py"
-        paths = [str(path.resolve()) for path in (script, source, target)]
-        # ASReview leaves a cache where it runs.
-        subprocess.run([python, *paths, str(growth)], check=True, cwd=folder)
-        places: dict[str, list[int]] = {}
-        with target.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                places.setdefault(row["task"], []).append(int(row["place"]))
-        for name, order in places.items():
-            with atomic_write(orders[name]) as file:
-                json.dump(order, file)
-        source.unlink()
-        target.unlink()
-    return {
-        task.name: _outcome(task, seed, json.loads(orders[task.name].read_text(encoding="utf-8")))
-        for task in tasks
-    }
-
-
-def _outcome(task: Task, seed: int, order: list[int]) -> dict[str, Any]:
-    rest = np.setdiff1d(np.arange(len(task.pool)), order)  # it ends when all relevant posts are found
-    places = np.concatenate([np.array(order, dtype=np.int64), rest])
-    run = Run(Labels(places, task.relevant[places], np.zeros(len(places), dtype=bool)))
-    return asdict(Outcome.of(task, "asreview", seed, run, FIRST))
 
 
 def facts(task: Task, kind: str) -> dict[str, Any]:
@@ -174,6 +125,45 @@ def facts(task: Task, kind: str) -> dict[str, Any]:
     }
 
 
+def subsampled(task: Task, prevalence: float) -> Task | None:
+    """Return the task with fewer relevant or fewer other posts, drawn at random, so that this share is relevant.
+
+    None if fewer than three posts would be relevant, fewer than 60 would be left, or almost nothing would change.
+    """
+    generator = np.random.default_rng(list(f"{task.name} {prevalence:g}".encode()))
+    relevant, others = np.flatnonzero(task.relevant), np.flatnonzero(~task.relevant)
+    wanted = round(prevalence * len(others) / (1 - prevalence))
+    if wanted <= len(relevant):
+        kept, rest = generator.choice(relevant, wanted, replace=False), others
+    else:
+        fewer = round(len(relevant) * (1 - prevalence) / prevalence)
+        kept, rest = relevant, generator.choice(others, fewer, replace=False)
+    places = np.sort(np.concatenate([kept, rest]))
+    if len(kept) < 3 or len(places) < 60 or len(places) > 0.95 * len(task.pool):
+        return None
+    pool = task.pool
+    posts, copies = [pool.posts[i] for i in places], [pool.copies[i] for i in places]
+    part = replace(
+        pool,
+        posts=posts,
+        copies=copies,
+        scores=pool.scores[places],
+        lexical_scores=pool.lexical_scores[places],
+        words=pool.words[places],
+        vectors=None if pool.vectors is None else pool.vectors[places],
+    )
+    gains = task.gains[places]
+    return Task(
+        f"{task.name}@{prevalence:g}",
+        part,
+        task.relevant[places],
+        gains,
+        int(gains.sum()),  # copies with another label than their representative are left out
+        len(part) + sum(map(len, copies)),
+        0,
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -182,20 +172,36 @@ def main() -> None:
     parser.add_argument("--trec", type=Path)
     parser.add_argument(
         "--model",
-        required=True,
+        default=BEST,
         help="model to rank with: bm25, tfidf, a model folder, or a config of a model without training",
     )
     parser.add_argument("--name", help="name of the model in the report")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--asreview", help="Python interpreter with asreview installed")
     parser.add_argument(
+        "--presets",
+        nargs="+",
+        default=list(PRESETS),
+        choices=PRESETS,
+        help="presets of ASReview; all but the first use the embeddings of MODEL",
+    )
+    parser.add_argument(
+        "--strategies", nargs="+", default=list(STRATEGIES), help="linker's query strategies, and autotar"
+    )
+    parser.add_argument(
+        "--prevalences",
+        nargs="*",
+        type=float,
+        default=[],
+        help="shares of relevant posts to which each TREC topic is subsampled as well, for strategies that learn",
+    )
+    parser.add_argument(
         "--growth",
         type=float,
         default=0.1,
         help="relative growth of the labels after which the classifier is retrained",
     )
-    parser.add_argument("--seeds", type=int, default=5, help="number of runs of the strategy learning")
-    parser.add_argument("--asreview-seeds", type=int, default=1, help="number of runs of ASReview")
+    parser.add_argument("--seeds", type=int, default=5, help="number of runs of what is random or learns")
     parser.add_argument("--every", type=int, default=1, help="use each N-th TREC topic only")
     parser.add_argument(
         "--out", type=Path, default=RESULTS / "annotation", help="path of the report without its ending"
@@ -209,35 +215,54 @@ def main() -> None:
     sources += [("TREC", one) for one in list(topics(given.trec) if given.trec else ())[:: given.every]]
     model = resolve_model(given.model).load()
     keep_vectors(model, vectors)
-    rivals = given.asreview_seeds if given.asreview else 0
-    planned = [(strategy, seed) for strategy in STRATEGIES for seed in range(seeds_of(strategy, given.seeds))]
     done: list[dict[str, Any]] = []
     for start in range(0, len(sources), AT_ONCE):
-        tasks: dict[str, Task] = {}
-        kept: list[tuple[Path, dict[str, Any]]] = []
+        tasks: list[tuple[str, Task]] = []
         for kind, (title, seeds, posts, relevant) in sources[start : start + AT_ONCE]:
-            path = results / f"{title}-{given.growth:g}.json"
-            known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-            ready = {(outcome["strategy"], outcome["seed"]) for outcome in known.get("outcomes", ())}
-            own = [one for one in planned if one not in ready]
-            if own or not ready >= {("asreview", seed) for seed in range(rivals)}:
-                task = tasks[title] = Task.of(title, build_pool(seeds, posts, model), relevant)
-                known = known or {**facts(task, kind), "outcomes": []}
-                known["outcomes"] += linker_runs(task, given.growth, own)
-                save(path, known)
-            kept.append((path, known))
-            print(f"{title}: {sum(o.get('seconds', 0) for o in known['outcomes']):.0f} s", flush=True)
-        for seed in range(rivals if tasks else 0):
-            outcomes = asreview_runs(list(tasks.values()), given.asreview, given.growth, others, seed)
-            for path, known in kept:
-                ready = {(outcome["strategy"], outcome["seed"]) for outcome in known["outcomes"]}
-                if known["name"] in outcomes and ("asreview", seed) not in ready:
-                    known["outcomes"].append(outcomes[known["name"]])
-                    save(path, known)
-        done += [json.loads(path.read_text(encoding="utf-8")) for path, _ in kept]
-        print(f"{len(done)} of {len(sources)}", flush=True)
-    command = f"--model {given.model} --growth {given.growth:g} --seeds {given.seeds}"
-    write_report(done, given.out, name, given.growth, f"{command} --asreview-seeds {rivals}")
+            whole = Task.of(title, build_pool(seeds, posts, model), relevant)
+            tasks.append((kind, whole))
+            for prevalence in given.prevalences if kind == "TREC" else ():
+                if (part := subsampled(whole, prevalence)) is not None:
+                    tasks.append((f"TREC at {prevalence:.1%}", part))
+        done += measured(tasks, results, others, given)
+        print(f"{min(start + AT_ONCE, len(sources))} of {len(sources)}", flush=True)
+    options = [f"--model {given.model}", f"--growth {given.growth:g}", f"--seeds {given.seeds}"]
+    if given.prevalences:
+        options.append(" ".join(["--prevalences", *(f"{share:g}" for share in given.prevalences)]))
+    print(write_report(done, given.out, name, given.growth, " ".join(options)))
+
+
+def measured(
+    tasks: Sequence[tuple[str, Task]], results: Path, others: Path, given: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """Return the outcomes of all contenders on each task; those in `results` are not computed again."""
+    kept: dict[str, dict[str, Any]] = {}
+    paths = {task.name: results / f"{task.name}-{given.growth:g}.json" for _, task in tasks}
+    for kind, task in tasks:
+        path = paths[task.name]
+        known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        kept[task.name] = known = known or {**facts(task, kind), "outcomes": []}
+        names = [one for one in given.strategies if kind in ("TREC", "CrisisLexT6") or one in LEARNING]
+        wanted = [(one, seed) for one in names for seed in range(given.seeds)]
+        known["outcomes"] += linker_runs(
+            task, given.growth, [one for one in wanted if one not in ready(known)]
+        )
+        save(path, known)
+        print(f"{task.name}: {sum(o.get('seconds', 0) for o in known['outcomes']):.0f} s", flush=True)
+    for preset in given.presets if given.asreview else ():
+        for seed in range(given.seeds):
+            missing = [task for _, task in tasks if (preset, seed) not in ready(kept[task.name])]
+            runs = asreview_runs(missing, preset, given.asreview, given.growth, others, seed)
+            for task in missing:
+                outcome = asdict(Outcome.of(task, preset, seed, runs[task.name], FIRST))
+                kept[task.name]["outcomes"].append(outcome)
+                save(paths[task.name], kept[task.name])
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths.values()]
+
+
+def ready(known: dict[str, Any]) -> set[tuple[str, int]]:
+    """Return the contenders and seeds whose outcomes are known."""
+    return {(outcome["strategy"], outcome["seed"]) for outcome in known["outcomes"]}
 
 
 def save(path: Path, known: dict[str, Any]) -> None:

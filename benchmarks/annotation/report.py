@@ -22,9 +22,16 @@ COLUMNS = {
     "hybrid": "hybrid",
     "rocchio": "Rocchio",
     "learning": "learning",
-    "asreview": "ASReview",
+    "autotar": "AutoTAR",
+    "asreview": "ASReview u4",
+    "asreview_h3": "ASReview h3*",
+    "asreview_l2": "ASReview l2*",
 }
 FEW = 10
+#: Lower bounds of the bands of prevalence.
+BANDS = (0.0, 0.01, 0.03, 0.1, 0.3)
+#: Contenders that are compared in bands.
+LEARNING = ("learning", "autotar", "asreview", "asreview_h3", "asreview_l2")
 
 
 @dataclass(frozen=True)
@@ -48,8 +55,8 @@ class Result:
         return None if labels is None else labels / self.facts["distinct"]
 
 
-def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float, options: str) -> None:
-    """Write OUT.md, OUT.csv and, with matplotlib, OUT.svg."""
+def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: float, options: str) -> str:
+    """Write OUT.md, OUT.csv and, with matplotlib, OUT.svg; return the tables."""
     results = [Result.of(kept) for kept in done]
     names = [name for name in COLUMNS if any(name in result.labels for result in results)]
     with atomic_write(out.with_suffix(".csv")) as file:
@@ -79,11 +86,18 @@ def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: 
         parts += ["## CrisisLexT6", *_events(events, names)]
     if topics:
         parts += ["## TREC Microblog", *_topics(topics, names)]
+        parts += ["### By prevalence", _bands(_natural_bands(topics), names)]
+    subsampled = [one for one in results if one.facts["set"].startswith("TREC at")]
+    if subsampled:
+        kinds = dict.fromkeys(one.facts["set"] for one in subsampled)
+        groups = {kind: [one for one in subsampled if one.facts["set"] == kind] for kind in kinds}
+        parts += ["## TREC Microblog, subsampled", _bands(groups, names)]
     notes = out.with_name(f"{out.name}-notes.md")
     lead = notes.read_text(encoding="utf-8").rstrip() if notes.is_file() else "# Annotation"
     with atomic_write(out.with_suffix(".md")) as file:
         file.write("\n\n".join([lead, *parts]) + "\n")
     _picture(done, out.with_suffix(".svg"))
+    return "\n\n".join(parts)
 
 
 def _runs(done: Sequence[dict[str, Any]]) -> str:
@@ -154,6 +168,31 @@ def _topics(topics: Sequence[Result], names: Sequence[str]) -> list[str]:
             ]
             parts += [f"### {title.format(len(some))}", _table(head, rows)]
     return parts
+
+
+def _natural_bands(topics: Sequence[Result]) -> dict[str, list[Result]]:
+    """Return the topics by their share of relevant posts."""
+    groups: dict[str, list[Result]] = {}
+    for low, high in zip(BANDS, (*BANDS[1:], 1.01)):
+        title = f"{low:.0%} to {high:.0%}" if high <= 1 else f"{low:.0%} or more"
+        shares = [(one, one.facts["relevant_distinct"] / one.facts["distinct"]) for one in topics]
+        groups[title] = [one for one, share in shares if low <= share < high]
+    return {title: some for title, some in groups.items() if some}
+
+
+def _bands(groups: dict[str, list[Result]], names: Sequence[str]) -> str:
+    """Return a row per band: mean share of labels, and on how many topics learning needs fewer and more labels."""
+    shown = [name for name in LEARNING if name in names]
+    rows = []
+    for title, some in groups.items():
+        cells = []
+        for name in shown:
+            fewer, _, more = _duel(some, name)
+            wins = "" if name == "learning" else f" ({fewer} : {more})"
+            cells.append(_mean([one.share(name) for one in some]) + wins)
+        rows.append([title, str(len(some)), *cells])
+    head = ["labels to 95 %, mean % of posts (learning needs fewer : more)", "topics"]
+    return _table([*head, *(COLUMNS[name] for name in shown)], rows)
 
 
 def _duel(topics: Sequence[Result], rival: str) -> list[str]:
