@@ -90,11 +90,11 @@ class ActiveLearningStrategy(QueryStrategy):
         turns = np.floor(self.diversity * np.arange(len(labels), len(labels) + min(_RENEWED, len(order)) + 1))
         places = np.flatnonzero(np.diff(turns))
         chosen = diverse_posts(pool, labels, np.sort(order), len(places), generator)
-        result = np.empty_like(order)
-        taken = np.zeros(len(order), dtype=bool)
-        taken[places[: len(chosen)]] = True
-        result[taken], result[~taken] = chosen, order[~np.isin(order, chosen)]
-        return result
+        ranks = np.empty(len(pool))
+        ranks[order] = np.arange(len(order))
+        sooner = places[: len(chosen)] - np.arange(len(chosen)) - 0.5  # those before have moved the rest
+        ranks[chosen] = np.minimum(ranks[chosen], sooner)
+        return order[np.argsort(ranks[order], kind="stable")]
 
     def _scores(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray | None:
         """Return signed distances to the decision boundary, float64, one per post; None if there is only one class."""
