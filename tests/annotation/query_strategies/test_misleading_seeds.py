@@ -52,21 +52,21 @@ def needed(task: Task, config: object, seed: int = 0) -> float:
     return (labels_to(curve, 0.95 * task.total) or len(task.pool)) / len(task.pool)
 
 
-def labels_of(places: Sequence[int], relevant: Sequence[bool]) -> Labels:
+def labels_of(places: Sequence[int] | np.ndarray, relevant: Sequence[bool]) -> Labels:
     return Labels(np.array(places), np.array(relevant), np.zeros(len(places), dtype=bool))
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_cluster_far_from_the_seed_is_found(seed: int) -> None:
     task = clusters(seed, {tuple(NEWS): 30, tuple(SLANG): 15}, {})
-    assert needed(task, "active_learning") < 0.45
+    assert needed(task, "active_learning") < 0.3
     assert needed(task, "seed_similarity") > 0.6
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_seed_about_something_else_is_left_behind(seed: int) -> None:
     task = clusters(seed, {tuple(SLANG): 30}, {tuple(NEWS): 60})
-    assert needed(task, "active_learning") < 0.6
+    assert needed(task, "active_learning") < 0.3
     assert needed(task, "seed_similarity") > 0.7
 
 
