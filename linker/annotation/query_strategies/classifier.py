@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from sklearn.svm import LinearSVC
 
 
+# Chosen by cross-validation over topics and prevalences (decision 174).
 #: Total weight of the relevant examples, in units of that of the others.
-_BALANCE = 9.8
+_BALANCE = 30.0
+#: Weight of a pseudo-negative, in units of that of a label.
+_PRESUMED = 0.1
 #: Fewer relevant posts than this among the latest labels (the last fifth, at least 20) call for diversity.
-_FEW, _LATEST, _LEAST = 0.05, 5, 20
+_FEW, _LATEST, _LEAST = 0.1, 5, 20
 #: Length of the part of the ranking that gets diverse posts; it is renewed long before it is used up.
 _RENEWED = 100
 
@@ -110,6 +113,7 @@ class ActiveLearningStrategy(QueryStrategy):
         if not len(labels) or relevant.all() or not words + beside.dim:
             return None
         weights = np.ones(len(relevant))
+        weights[len(labels) : -seeds] = _PRESUMED
         weights[-seeds:] = 1 / (seeds * (1 + labels.found))
         balance = _BALANCE if self.query == "relevance" else 1.0  # a boundary in the middle of both classes
         for one, total in ((relevant, balance), (~relevant, 1.0)):
