@@ -1,4 +1,4 @@
-"""Diversity sampling: posts that stand for many unlabeled posts and resemble no labeled one."""
+"""Diversity sampling: posts that represent many unlabeled posts and resemble no labeled one."""
 
 from __future__ import annotations
 
