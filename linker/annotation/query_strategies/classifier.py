@@ -40,8 +40,8 @@ class ActiveLearningStrategy(QueryStrategy):
 
     Retrained for each ranking. Until there is an example of both classes the ranking is that of `hybrid`. After it, the
     scores for the seed articles no longer count: the articles are relevant examples, whose weight fades as relevant
-    posts are found. While few of the latest labels are relevant, a share of the ranking is given to posts that represent
-    many unlabeled posts and resemble no labeled one (`diverse_posts`), because what is relevant may lie elsewhere.
+    posts are found. While few of the latest labels are relevant, what is relevant may lie elsewhere: a share of the
+    ranking is given to posts that represent many unlabeled posts and resemble no labeled one (`diverse_posts`).
 
     Args:
         query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision boundary
