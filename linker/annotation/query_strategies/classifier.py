@@ -50,7 +50,8 @@ class ActiveLearningStrategy(QueryStrategy):
         diversity: share of the ranking, 0 to 1, of diverse posts while few of the latest labels are relevant.
         classifier: linear `svm`, or `logistic_regression`, which is slower.
         cost: inverse regularization strength C, above 0.
-        pseudo_negatives: number of unlabeled posts, sampled at random, that are presumed not relevant.
+        pseudo_negatives: number of unlabeled posts, sampled at random, that are presumed not relevant, with the weight
+            of a tenth of a label each; none for `uncertainty`, since a post that is presumed is not uncertain.
     """
 
     former_keys = (("presumed", "pseudo_negatives"),)
@@ -62,7 +63,7 @@ class ActiveLearningStrategy(QueryStrategy):
         diversity: float = 0.1,
         classifier: Literal["svm", "logistic_regression"] = "svm",
         cost: float = 0.1,
-        pseudo_negatives: int = 0,
+        pseudo_negatives: int = 100,
     ) -> None:
         between(0, 1, exploration=exploration, diversity=diversity)
         above(0, cost=cost)
@@ -102,7 +103,8 @@ class ActiveLearningStrategy(QueryStrategy):
     def _scores(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray | None:
         """Return signed distances to the decision boundary, float64, one per post; None if there is only one class."""
         free = unlabeled(pool, labels)
-        negatives = generator.choice(free, size=min(self.pseudo_negatives, len(free)), replace=False)
+        presumed = self.pseudo_negatives if self.query == "relevance" else 0
+        negatives = generator.choice(free, size=min(presumed, len(free)), replace=False)
         examples = np.concatenate([labels.posts, negatives])
         seeds = len(pool.articles)
         relevant = np.concatenate(
