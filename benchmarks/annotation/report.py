@@ -174,7 +174,7 @@ def _natural_bands(topics: Sequence[Result]) -> dict[str, list[Result]]:
     """Return the topics by their share of relevant posts."""
     groups: dict[str, list[Result]] = {}
     for low, high in zip(BANDS, (*BANDS[1:], 1.01)):
-        title = f"{low:.0%} to {high:.0%}" if high <= 1 else f"{low:.0%} or more"
+        title = f"{low:.0%} to {high:.0%} relevant" if high <= 1 else f"{low:.0%} relevant or more"
         shares = [(one, one.facts["relevant_distinct"] / one.facts["distinct"]) for one in topics]
         groups[title] = [one for one, share in shares if low <= share < high]
     return {title: some for title, some in groups.items() if some}
@@ -187,9 +187,10 @@ def _bands(groups: dict[str, list[Result]], names: Sequence[str]) -> str:
     for title, some in groups.items():
         cells = []
         for name in shown:
-            fewer, _, more = _duel(some, name)
-            wins = "" if name == "learning" else f" ({fewer} : {more})"
-            cells.append(_mean([one.share(name) for one in some]) + wins)
+            ran = [one for one in some if name in one.labels]
+            fewer, _, more = _duel(ran, name)
+            wins = "" if name == "learning" or not ran else f" ({fewer} : {more})"
+            cells.append(_mean([one.share(name) for one in ran]) + wins)
         rows.append([title, str(len(some)), *cells])
     head = ["labels to 95 %, mean % of posts (learning needs fewer : more)", "topics"]
     return _table([*head, *(COLUMNS[name] for name in shown)], rows)
