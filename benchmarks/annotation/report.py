@@ -101,9 +101,11 @@ def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: 
 
 
 def _runs(done: Sequence[dict[str, Any]]) -> str:
-    """Return the number of runs of each strategy, the minimum over tasks."""
+    """Return the number of runs of each strategy, the minimum over tasks that are not subsampled."""
     fewest: dict[str, int] = {}
     for kept in done:
+        if kept["set"] not in ("CrisisLexT6", "TREC"):
+            continue
         for name, count in Counter(one["strategy"] for one in kept["outcomes"]).items():
             fewest[COLUMNS[name]] = min(count, fewest.get(COLUMNS[name], count))
     usual = max(fewest.values(), default=0)
