@@ -23,7 +23,7 @@ def follow_redirects(store: LinkStore, sources: Sequence[str], options: MiningOp
     Args:
         store: the linked posts.
         sources: files and folders of articles; only `states.csv` in folders of `linker fetch` counts.
-        options: the sites that are no articles' sites.
+        options: sites that do not publish articles, and exceptions.
 
     Raises:
         DataError: if such a file cannot be read.
