@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from rich.console import Console
@@ -15,6 +15,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
 T = TypeVar("T")
@@ -59,3 +60,21 @@ def track(items: Iterable[T], description: str, total: int | None = None) -> Ite
     """Yield `items` and show a bar with throughput and remaining time on standard error."""
     with progress_bar() as progress:
         yield from progress.track(items, total=total, description=description)
+
+
+def table_of_counts(sections: Mapping[str, Mapping[str, int]]) -> Table:
+    """Return counts as a table for the terminal.
+
+    Args:
+        sections: counts by section: first the total with its name, then its parts, which are shown with their shares.
+    """
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    table.add_column("count", justify="right")
+    table.add_column("share", justify="right")
+    for section, counts in sections.items():
+        (name, whole), *parts = counts.items()
+        table.add_row(f"{section} {name}", f"{whole:,}", "")
+        for part, count in parts:
+            table.add_row(f"  {part}", f"{count:,}", f"{count / whole:.1%}" if whole else "")
+    return table

@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
+from linker.common.console import table_of_counts
 from linker.mining.held_out import HELD_OUT
 from linker.mining.linked_post import FATES
 from linker.mining.selection import (
@@ -94,15 +95,7 @@ class Report:
 
     def table(self) -> Table:
         """Return the report as a table for the terminal."""
-        table = Table(box=None, pad_edge=False)
-        table.add_column("")
-        table.add_column("count", justify="right")
-        table.add_column("share", justify="right")
-        for section, counts in self.sections().items():
-            (name, whole), *parts = counts.items()
-            table.add_row(f"{section} {name}", f"{whole:,}", "")
-            for part, count in parts:
-                table.add_row(f"  {part}", f"{count:,}", f"{count / whole:.1%}" if whole else "")
+        table = table_of_counts(self.sections())
         for name, value in self.result.items():
             if isinstance(value, (int, float)):
                 table.add_row(name, f"{value:,}" if isinstance(value, int) else f"{value:,.3g}", "")

@@ -18,6 +18,7 @@ from linker.articles.crawl.state import STATES
 from linker.articles.crawl.store import CrawlStore
 from linker.articles.fetching import MAX_REDIRECTS
 from linker.articles.links.link_key import link_key
+from linker.common.console import table_of_counts
 from linker.common.files import write_lines
 
 COLUMNS = ("url", "state", "detail", "status", "final_url", "canonical_url", "article_id", "attempts")
@@ -67,16 +68,7 @@ class CrawlReport:
 
     def table(self) -> Table:
         """Return the report as a table for the terminal."""
-        table = Table(box=None, pad_edge=False)
-        table.add_column("")
-        table.add_column("count", justify="right")
-        table.add_column("share", justify="right")
-        for section, counts in self.sections().items():
-            (name, whole), *parts = counts.items()
-            table.add_row(f"{section} {name}", f"{whole:,}", "")
-            for part, count in parts:
-                table.add_row(f"  {part}", f"{count:,}", f"{count / whole:.1%}" if whole else "")
-        return table
+        return table_of_counts(self.sections())
 
 
 def write_results(store: CrawlStore, folder: Path, report: CrawlReport) -> None:
