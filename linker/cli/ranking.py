@@ -199,19 +199,9 @@ def _threshold(text: str | None) -> tuple[float | None, float | None, float | No
 
 def show(ranking: Ranking, request: RankRequest, out: Path | None, format_: Format) -> None:
     """Report thresholds on standard error, then write the ranking."""
-    from linker.ranking.output import write_ranking
-
     _report(ranking, request)
     status.end()
-    write_ranking(
-        out,
-        ranking,
-        format_,
-        query=ranking.query,
-        tag=ranking.model,
-        articles=ranking.articles,
-        meaning=ranking.meaning,
-    )
+    ranking.write(out, format_)
 
 
 def _report(ranking: Ranking, request: RankRequest) -> None:
