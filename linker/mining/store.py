@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from linker.articles.links.link_key import host_of, link_key
-from linker.common.errors import LinkerError
+from linker.common.databases import open_database
 from linker.data.types import Post
 from linker.mining.linked_post import Link, bare_id
 from linker.mining.options import MiningOptions
@@ -78,16 +78,9 @@ class LinkStore:
         Raises:
             LinkerError: if there is no room for it; also while it is used.
         """
-        database = sqlite3.connect(path, isolation_level=None)
-        try:
+        with open_database(path) as database:
             database.executescript(_TABLES)
             yield cls(database)
-        except sqlite3.OperationalError as error:
-            if not any(word in str(error) for word in ("disk", "full", "open")):
-                raise
-            raise LinkerError(f"{path}: cannot be written ({error}); make room and try again") from error
-        finally:
-            database.close()
 
     def add(self, post: Post, link: Link) -> None:
         """Add a post and its link."""

@@ -14,7 +14,7 @@ from linker.articles.crawl.visit import Outcome
 from linker.articles.fetching import MAX_REDIRECTS
 from linker.articles.links.link_key import link_key
 from linker.articles.links.wrappers import unwrapped
-from linker.common.errors import LinkerError
+from linker.common.databases import open_database
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
@@ -33,6 +33,13 @@ CREATE TABLE IF NOT EXISTS pause (host TEXT PRIMARY KEY, until REAL) WITHOUT ROW
 CREATE TABLE IF NOT EXISTS archive (length INTEGER);
 """
 _AT_ONCE = 10_000
+_DAMAGED = "damaged, or not the database of a crawl ({}); move it away to start again"
+_PROBLEMS = {
+    "locked": "another `linker fetch` uses this folder; wait for it, or give another --out",
+    "not a database": _DAMAGED,
+    "malformed": _DAMAGED,
+    "no such column": _DAMAGED,
+}
 
 
 class WaitingPage(NamedTuple):
@@ -72,26 +79,12 @@ class CrawlStore:
         Raises:
             LinkerError: if another process uses it, or it is not such a database; if there is no room, also later.
         """
-        database = sqlite3.connect(path, isolation_level=None, timeout=0)
-        try:
+        with open_database(path, _PROBLEMS, timeout=0) as database:
             database.execute("PRAGMA locking_mode = EXCLUSIVE")
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
             database.executescript(_TABLES)
             yield cls(database)
-        except sqlite3.DatabaseError as error:
-            message = str(error)
-            if "locked" in message:
-                problem = "another `linker fetch` uses this folder; wait for it, or give another --out"
-            elif "not a database" in message or "malformed" in message or "no such column" in message:
-                problem = f"damaged, or not the database of a crawl ({message}); move it away to start again"
-            elif any(word in message for word in ("disk", "full", "open", "readonly")):
-                problem = f"cannot be written ({message}); make room and try again"
-            else:
-                raise
-            raise LinkerError(f"{path}: {problem}") from error
-        finally:
-            database.close()
 
     def add_links(self, urls: Iterable[str]) -> tuple[int, int]:
         """Add links and the pages that they lead to, one for all addresses of an article.

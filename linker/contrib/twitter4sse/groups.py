@@ -5,16 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from linker.common.errors import LinkerError
+from linker.common.databases import open_database
 from linker.contrib.twitter4sse.pair_miners import Member
 
 _TABLE = """
@@ -102,25 +100,22 @@ def read_groups(
     """
     path = folder / "links.db"
     path.unlink(missing_ok=True)
-    try:
-        with closing(sqlite3.connect(path, isolation_level=None)) as database:
-            database.executescript(_TABLE)
-            database.executemany("INSERT INTO link VALUES (?, ?, ?, ?, ?)", _rows(parts))
-            links = database.execute("SELECT key, role, record FROM link ORDER BY hash, key, role, place")
-            for key, rows in groupby(links, itemgetter(0)):
-                of_key = next(counts[prefix] for prefix in counts if key.startswith(prefix))
-                group = Group()
-                for _, role, record in rows:  # children before parents
-                    if role == "child":
-                        fate = group.add(Member(*json.loads(record)), keep)
-                        if fate is not None:
-                            of_key[fate] += 1
-                    elif group.children:
-                        group.set_parent(json.loads(record))
-                if group.children:
-                    yield key, group
-    except sqlite3.Error as error:
-        raise LinkerError(f"{path}: cannot be written ({error}); make room and try again") from error
+    with open_database(path) as database:
+        database.executescript(_TABLE)
+        database.executemany("INSERT INTO link VALUES (?, ?, ?, ?, ?)", _rows(parts))
+        links = database.execute("SELECT key, role, record FROM link ORDER BY hash, key, role, place")
+        for key, rows in groupby(links, itemgetter(0)):
+            of_key = next(counts[prefix] for prefix in counts if key.startswith(prefix))
+            group = Group()
+            for _, role, record in rows:  # children before parents
+                if role == "child":
+                    fate = group.add(Member(*json.loads(record)), keep)
+                    if fate is not None:
+                        of_key[fate] += 1
+                elif group.children:
+                    group.set_parent(json.loads(record))
+            if group.children:
+                yield key, group
 
 
 def _rows(parts: Sequence[Path]) -> Iterator[tuple[bytes, str, str, int, str]]:
