@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-Answer = Callable[[BaseHTTPRequestHandler], None]
+from tests.helpers.loopback_server import Answer, listening
 
 ARTICLE_HTML = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -36,12 +36,21 @@ anglers at Marrow have complained of half-eaten fish on the bank since the winte
 class Site:
     """Answers by path; `requests` are the paths asked for so far."""
 
-    def __init__(self, port: int) -> None:
-        self.port = port
-        self.url = f"http://127.0.0.1:{port}"
+    def __init__(self) -> None:
+        self.port = 0
         self.answers: dict[str, Answer] = {}
         self.requests: list[str] = []
         self.closed = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """Return the address of the site, without a slash."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def serve(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer a request."""
+        self.requests.append(handler.path)
+        self.answers[handler.path](handler)
 
     def on(
         self,
@@ -76,30 +85,12 @@ class Site:
 @contextmanager
 def serving() -> Iterator[Site]:
     """A site on 127.0.0.1."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            served.requests.append(self.path)
-            self.close_connection = True
-            try:
-                served.answers[self.path](self)
-            except OSError:  # the client has had enough
-                pass
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    served = Site(server.server_port)
-    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield served
-    finally:
-        served.closed.set()
-        server.shutdown()
-        server.server_close()
+    served = Site()
+    with listening(served.serve) as served.port:
+        try:
+            yield served
+        finally:
+            served.closed.set()
 
 
 @pytest.fixture

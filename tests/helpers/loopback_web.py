@@ -6,16 +6,16 @@ import socket
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 
 from linker.articles import transport
+from tests.helpers.loopback_server import Answer, listening
 
-Answer = Callable[[BaseHTTPRequestHandler], None]
 #: A host in this domain resolves to the server, but counts as an address of a private network.
 PRIVATE = "private.test"
 #: Does not resolve.
@@ -33,8 +33,8 @@ class Web:
         agents: user agents met.
     """
 
-    def __init__(self, port: int) -> None:
-        self.port = port
+    def __init__(self) -> None:
+        self.port = 0
         self.answers: dict[str, Answer] = {}
         self.requests: Counter[str] = Counter()
         self.most: Counter[str] = Counter()
@@ -105,35 +105,15 @@ def _missing(handler: BaseHTTPRequestHandler) -> None:
     handler.end_headers()
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-
-
 @contextmanager
 def serving() -> Iterator[Web]:
     """A web on 127.0.0.1."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.close_connection = True
-            try:
-                served.serve(self)
-            except OSError:  # the client has had enough
-                pass
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = _Server(("127.0.0.1", 0), Handler)
-    served = Web(server.server_port)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        yield served
-    finally:
-        served.closed.set()
-        server.shutdown()
-        server.server_close()
+    served = Web()
+    with listening(served.serve) as served.port:
+        try:
+            yield served
+        finally:
+            served.closed.set()
 
 
 def names_on_loopback(patch: pytest.MonkeyPatch) -> None:
