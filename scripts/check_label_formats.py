@@ -86,8 +86,8 @@ def label_studio(folder: Path) -> list[Path]:
         str(path), str(folder / "minimal"), is_dir=False
     )
     minimal = json.loads((folder / "minimal" / "result.json").read_text())
-    told = sorted((one["post_id"], one["label"]) for one in minimal if one.get("label"))
-    assert told == [("1", "not"), ("1", "relevant")], told
+    labeled = sorted((one["post_id"], one["label"]) for one in minimal if one.get("label"))
+    assert labeled == [("1", "not"), ("1", "relevant")], labeled
     assert facts(path, "label_studio") == EXPECTED
     return []
 

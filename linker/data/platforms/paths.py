@@ -50,9 +50,9 @@ def lister(expression: str) -> Callable[[Mapping[str, Any]], list[Any]]:
 
 
 def has_path(path: str) -> Callable[[Mapping[str, Any]], bool]:
-    """Return a function that tells whether a record has a key at a path, whatever its value.
+    """Return a function that returns whether a record has a key at a path, whatever its value.
 
-    `path=value` must have this string as its value; `!path` tells whether there is none.
+    `path=value` must have this string as its value; `!path` is met where there is none.
     """
     if path.startswith("!"):
         has_it = has_path(path[1:])

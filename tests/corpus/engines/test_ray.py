@@ -65,7 +65,7 @@ def built(folder: Path, paths: list[str], model: Path, engine: Engine | None = N
     return folder
 
 
-def told(corpus: Corpus, **conditions) -> list[tuple]:
+def results_of(corpus: Corpus, **conditions) -> list[tuple]:
     found = corpus.rank([ARTICLE, "glacier1 w3"], **conditions)
     return [(r.rank, np.float32(r.score).tobytes(), r.post, r.copies) for r in found]
 
@@ -110,7 +110,7 @@ def test_a_cluster_gives_the_same(tmp_path, model_folder, cluster):
     assert not list(faults(Store.open(there)))
     alone, together = Corpus.open(here), Corpus.open(there, engine=cluster)
     for conditions in ({"fusion": fusion, **one} for one in CONDITIONS for fusion in ("none", "zscore")):
-        assert told(alone, **conditions) == told(together, **conditions), conditions
+        assert results_of(alone, **conditions) == results_of(together, **conditions), conditions
 
 
 class Deadly(Model):
@@ -154,7 +154,7 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
     assert not list(faults(there))
 
     together = Corpus.open(there.folder, engine=cluster)
-    expected = told(corpus, top=None, fusion="none")
+    expected = results_of(corpus, top=None, fusion="none")
     original = Corpus._query
 
     def query(self, articles, passages):
@@ -164,7 +164,7 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
         return made
 
     monkeypatch.setattr(Corpus, "_query", query)
-    assert told(together, top=None, fusion="none") == expected
+    assert results_of(together, top=None, fusion="none") == expected
     assert int((tmp_path / "killed again").read_text()) != os.getpid()
 
 

@@ -74,7 +74,7 @@ def flip(path: Path, chance: random.Random) -> None:
     path.write_bytes(content)
 
 
-def told(folder: Path) -> str:
+def problem_of(folder: Path) -> str:
     """What `linker corpus verify` says is wrong; empty where nothing is."""
     try:
         verify(folder)
@@ -96,7 +96,7 @@ def test_all_files_of_a_corpus_are_known_here(corpus):
 @pytest.mark.parametrize("harm", ["flipped", "half", "empty", "missing"])
 def test_every_damaged_file_is_named(corpus, harm):
     chance = random.Random(5)
-    assert told(corpus) == ""
+    assert problem_of(corpus) == ""
     for kind, paths in kinds(corpus).items():
         path = chance.choice(paths)
         whole = path.read_bytes()
@@ -107,16 +107,16 @@ def test_every_damaged_file_is_named(corpus, harm):
         else:
             path.write_bytes(whole[: len(whole) // 2 if harm == "half" else 0])
         if kind in MADE_AGAIN and harm != "flipped":
-            assert told(corpus) == "", kind
+            assert problem_of(corpus) == "", kind
         elif kind == "words" and harm == "missing":
-            assert told(corpus) == ""
+            assert problem_of(corpus) == ""
         elif kind == "facts" and harm == "missing":
-            assert re.search(r"corpus\.json: is missing; restore it", told(corpus))
+            assert re.search(r"corpus\.json: is missing; restore it", problem_of(corpus))
         else:
-            assert told(corpus).startswith(str(path)), (kind, told(corpus))
-            assert len(told(corpus).splitlines()) == 1 or kind == "checksums"
+            assert problem_of(corpus).startswith(str(path)), (kind, problem_of(corpus))
+            assert len(problem_of(corpus).splitlines()) == 1 or kind == "checksums"
         path.write_bytes(whole)
-    assert told(corpus) == ""
+    assert problem_of(corpus) == ""
 
 
 @pytest.mark.parametrize("harm", ["half", "empty", "missing"])
@@ -153,16 +153,16 @@ def test_damage_is_reported_without_verifying(corpus, tmp_path, kind, harm):
 def test_checksums_that_lack_lines(corpus):
     lines = (corpus / CHECKSUMS).read_text().splitlines(keepends=True)
     (corpus / CHECKSUMS).write_text("".join(lines[:-6]))
-    assert re.search(r"checksums\.jsonl: lacks lines", told(corpus))
+    assert re.search(r"checksums\.jsonl: lacks lines", problem_of(corpus))
 
 
 def test_an_append_that_was_not_sealed_is_sealed_by_the_next(corpus, tmp_path):
     lines = (corpus / CHECKSUMS).read_text().splitlines(keepends=True)
     (corpus / CHECKSUMS).write_text("".join(lines[:-3]) + lines[-3][:20])  # cut off by a kill
-    assert told(corpus) == ""
+    assert problem_of(corpus) == ""
     more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
     add_to_corpus(corpus, [more], None, PostColumns())
-    assert told(corpus) == ""
+    assert problem_of(corpus) == ""
     assert len((corpus / CHECKSUMS).read_text().splitlines()) == len(lines) + 3
 
 
@@ -172,7 +172,7 @@ def test_what_a_killed_append_left_goes(corpus, tmp_path):
     more = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
     add_to_corpus(corpus, [more], None, PostColumns())
     assert not left.exists()
-    assert told(corpus) == ""
+    assert problem_of(corpus) == ""
 
 
 @pytest.mark.parametrize("left", [".corpus.json.abc", "writer.lock"])
@@ -185,7 +185,7 @@ def test_a_build_killed_while_it_began(tmp_path, model_folder, left):
     for path in (POSTS + "/_versions", POSTS):
         (tmp_path / "corpus" / path).rmdir()
     assert build_corpus(tmp_path / "corpus", posts, str(model_folder), PostColumns()).new == 10
-    assert told(tmp_path / "corpus") == ""
+    assert problem_of(tmp_path / "corpus") == ""
 
 
 def test_versions_without_a_version(tmp_path, model_folder):
@@ -196,9 +196,9 @@ def test_versions_without_a_version(tmp_path, model_folder):
     (folder / POSTS / "_versions").mkdir(parents=True)  # killed within the first append
     with pytest.raises(DataError, match="holds no posts yet"):
         Corpus.open(folder)
-    assert told(folder) == ""
+    assert problem_of(folder) == ""
     assert build_corpus(folder, posts, str(model_folder), PostColumns()).new == 10
-    assert told(folder) == ""
+    assert problem_of(folder) == ""
 
 
 def no_room(*arguments: object, **options: object) -> None:
@@ -232,10 +232,10 @@ def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
             add_to_corpus(corpus, more, None, PostColumns())
     there = Store.open(corpus).count()
     assert there == (150 if full == "posts" else 190)
-    assert told(corpus) == ""
+    assert problem_of(corpus) == ""
     assert len(Corpus.open(corpus)) == there
     assert add_to_corpus(corpus, more, None, PostColumns()).new == 250 - there
-    assert told(corpus) == ""
+    assert problem_of(corpus) == ""
     ids = {post["id"] for post in [*some_posts(150), *some_posts(100, start=900)]}
     assert sorted(r.post.id for r in Corpus.open(corpus).rank(ARTICLE, None, copies=True)) == sorted(ids)
 
@@ -263,7 +263,7 @@ def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypat
     before = {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()}
     assert ranked(corpus) == expected
     assert Corpus.open(corpus).rank(ARTICLE, fusion="zscore") == by_words
-    assert told(corpus) == ""
+    assert problem_of(corpus) == ""
     assert {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()} == before
 
 
@@ -277,7 +277,7 @@ def test_a_second_writer_is_refused_and_readers_are_not(corpus, tmp_path):
             text=True,
         )
         assert len(Corpus.open(corpus).rank(ARTICLE, top=5)) == 5
-        assert told(corpus) == ""
+        assert problem_of(corpus) == ""
     assert (second.returncode, second.stdout) == (2, "")
     assert second.stderr == (
         f"error: {corpus}: another process is writing to this corpus; wait until it has ended\n"
@@ -306,7 +306,7 @@ def test_killed_at_any_moment(tmp_path, model_folder, monkeypatch):
     assert there > 0
     added = build_corpus(folder, [posts], str(model_folder), PostColumns())
     assert (added.new, added.known, added.conflicting) == (3_000 - there, there, 0)
-    assert told(folder) == ""
+    assert problem_of(folder) == ""
     one, other = (Store.open(path).dataset() for path in (whole, folder))
     assert one is not None
     assert other is not None
