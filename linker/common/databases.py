@@ -23,7 +23,7 @@ def open_database(
 
     Args:
         path: the file.
-        problems: message by words in SQLite's own; `{}` in it stands for SQLite's own.
+        problems: message by words in SQLite's own; `{}` in it is replaced by it.
         timeout: seconds to wait for another process.
 
     Raises:

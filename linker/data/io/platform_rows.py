@@ -17,7 +17,7 @@ from linker.common.errors import DataError
 from linker.data.io.column_detection import sniffed_names
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import DateStyle
-from linker.data.io.json_tables import json_object
+from linker.data.io.formats.json_lines import json_object
 from linker.data.io.line_errors import BadLines, InputFile, LineError, SilentFile
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes

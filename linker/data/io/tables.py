@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.io.delimited import csv_table, tsv_table
-from linker.data.io.json_tables import is_page, json_document, json_table
+from linker.data.io.formats.delimited import csv_table, tsv_table
+from linker.data.io.formats.json_documents import is_page, json_document
+from linker.data.io.formats.json_lines import json_table
+from linker.data.io.formats.parquet import parquet_table
+from linker.data.io.formats.spreadsheets import spreadsheet_table
 from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.parquet import parquet_table
 from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
-from linker.data.io.spreadsheets import spreadsheet_table
 from linker.data.io.streams import STANDARD_INPUT, open_bytes, rejoined, shown_name
 
 #: Exact column names; or these and further names in their normal form.

@@ -9,7 +9,7 @@ from datetime import time, timedelta
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.io.delimited import checked_header
+from linker.data.io.formats.delimited import checked_header
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import shown_name

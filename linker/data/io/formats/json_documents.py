@@ -1,117 +1,25 @@
-"""JSON inputs: one object per line, a list of objects, or an object that contains one such list."""
+"""JSON inputs that are a list of objects, or an object that contains one such list."""
 
 from __future__ import annotations
 
 import codecs
 import json
-import math
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
+from linker.data.io.formats.json_lines import (
+    checked_object,
+    finite_number,
+    json_object,
+    no_constant,
+    unique_keys,
+)
 from linker.data.io.line_errors import InputFile, LineError
-from linker.data.io.rows import MAX_LINE, Line, Row, Table, not_utf8
+from linker.data.io.rows import MAX_LINE, Row, Table, not_utf8
 from linker.data.io.streams import shown_name
 
-
-def json_table(file: InputFile, lines: Iterator[Line]) -> Table:
-    """Open a file with one JSON object per line."""
-
-    def rows() -> Iterator[Row]:
-        for number, text in lines:
-            try:
-                yield Row(number, json_object(text), text)
-            except LineError as error:
-                file.bad(number, error, text)
-
-    return Table("jsonl", None, rows())
-
-
-def json_object(text: str) -> dict[str, Any]:
-    """Parse a line with one object.
-
-    Raises:
-        LineError: if it is not an object, or not valid JSON or Unicode.
-    """
-    if not text.strip():
-        raise LineError("blank line")
-    if not_utf8(text):
-        raise LineError("invalid UTF-8")
-    try:
-        value = json.loads(
-            text, parse_constant=no_constant, parse_float=finite_number, object_pairs_hook=unique_keys
-        )
-    except json.JSONDecodeError as error:
-        raise LineError("broken JSON", f"{error.msg} (column {error.colno})") from error
-    except LineError:
-        raise
-    except RecursionError as error:
-        raise LineError("broken JSON", "nested too deeply") from error
-    except ValueError as error:  # an integer of more than 4,300 digits
-        raise LineError("broken JSON", "a number too long to read") from error
-    return checked_object(value, text)
-
-
-def checked_object(value: Any, raw: str) -> dict[str, Any]:
-    """Return a value parsed from `raw` if it is an object of valid Unicode.
-
-    Raises:
-        LineError: otherwise.
-    """
-    if not isinstance(value, dict):
-        raise LineError("not a JSON object", f"but {_kind(value)}")
-    # What reads a value further recurses, deeper than the parser can.
-    if raw.count("[") + raw.count("{") > DEEPEST and _depth(value) > DEEPEST:
-        raise LineError("broken JSON", "nested too deeply")
-    # JSON can escape half of a surrogate pair ("\ud83d"), which UTF-8 cannot encode.
-    if "\\u" in raw and not_utf8(json.dumps(value, ensure_ascii=False)):
-        raise LineError("invalid Unicode", "half of a surrogate pair (a truncated character)")
-    return value
-
-
-def _depth(value: Any) -> int:
-    """Return the nesting depth of objects and lists."""
-    depth, layer = 0, [value]
-    while layer := [item for item in layer if isinstance(item, (dict, list))]:
-        depth += 1
-        layer = [inner for item in layer for inner in (item.values() if isinstance(item, dict) else item)]
-    return depth
-
-
-def _kind(value: object) -> str:
-    return "a list" if isinstance(value, list) else "null" if value is None else f"{json.dumps(value)[:40]}"
-
-
-def no_constant(name: str) -> NoReturn:
-    """Reject NaN and Infinity, which Python reads but JSON does not allow."""
-    raise LineError("broken JSON", f"{name} is not a JSON value")
-
-
-def finite_number(text: str) -> float:
-    """Reject numbers such as 1e999, which Python reads as infinity and no output could hold."""
-    number = float(text)
-    if math.isinf(number):
-        raise LineError("broken JSON", f"{text[:20]} is beyond the range of numbers")
-    return number
-
-
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of keys and values.
-
-    Raises:
-        LineError: if a key is repeated.
-    """
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise LineError("broken JSON", f'repeated key "{twice}"')
-    return values
-
-
-#: Maximum nesting depth of a row.
-DEEPEST = 100
 #: Lists that API responses have beside their list of posts.
 BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
 #: Objects around a list of objects with one list of posts each: the chats of Telegram Desktop.

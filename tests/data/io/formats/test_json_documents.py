@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from linker.common.errors import DataError
 from linker.data import PostColumns, read_posts
-from linker.data.io import json_tables as json_documents
+from linker.data.io.formats import json_documents
 from linker.data.io.line_errors import BadLines
 from linker.data.io.records import stream_posts
 

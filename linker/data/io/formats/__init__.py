@@ -1,0 +1,1 @@
+"""Formats of tables of articles and posts: delimited text, JSON, Parquet, spreadsheets."""
