@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import httpcore
 import httpx
 
+from linker.articles.extraction_process import read_pdf
 from linker.articles.page import SAVE_IT, Page, PageError, TooLargeError, decode, looks_like_html
-from linker.articles.pdf import MAGIC, is_pdf, text_of_pdf
+from linker.articles.pdf import MAGIC, is_pdf
 from linker.articles.transport import Deadline, GuardedTransport
 from linker.common.errors import FetchError
 from linker.version import __version__
@@ -109,7 +110,7 @@ def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Page:
         raise PageError(f"not a web page but {type_[:60]}")
     body = b"".join(unpacked_body(response.headers, response.iter_raw(), max_bytes))
     if is_pdf(body) if type_ in _PDF_TYPES else body.startswith(MAGIC):
-        title, text = text_of_pdf(body)
+        title, text = read_pdf(body)
         return Page(str(url), text, "pdf", title)
     if type_ in _PDF_TYPES:
         raise PageError(f"not a web page but {type_[:60]}")

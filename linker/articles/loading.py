@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from linker.articles.extraction import article_from_text, extract_article
+from linker.articles.extraction_process import read_pdf
 from linker.articles.incomplete_pages import word_count
 from linker.articles.page import Page, PageError, decode, looks_like_html
-from linker.articles.pdf import is_pdf, text_of_pdf
+from linker.articles.pdf import is_pdf
 from linker.common.console import warn
 from linker.common.errors import DataError, Faults
 from linker.data.io.columns import ArticleColumns
@@ -121,7 +122,7 @@ def _in_file(source: str, force: bool) -> list[Article]:
 
 def _in_pdf(body: bytes, name: str, article_id: str, force: bool) -> Article:
     try:
-        title, text = text_of_pdf(body)
+        title, text = read_pdf(body)
     except PageError as error:
         raise DataError(f"{name}: {error}") from error
     return extract_article(Page("", text, "pdf", title), article_id, name, force)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from linker.articles.extraction import extract_article
+from linker.articles.html_extraction import text_of_html
 from linker.articles.page import Page
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +75,5 @@ def test_dates_in_words_are_not_parsed_at_length(monkeypatch: pytest.MonkeyPatch
         raise AssertionError("asked the parser that takes seconds")
 
     monkeypatch.setattr("htmldate.extractors._external_date", external)
-    assert (
-        published(body='<p class="date">am vierzehnten Mai, einem Freitag im Jahr 2021, 14.V.21</p>') is None
-    )
+    body = '<p class="date">am vierzehnten Mai, einem Freitag im Jahr 2021, 14.V.21</p>'
+    assert text_of_html(f"<html><body><article>{body}{TEXT}</article></body></html>", None).date is None

@@ -13,9 +13,10 @@ import httpx
 from linker.articles.crawl.request import RequestError, Response
 from linker.articles.crawl.robots import MAX_BYTES, Rules
 from linker.articles.crawl.state import State, state_of_status
-from linker.articles.extraction import extract
+from linker.articles.extraction import parsed_date
+from linker.articles.extraction_process import LimitError, read_html
 from linker.articles.fetching import MAX_REDIRECTS
-from linker.articles.incomplete_pages import CONSENT_TEXT, ERROR, fault_of, word_count
+from linker.articles.incomplete_pages import CONSENT_TEXT, ERROR, word_count
 from linker.articles.page import decode, looks_like_html
 from linker.data.languages import language_of
 from linker.data.types import Article
@@ -182,14 +183,18 @@ def _opt_out(outcome: Outcome, detail: str) -> None:
 
 
 def _extract(html: str, outcome: Outcome) -> None:
-    title, text, date, canonical = extract(html, outcome.url)
+    try:
+        title, text, date, canonical, fault = read_html(html, outcome.url)
+    except LimitError as error:
+        outcome.state, outcome.detail = "too large", str(error)
+        return
     outcome.canonical = canonical or ""
-    if fault := fault_of(html, title, text):
+    if fault:
         outcome.state, outcome.detail = fault.kind, str(fault)
     elif not text:
         outcome.state, outcome.detail = "no article", "no text was found"
     elif word_count(text) < CONSENT_TEXT and ERROR.match(title):
         outcome.state, outcome.detail = "soft 404", f"an error page ({title[:60]!r})"
     else:
-        outcome.article = Article(outcome.url, text, title, outcome.url, date)
+        outcome.article = Article(outcome.url, text, title, outcome.url, parsed_date(date))
         outcome.language = language_of(outcome.article)
