@@ -5,6 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,6 +23,7 @@ from linker.version import __version__
 from linker.web.project_routes import project_routes
 from linker.web.projects_api import ProjectsApi
 from linker.web.ranking_api import RankingApi
+from linker.web.ranking_queue import BusyError, RankingQueue
 from linker.web.review_routes import review_routes
 from linker.web.security import LOGIN, SecurityMiddleware, allowed_hosts, tokens_match
 from linker.web.serializers import AsciiJsonResponse
@@ -82,6 +84,7 @@ def create_app(
     """
     served = projects or ServedSessions(sessions)
     ranking = RankingApi(served, model, posts)
+    rankings = RankingQueue()
     cookie = f"linker-{port}"
     app = FastAPI(
         title="linker",
@@ -165,8 +168,9 @@ def create_app(
         )
 
     @app.post("/api/rank")
-    def rank(body: RankBody) -> AsciiJsonResponse:
-        return AsciiJsonResponse(ranking.rank(body.article, body.source, body.posts, body.top, body.model))
+    async def rank(body: RankBody) -> AsciiJsonResponse:
+        work = partial(ranking.rank, body.article, body.source, body.posts, body.top, body.model)
+        return AsciiJsonResponse(await rankings.run(work))
 
     app.include_router(review_routes(served))
     if projects is not None:
@@ -194,10 +198,11 @@ def _visitor(request: Request) -> Visitor:
 
 
 async def _wrong(_: Request, error: Exception) -> AsciiJsonResponse:
-    """Return the response to an error: 404 unknown session, 400 invalid request, 503 inaccessible files."""
+    """Return the response to an error: 404 unknown session, 400 invalid request, 503 busy or inaccessible files."""
     if isinstance(error, NoSessionError):
         return AsciiJsonResponse({"error": str(error)}, 404)
-    return AsciiJsonResponse({"error": str(error)}, 400 if isinstance(error, LinkerError) else 503)
+    invalid = isinstance(error, LinkerError) and not isinstance(error, BusyError)
+    return AsciiJsonResponse({"error": str(error)}, 400 if invalid else 503)
 
 
 async def _malformed(_: Request, error: Exception) -> AsciiJsonResponse:

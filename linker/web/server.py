@@ -7,15 +7,18 @@ import ipaddress
 import secrets
 import socket
 from collections.abc import Callable
+from functools import partial
 
 import uvicorn
 from fastapi import FastAPI
 
 from linker.common.errors import LinkerError
+from linker.web.connections import Connections, LimitedProtocol, bounded_logs
 from linker.web.security import is_ip
 
 SHORTEST_TOKEN = 16
-_LAST_SECONDS = 3
+_LAST_SECONDS = 2
+_BACKLOG = 64
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -87,9 +90,11 @@ def address(host: str, port: int, token: str | None) -> str:
 
 
 def make_server(app: FastAPI) -> uvicorn.Server:
-    """Return a server that logs only warnings and ends open requests within three seconds."""
+    """Return a server that logs only warnings, bounds connections, and ends open requests within three seconds."""
     config = uvicorn.Config(
         app,
+        http=partial(LimitedProtocol, Connections()),  # type: ignore[arg-type]
+        backlog=_BACKLOG,
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -105,7 +110,8 @@ def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = l
     server = make_server(app)
     started()
     try:
-        server.run(sockets=[listener])
+        with bounded_logs():
+            server.run(sockets=[listener])
     except KeyboardInterrupt:  # uvicorn raises it again after shutting down
         pass
     finally:

@@ -1,0 +1,163 @@
+"""Clients that are slow, silent or too many do not keep others from labeling."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+from linker.annotation.session.session import Session
+from linker.web import connections, server
+from linker.web.app import create_app
+from linker.web.connections import BoundedLog
+from linker.web.ranking_api import RankingApi
+
+HALF = b"GET /api/about HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+@contextmanager
+def served(session: Session) -> Iterator[int]:
+    """A server in a thread; the value is its port."""
+    listener = server.bind("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    running = server.make_server(create_app([session], port=port))
+    thread = threading.Thread(target=running.run, args=([listener],), daemon=True)
+    thread.start()
+    try:
+        yield port
+    finally:
+        running.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def connected(port: int, sent: bytes = HALF) -> socket.socket:
+    client = socket.create_connection(("127.0.0.1", port), timeout=20)
+    client.sendall(sent)
+    return client
+
+
+def drip(client: socket.socket, sent: bytes) -> None:
+    for byte in sent:
+        client.sendall(bytes([byte]))
+        time.sleep(0.02)
+
+
+def status(port: int) -> int:
+    return httpx.get(f"http://127.0.0.1:{port}/api/about", trust_env=False, timeout=20).status_code
+
+
+@pytest.mark.parametrize("sent", [b"", HALF], ids=["silent", "half a head"])
+def test_half_open_connections_are_closed(
+    session: Session, monkeypatch: pytest.MonkeyPatch, sent: bytes
+) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
+    with served(session) as port, connected(port, sent) as client:
+        assert client.recv(100) == b""
+
+
+def test_a_head_that_comes_a_byte_at_a_time_is_not_waited_for(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
+    with served(session) as port, connected(port, b"") as client, pytest.raises(OSError, match=r"\[Errno"):
+        drip(client, HALF * 20)
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
+    head = b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\nContent-Length: 10\r\n\r\n{"
+    with served(session) as port, connected(port, head) as client:
+        assert client.recv(100) == b""
+
+
+def test_the_longest_silent_connection_makes_room(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MOST_OF_ADDRESS", 3)
+    with served(session) as port:
+        first, *others = [connected(port) for _ in range(3)]
+        time.sleep(0.1)
+        assert status(port) == 200
+        assert first.recv(100) == b""
+        others[-1].sendall(b"\r\n")
+        assert others[-1].recv(100).startswith(b"HTTP/1.1 200")
+        for client in (first, *others):
+            client.close()
+
+
+def test_labels_do_not_wait_for_rankings(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(RankingApi, "rank", lambda *_: ended.wait(30) and {})
+    with served(session) as port:
+        body = b'{"article": "x", "source": "posts"}'
+        ask = b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\n"
+        ask += b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        clients = [connected(port, ask) for _ in range(60)]
+        assert status(port) == 200
+        ended.set()
+        assert all(client.recv(100).startswith(b"HTTP/1.1 200") for client in clients)
+
+
+def test_too_many_rankings_are_refused(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("linker.web.ranking_queue.MOST_WAITING", 0)
+    with served(session) as port:
+        answer = httpx.post(
+            f"http://127.0.0.1:{port}/api/rank",
+            json={"article": "x", "source": "posts"},
+            headers={"X-Linker": "1"},
+            trust_env=False,
+        )
+        assert answer.status_code == 503
+        assert "busy" in answer.json()["error"]
+
+
+def test_logs_are_bounded() -> None:
+    bound = BoundedLog()
+    records = [logging.LogRecord("asyncio", 40, "", 0, "refused", (), None) for _ in range(100)]
+    kept = [record for record in records if bound.filter(record)]
+    assert len(kept) == 20
+    assert kept[-1].getMessage() == "refused (no further messages for a minute)"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+def test_ctrl_c_ends_a_server_that_ranks(make_session: Callable[..., Session]) -> None:
+    session = make_session()
+    session.close()
+    # A ranking that takes a minute.
+    code = (
+        "import sys, time; from linker.web.ranking_api import RankingApi; from linker.cli.main import main\n"
+        "RankingApi.rank = lambda *_: time.sleep(60)\n"
+        f"sys.argv = ['linker', 'serve', {str(session.folder)!r}, '--port', '0']; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+    )
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        port = int(process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        body = b'{"article": "x", "source": "posts"}'
+        ask = b"POST /api/rank HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Linker: 1\r\n"
+        ask += b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+        clients = [connected(port, ask) for _ in range(3)]
+        assert status(port) == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert process.stderr.read() == "stopped; all labels are saved\n"
+        for client in clients:
+            client.close()
