@@ -1,4 +1,4 @@
-"""Connections of the server: slow, idle and silent ones are closed, and an address has only so many."""
+"""Connections of the server: slow, idle and silent ones are closed, and their number is bounded."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class LimitedProtocol(H11Protocol):
         self._stalled = self.loop.call_later(BODY_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on sending."""
+        """Continue to send."""
         super().resume_writing()
         if self._stalled is not None:
             self._stalled.cancel()
@@ -157,7 +157,7 @@ class LimitedProtocol(H11Protocol):
 
 
 class BoundedLog(logging.Filter):
-    """Lets so many records a minute pass, without those of requests that the end of the server cancels."""
+    """Bounds the records per minute, and drops those of requests that the end of the server cancels."""
 
     def __init__(self) -> None:
         super().__init__()
