@@ -6,11 +6,9 @@ which is killed when it exceeds a limit. The process stays for further pages.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
-import subprocess
 import sys
 import threading
 from typing import Any
@@ -21,6 +19,7 @@ from linker.articles.page import PageError
 from linker.articles.pdf import MAX_SECONDS as PDF_SECONDS
 from linker.articles.pdf import PdfText, text_of_pdf
 from linker.common.concurrency import cores
+from linker.common.limited_process import LimitedProcess
 
 SECONDS = 10.0
 """Maximum time for a page in HTML."""
@@ -81,18 +80,13 @@ def _ask(question: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any
     return reply
 
 
-class _Process:
+class _Process(LimitedProcess):
     """A process that reads one page at a time; used by one thread at a time."""
 
     def __init__(self) -> None:
         # The same modules as here, wherever this process found them.
-        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve({MEGABYTES})"
-        self._child = subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
+        super().__init__([sys.executable, "-c", code])
         self.pages = 0
 
     def ask(self, question: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any]:
@@ -101,68 +95,21 @@ class _Process:
         Raises:
             LimitError: if there is no reply in time.
         """
-        to, replies = self._child.stdin, self._child.stdout
-        assert to is not None
-        assert replies is not None
-        late = threading.Event()
-
-        def give_up() -> None:
-            late.set()
-            self._child.kill()
-
-        try:
-            if not self.pages:
-                with _Alarm(_START_SECONDS, give_up):
-                    replies.readline()
-            self.pages += 1
-            with _Alarm(seconds, give_up):
-                with contextlib.suppress(BrokenPipeError):
-                    to.write(json.dumps({**question, "size": len(body), "seconds": seconds}).encode() + b"\n")
-                    to.write(body)
-                    to.flush()
-                line = replies.readline()
-            if line.endswith(b"\n"):
-                reply: dict[str, Any] = json.loads(line)
-                if "limit" not in reply:
-                    return reply
-            raise LimitError(f"{self._problem(line, seconds, late.is_set())}; {_REMEDY}")
-        except BaseException:
-            self.kill()
-            raise
-
-    def _problem(self, line: bytes, seconds: float, late: bool) -> str:
-        if line:
-            return f"the page takes more than {MEGABYTES:,} MiB of memory to read"
-        if late:
-            return f"the page takes more than {seconds:g} seconds to read"
-        return f"the page cannot be read (the process that reads it ended with {self._child.wait()})"
-
-    def has_ended(self) -> bool:
-        """Return whether somebody ended the process."""
-        return self._child.poll() is not None
-
-    def kill(self) -> None:
-        """End the process."""
-        self._child.kill()
-        self._child.wait()
-        for pipe in (self._child.stdin, self._child.stdout):
-            with contextlib.suppress(OSError):
-                assert pipe is not None
-                pipe.close()
-
-
-class _Alarm(threading.Timer):
-    """Calls a function if its block has not ended in time."""
-
-    def __init__(self, seconds: float, call: Any) -> None:
-        super().__init__(seconds, call)
-        self.daemon = True
-
-    def __enter__(self) -> None:
-        self.start()
-
-    def __exit__(self, *error: object) -> None:
-        self.cancel()
+        if not self.pages:
+            with self.within(_START_SECONDS):
+                self.receive()
+            self.limit_memory(MEGABYTES)
+        self.pages += 1
+        with self.within(seconds):
+            self.send({**question, "size": len(body), "seconds": seconds}, body)
+            reply = self.receive()
+            if reply is None:
+                raise LimitError(f"the page cannot be read: what reads it {self.ending(seconds)}; {_REMEDY}")
+            if "limit" in reply:
+                raise LimitError(
+                    f"the page cannot be read: it takes more than {MEGABYTES:,} MiB of memory; {_REMEDY}"
+                )
+            return reply
 
 
 _idle: list[_Process] = []
@@ -179,12 +126,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def serve(megabytes: int) -> None:
-    """Answer questions on standard input until it ends. The main function of the process.
-
-    Args:
-        megabytes: maximum memory beyond that of the process without a page, in MiB.
-    """
+def serve() -> None:
+    """Answer questions on standard input until it ends. The main function of the process."""
     # Ctrl-C reaches all processes; the main one closes this one's input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     questions = sys.stdin.buffer
@@ -193,8 +136,7 @@ def serve(megabytes: int) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     import trafilatura  # noqa: F401
 
-    _limit_memory(megabytes)
-    replies.write(b"ready\n")
+    replies.write(b"{}\n")
     replies.flush()
     while line := questions.readline():
         question = json.loads(line)
@@ -206,19 +148,6 @@ def serve(megabytes: int) -> None:
         replies.flush()
         if hasattr(signal, "setitimer"):
             signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def _limit_memory(megabytes: int) -> None:
-    try:
-        import resource
-        from pathlib import Path
-
-        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    except (ImportError, OSError):  # not Linux
-        return
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    limit = used + (megabytes << 20)
-    resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
 
 
 def _reply(question: dict[str, Any], body: bytes) -> dict[str, Any]:

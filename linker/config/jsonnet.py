@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
+from linker.common.limited_process import LimitedProcess
 
 #: Maximum nesting depth of a config.
 DEEPEST = 100
+
+SECONDS = 10.0
+"""Maximum time to evaluate a config."""
+MEGABYTES = 1024
+"""Maximum memory to evaluate a config, in MiB (on Linux); its result has a 64th of it at most."""
+_PROGRAM = Path(__file__).with_name("jsonnet_process.py")
 
 #: Name of the snippet that adds a file and its overrides; never shown.
 WHOLE = "whole"
@@ -68,20 +76,46 @@ class _JsonnetSource:
 
     def evaluate(self, ext_vars: dict[str, str]) -> dict[str, Any]:
         """Return the sum of file and snippets."""
-        import _jsonnet
-
         whole = " + ".join(f"(import {json.dumps(name)})" for name in self.texts)
+        text = self._evaluated({"name": WHOLE, "snippet": whole, "ext_vars": ext_vars})
         try:
-            config = json.loads(
-                _jsonnet.evaluate_snippet(WHOLE, whole, ext_vars=ext_vars, import_callback=self._load)
-            )
-        except (RuntimeError, ValueError, RecursionError) as error:
+            config = json.loads(text)
+        except (ValueError, RecursionError) as error:
             raise ConfigError(self._message(str(error))) from error
         if not isinstance(config, dict):
             raise ConfigError(
                 f"{self.path}: a config is an object {{...}}, this is {json.dumps(config)[:60]}"
             )
         return config
+
+    def _evaluated(self, question: dict[str, Any]) -> str:
+        """Return the JSON of a snippet, evaluated in a process within limits of time and memory."""
+        process = LimitedProcess([sys.executable, "-I", "-S", str(_PROGRAM), json.dumps(sys.path)])
+        try:
+            with process.within(SECONDS):
+                process.limit_memory(MEGABYTES)
+                process.send(question)
+                while (reply := process.receive()) is not None and "import" in reply:
+                    process.send(self._imported(*reply["import"]))
+        finally:
+            process.kill()
+        if reply is None:
+            raise ConfigError(
+                f"{self.path}: cannot be evaluated: Jsonnet {process.ending(SECONDS)}; the config calls itself without "
+                "end, or builds a huge value"
+            )
+        if "limit" in reply or len(reply.get("json", "")) > MEGABYTES << 14:
+            raise ConfigError(f"{self.path}: cannot be evaluated: the config builds a huge value")
+        if "error" in reply:
+            raise ConfigError(self._message(reply["error"]))
+        return str(reply["json"])
+
+    def _imported(self, importer: str, name: str) -> dict[str, str]:
+        try:
+            path, content = self._load(importer, name)
+        except (ValueError, ConfigError) as error:
+            return {"error": str(error)}
+        return {"path": path, "text": content.decode("latin-1")}
 
     def _load(self, importer: str, name: str) -> tuple[str, bytes]:
         """Import callback of Jsonnet; `importer` is the folder of the importing text, empty for an override."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from linker.common.errors import ConfigError
-from linker.config import check, load_config
+from linker.config import check, jsonnet, load_config
 from linker.config.jsonnet import parse_value, set_value
 
 
@@ -198,3 +198,21 @@ def test_problems_name_the_file(here: Path, zoo: str) -> None:
     assert check(zoo, config)
     with pytest.raises(ConfigError, match=r'^x\.jsonnet: chief\.legs: expected an integer, got "x"$'):
         resolve(zoo, config)
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        "local f(x) = if x < 2 then 1 else f(x - 1) + f(x - 2); {a: f(90)}",
+        "local f(x) = f(x + 1) tailstrict; {a: f(0)}",
+        "local two(x) = x + x; {a: std.length(std.foldl(function(x, _) two(x), std.range(1, 60), 'x'))}",
+        "{a: std.makeArray(1e9, function(i) i)}",
+        "{a: " + "[" * 200_000 + "]" * 200_000 + "}",
+        "local a = {b: a}; a",
+    ],
+    ids=["calls", "tail calls", "text", "list", "depth", "object in itself"],
+)
+def test_bombs_are_given_up(here: Path, bomb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jsonnet, "SECONDS", 1.0)
+    with pytest.raises(ConfigError, match=r"^x\.jsonnet:"):
+        load_config(write("x.jsonnet", bomb))
