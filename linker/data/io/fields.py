@@ -42,6 +42,9 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _STRICT = DateStyle()
 _JOIN, _SEPARATOR = "\n\n", "|"
 
+#: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
+MAX_TEXT = 1_000_000
+
 
 def is_missing(value: Any) -> bool:
     """Return whether a cell is empty: None, NaN (how pandas writes None to Parquet) or white space."""
@@ -52,7 +55,7 @@ def text_of(values: Values, columns: Columns, ours: str) -> str:
     """Return a text, or several joined by blank lines; empty if missing.
 
     Raises:
-        LineError: if a value is not a string.
+        LineError: if a value is not a string, or they have more than `MAX_TEXT` characters.
     """
     parts = []
     for name in columns.names(ours):
@@ -62,6 +65,12 @@ def text_of(values: Values, columns: Columns, ours: str) -> str:
         if not isinstance(value, str):
             raise _wrong_type(name, value, "a string")
         parts.append(value)
+    if (length := sum(map(len, parts))) > MAX_TEXT:
+        what = ", ".join(f'"{name}"' for name in columns.names(ours))
+        raise LineError(
+            "text too long",
+            f"{length:,} characters in {what}, at most {MAX_TEXT:,}; perhaps a quotation mark is missing",
+        )
     return _JOIN.join(parts)
 
 
