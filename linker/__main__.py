@@ -1,6 +1,52 @@
-"""`python -m linker`."""
+"""`linker` and `python -m linker`."""
 
-from linker.cli.main import main
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import signal
+import sys
+
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command line, and end with 130 after Ctrl-C, whenever it is pressed.
+
+    Exit codes: those of `linker.cli.main.main`.
+    """
+    # During the imports nothing has begun: Ctrl-C ends the process at once.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda number, frame: os._exit(_INTERRUPTED))
+    from linker.cli.main import main as run
+
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        run()
+    except SystemExit as end:
+        _ignore_ctrl_c()
+        if end.code == _INTERRUPTED:
+            _end_interrupted()
+        raise
+    _ignore_ctrl_c()
+
+
+def _ignore_ctrl_c() -> None:
+    # What was to be done is done: Ctrl-C while Python ends changes nothing.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _end_interrupted() -> None:
+    """End without waiting for threads; Python itself would end by a signal if Ctrl-C had met `exec`."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    # Temporary folders and further processes are registered there.
+    atexit._run_exitfuncs()
+    os._exit(_INTERRUPTED)
+
 
 if __name__ == "__main__":
     main()

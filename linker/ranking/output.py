@@ -50,6 +50,8 @@ _MARKED = "bold underline"
 _BOM = "\ufeff"
 _WIDTH = 110
 """Width of tables that are not printed to a terminal."""
+_LONGEST = 5_000
+"""Characters of a post in a table; wrapping takes time quadratic in them."""
 
 
 def format_of(path: Path | None, asked: Format | None) -> Format:
@@ -121,7 +123,7 @@ def _is_no_file(path: Path) -> bool:
 
 
 def print_table(file: IO[str], ranking: Sequence[RankedPost], meaning: str = "") -> None:
-    """Print a table of rank, score and post, and below it what scores mean; long posts are wrapped.
+    """Print a table of rank, score and post, and below it what scores mean; long posts are wrapped, very long ones cut.
 
     Words that contributed to a score are bold and underlined on terminals and *starred* elsewhere.
     """
@@ -139,7 +141,12 @@ def print_table(file: IO[str], ranking: Sequence[RankedPost], meaning: str = "")
     table.add_column("post", overflow="fold")
     for ranked in ranking:
         spans = ranked.explanation.post_spans if ranked.explanation else []
-        post = marked_text(ranked.post.text, spans, console.is_terminal)
+        text = ranked.post.text
+        post = marked_text(
+            text[:_LONGEST], [span for span in spans if span[1] <= _LONGEST], console.is_terminal
+        )
+        if len(text) > _LONGEST:
+            post.append(f" … ({len(text) - _LONGEST:,} more characters)", "dim")
         if ranked.copies:
             post.append(f" (+{ranked.copies:,} like it)", "dim")
         if ranked.explanation and ranked.explanation.shares:

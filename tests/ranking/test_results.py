@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import inspect
+import io
 import json
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from linker.data.types import Article, Post
 from linker.models.model import Model, embedding_submodel
 from linker.models.score_scale import UNSCALED, ScoreScale
 from linker.ranking.explanation import Explanation
+from linker.ranking.output import print_table
 from linker.ranking.ranked_post import RankedPost
 from linker.ranking.ranker import Ranker
 from linker.ranking.results import Ranking
@@ -120,6 +122,13 @@ class Reader(HTMLParser):
             self.marked.append(data)
         if self._in_table and self.rows and self.rows[-1]:
             self.rows[-1][-1] += data
+
+
+def test_a_table_shows_the_beginning_of_a_huge_post() -> None:
+    out = io.StringIO()
+    print_table(out, [RankedPost(1, 50.0, Post("1", "x" * 10_000))])
+    assert out.getvalue().count("x") == 5_000
+    assert "… (5,000 more characters)" in " ".join(out.getvalue().split())
 
 
 def test_a_notebook_shows_a_table_in_which_nothing_of_a_stranger_is_markup() -> None:

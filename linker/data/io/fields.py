@@ -43,7 +43,7 @@ _STRICT = DateStyle()
 _JOIN, _SEPARATOR = "\n\n", "|"
 
 #: Characters of a text at most. In CSV, a quotation mark that is never closed takes the rest of the file.
-MAX_TEXT = 1_000_000
+MAX_TEXT = 10_000_000
 
 
 def is_missing(value: Any) -> bool:
