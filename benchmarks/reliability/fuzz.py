@@ -28,7 +28,22 @@ _WORDS = (
     b"null", b"NaN", b"-1", b"1e999", b"9" * 400, b"true", b'""', b"[]", b"{}", b'"\\ud83d"', b"\x00", b"\xff\xfe",
     b"\n", b'"', b",", b"\t", b"]" * 200, b"[" * 2_000, b"\xed\xa0\x80", b"'", b"\\", b"x" * 70_000, b"..", b"%s",
 )  # fmt: skip
-_VALUES: tuple[Any, ...] = (None, True, -1, 0, 1e300, 10**400, "", "x", [], {}, [[]], {"a": None}, "\x00", "9999-99-99")
+_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    1e300,
+    10**400,
+    "",
+    "x",
+    [],
+    {},
+    [[]],
+    {"a": None},
+    "\x00",
+    "9999-99-99",
+)
 
 
 def mutated(content: bytes, chance: random.Random) -> bytes:
@@ -68,7 +83,8 @@ def _with_other_value(content: bytes, chance: random.Random) -> bytes:
         value = json.loads(lines[at])
     except ValueError:
         return content
-    here, path = value, []
+    here = value
+    path: list[tuple[Any, Any]] = []
     while isinstance(here, (dict, list)) and here and (not path or chance.random() < 0.7):
         key = chance.choice(list(here)) if isinstance(here, dict) else chance.randrange(len(here))
         path.append((here, key))
@@ -86,7 +102,9 @@ def _with_other_value(content: bytes, chance: random.Random) -> bytes:
 
 def _session(folder: Path) -> None:
     posts = [Post(str(n), f"otters {n} below the weir of the river {n * n}") for n in range(12)]
-    session = Session.create(folder, [Article("a", "Otters below the weir.", "Otters")], posts, background=False, model="bm25")
+    session = Session.create(
+        folder, [Article("a", "Otters below the weir.", "Otters")], posts, background=False, model="bm25"
+    )
     for post, value in (("1", "relevant"), ("2", "not"), ("3", "skip")):
         session.label("Ada", post, value)  # type: ignore[arg-type]
     session.close()
@@ -109,12 +127,18 @@ def _targets(folder: Path) -> list[tuple[Path, Callable[[], object]]]:
 
     posts = b"\n".join((DATA / "posts.jsonl").read_bytes().split(b"\n")[:30])
     rows = [json.loads(line) for line in posts.split(b"\n") if line]
-    csv = "id,text,created_at\n" + "".join(f'{row["id"]},"{row["text"].replace(chr(34), "")}",2021-05-14\n' for row in rows)
+    csv = "id,text,created_at\n" + "".join(
+        f'{row["id"]},"{row["text"].replace(chr(34), "")}",2021-05-14\n' for row in rows
+    )
     add("posts.jsonl", posts, lambda path: read_posts(str(path)))
     add("posts.csv", csv.encode(), lambda path: read_posts(str(path)))
     add("posts.tsv", csv.replace(",", "\t").replace('"', "").encode(), lambda path: read_posts(str(path)))
     add("posts.json", json.dumps({"data": rows}, indent=1).encode(), lambda path: read_posts(str(path)))
-    add("articles.jsonl", (DATA / "articles.jsonl").read_bytes()[:8_000], lambda path: read_articles(str(path)))
+    add(
+        "articles.jsonl",
+        (DATA / "articles.jsonl").read_bytes()[:8_000],
+        lambda path: read_articles(str(path)),
+    )
     add("page.html", (DATA / "article.html").read_bytes(), lambda path: load_articles(path, force=True))
     add("article.json", b'{"id": "a", "title": "Otters", "text": "Two otters were seen."}', load_articles)
     add("labels.csv", b"id,relevant\n1,1\n2,0\n3,1\n", read_relevance)
@@ -131,7 +155,9 @@ def _targets(folder: Path) -> list[tuple[Path, Callable[[], object]]]:
         shutil.copytree(bundled, folder / "model")
         for path in sorted((folder / "model").rglob("*")):
             if path.is_file() and path.stat().st_size < 5_000_000:
-                found.append((path, lambda: load(str(folder / "model")).rank("otters below the weir", ["otters"])))
+                found.append(
+                    (path, lambda: load(str(folder / "model")).rank("otters below the weir", ["otters"]))
+                )
     return found
 
 

@@ -14,7 +14,7 @@ COMMANDS = {
     "rank": ("rank", *SAMPLE, "--model", "bm25"),
     "rank with best": ("rank", *SAMPLE),
     "config check": ("config", "check", str(ROOT / "configs" / "quickstart.jsonnet")),
-    "corpus build": ("corpus", "build", str(DATA / "posts.jsonl"), "--out", "corpus", "--model", "bm25"),
+    "corpus build": ("corpus", "build", str(DATA / "posts.jsonl"), "--out", "corpus", "--model", "distilled"),
     "annotate start": ("annotate", "start", "session", *SAMPLE, "--model", "bm25"),
     "mine links": ("mine", "links", str(DATA / "posts.jsonl"), "--out", "mined"),
     "train": ("train", str(ROOT / "configs" / "quickstart.jsonnet"), "--out", "run"),

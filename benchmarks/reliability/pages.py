@@ -17,8 +17,23 @@ from linker.common.errors import LinkerError
 # What the processes may take beyond the limit on a busy machine.
 _GRACE = 2.0
 _SECRET = "the-secret-of-this-file"
-_STORY = "<p>Two otters were filmed below the weir at Marrow, the first seen on the river for forty years.</p>" * 20
-_CHARSETS = ("utf-7", "utf-16", "utf-32", "cp037", "hz", "iso2022_jp", "zlib_codec", "idna", "x" * 5_000, "utf-8\0", "../etc")
+_STORY = (
+    "<p>Two otters were filmed below the weir at Marrow, the first seen on the river for forty years.</p>"
+    * 20
+)
+_CHARSETS = (
+    "utf-7",
+    "utf-16",
+    "utf-32",
+    "cp037",
+    "hz",
+    "iso2022_jp",
+    "zlib_codec",
+    "idna",
+    "x" * 5_000,
+    "utf-8\0",
+    "../etc",
+)
 
 
 def _attributes(count: int) -> str:
@@ -69,7 +84,7 @@ def _pages(folder: Path, rounds: int, chance: random.Random) -> Iterator[tuple[s
         for prolog in ('<?xml version="1.0"?>', ""):
             path = folder / f"entity-{kind[:3]}-{len(prolog)}.html"
             path.write_text(
-                f'{prolog}<!DOCTYPE html [<!ENTITY e {kind} "{secret.as_uri()}">]><html><body><p>&e;</p>{_STORY}</body></html>',
+                f'{prolog}<!DOCTYPE html [<!ENTITY e {kind} "{secret.as_uri()}">]><html><body><p>&e;</p>{_STORY}',
                 encoding="utf-8",
             )
             yield f"external entity, {kind}", path
@@ -81,7 +96,9 @@ def _pages(folder: Path, rounds: int, chance: random.Random) -> Iterator[tuple[s
         yield f"charset {charset[:20]}", path
     for number in range(20 * rounds):
         path = folder / f"noise-{number}.{chance.choice(('html', 'pdf', 'txt'))}"
-        path.write_bytes(chance.choice((b"<html>", b"%PDF-1.7\n", b"\xff\xfe", b"")) + chance.randbytes(2_000))
+        path.write_bytes(
+            chance.choice((b"<html>", b"%PDF-1.7\n", b"\xff\xfe", b"")) + chance.randbytes(2_000)
+        )
         yield "noise", path
 
 

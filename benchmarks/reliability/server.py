@@ -18,7 +18,10 @@ import httpx
 
 from benchmarks.reliability.commands import SAMPLE, Tally, environment, run
 
-_RANKING = {"article": "The festival was cancelled after the headliner was never booked. " * 3, "source": "session:session"}
+_RANKING = {
+    "article": "The festival was cancelled after the headliner was never booked. " * 3,
+    "source": "session:session",
+}
 _P99 = 1.0
 _SHUTDOWN = 3.0
 _FILES = 256
@@ -36,6 +39,7 @@ class _Load:
         self.waits: list[float] = []
         self.faults: list[str] = []
         self.rankings = 0
+        self.stopping = False
         self._guard = threading.Lock()
 
     def begin(self, work: Callable[[int], None], count: int) -> None:
@@ -66,17 +70,19 @@ class _Load:
                     if answer.status_code != 200:
                         self.faults.append(f"sync: {answer.status_code} {answer.text[:100]}")
                         return
-                    self.labels.update({one["post"]: one["value"] for one in actions})
-                waiting = answer.json()["queue"] if "queue" in answer.json() else answer.json().get("posts", [])
+                    refused = {one["id"] for one in answer.json()["done"] if "error" in one}
+                    self.labels.update(
+                        {one["post"]: one["value"] for one in actions if one["id"] not in refused}
+                    )
                 actions = [
                     {
                         "id": f"{name}-{time.monotonic_ns()}",
                         "annotator": name,
                         "kind": "label",
-                        "post": one["id"] if "id" in one else one["post"]["id"],
+                        "post": one["id"],
                         "value": "relevant" if len(self.labels) % 3 else "not",
                     }
-                    for one in waiting[:1]
+                    for one in answer.json()["next"][:1]
                 ]
                 self.ended.wait(0.05)
 
@@ -87,13 +93,15 @@ class _Load:
                 answer = client.post("/api/rank", json=_RANKING)
                 with self._guard:
                     self.rankings += answer.status_code == 200
-                    if answer.status_code not in (200, 503):
+                    if answer.status_code not in (200, 503) and not self.stopping:
                         self.faults.append(f"rank: {answer.status_code} {answer.text[:100]}")
                         return
 
     def abuse(self, number: int) -> None:
         """Be hostile, in one of several ways."""
         chance = random.Random(number * 1_000_003 + time.monotonic_ns())
+        # So that the clients do not take all of the machine.
+        self.ended.wait(chance.uniform(0.2, 2))
         with socket.create_connection(("127.0.0.1", self.port), timeout=20) as client:
             kind = number % 7
             if kind == 0:  # half a head
@@ -141,7 +149,9 @@ def abuse(folder: Path, seconds: float, clients: int) -> Tally:
     assert code == 0, err
     with ExitStack() as opened:
         log = opened.enter_context((folder / "log").open("w"))
-        limited = f"ulimit -n {_FILES}; exec {sys.executable} -m linker serve session --port 0 --model distilled"
+        limited = (
+            f"ulimit -n {_FILES}; exec {sys.executable} -m linker serve session --port 0 --model distilled"
+        )
         server = subprocess.Popen(
             ["bash", "-c", limited], cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=log, text=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -153,6 +163,7 @@ def abuse(folder: Path, seconds: float, clients: int) -> Tally:
         load.begin(load.rank, 50)
         load.begin(load.abuse, clients)
         time.sleep(seconds)
+        load.stopping = True
         begun = time.monotonic()
         server.send_signal(signal.SIGINT)
         try:
@@ -165,8 +176,12 @@ def abuse(folder: Path, seconds: float, clients: int) -> Tally:
     p99 = waits[int(0.99 * (len(waits) - 1))] if waits else float("inf")
     text = (folder / "log").read_text(errors="replace")
     code_of_export, _, err = run(("annotate", "export", "session", "--out", "labels.jsonl"), folder)
-    rows = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()] if code_of_export == 0 else []
-    on_disk = {str(row["id"]): row.get("label") for row in rows}
+    rows = (
+        [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+        if code_of_export == 0
+        else []
+    )
+    on_disk = {row["post_id"]: row.get("label") for row in rows}
     lost = [post for post, value in load.labels.items() if on_disk.get(post) != value]
     for fault in load.faults[:5]:
         tally.check(False, fault)
@@ -176,7 +191,9 @@ def abuse(folder: Path, seconds: float, clients: int) -> Tally:
     tally.check(code == 0, f"exit code {code} after Ctrl-C")
     tally.check(shutdown <= _SHUTDOWN, f"Ctrl-C took {shutdown:.1f} s")
     tally.check(p99 <= _P99, f"labels wait {p99:.2f} s (99th percentile)")
-    tally.check(len(text) < 20_000 and "Traceback" not in text, f"log of {len(text):,} characters: {text[:300]!r}")
+    tally.check(
+        len(text) < 20_000 and "Traceback" not in text, f"log of {len(text):,} characters: {text[:300]!r}"
+    )
     tally.notes = (
         f"{len(load.labels):,} labels beside {load.rankings} rankings: p99 {p99:.2f} s; Ctrl-C {shutdown:.1f} s; "
         f"log {len(text):,} characters"

@@ -162,6 +162,12 @@ class _ArrowFrame(Frame):
         return frame
 
 
+def _imported(name: str) -> Any:
+    """Return a module if it is imported, and not just being imported by another thread."""
+    module = sys.modules.get(name)
+    return None if getattr(getattr(module, "__spec__", None), "_initializing", False) else module
+
+
 def frame_of(value: object) -> Frame | None:
     """Return `value` as a Frame; None if it is not a data frame.
 
@@ -170,7 +176,7 @@ def frame_of(value: object) -> Frame | None:
     Raises:
         DataError: a lazy frame, columns with the same name, or a table that Arrow cannot hold.
     """
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pandas, polars = _imported("pandas"), _imported("polars")
     if pandas is not None and isinstance(value, pandas.DataFrame):
         return _PandasFrame(value)
     if polars is not None and isinstance(value, polars.LazyFrame):
@@ -184,8 +190,8 @@ def frame_of(value: object) -> Frame | None:
 
 def series_of(value: object) -> list[tuple[object, Any]] | None:
     """Return labels and values of a pandas or polars Series or Arrow array; None for anything else."""
-    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
-    pyarrow = sys.modules.get("pyarrow")
+    pandas, polars = _imported("pandas"), _imported("polars")
+    pyarrow = _imported("pyarrow")
     if pandas is not None and isinstance(value, (pandas.Series, pandas.Index)):
         frame = value.to_frame(name="value")
         return list(zip(_PandasFrame(frame).labels(), map(_plain, value.tolist())))
@@ -200,7 +206,7 @@ def row_of(value: object) -> Mapping[str, Any] | None:
     """Return a row as column name → value: a mapping, or a row from `iterrows` or `frame.loc[...]` of pandas."""
     if isinstance(value, Mapping):
         return value
-    pandas = sys.modules.get("pandas")
+    pandas = _imported("pandas")
     if pandas is not None and isinstance(value, pandas.Series):
         names = value.index.tolist()
         if all(isinstance(name, str) for name in names):

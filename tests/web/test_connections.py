@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.machinery
+import importlib.util
 import logging
 import os
 import signal
@@ -17,6 +19,7 @@ import httpx
 import pytest
 
 from linker.annotation.session.session import Session
+from linker.ranking.data_frames import frame_of
 from linker.web import connections, server
 from linker.web.app import create_app
 from linker.web.connections import BoundedLog
@@ -161,3 +164,12 @@ def test_ctrl_c_ends_a_server_that_ranks(make_session: Callable[..., Session]) -
         assert process.stderr.read() == "stopped; all labels are saved\n"
         for client in clients:
             client.close()
+
+
+def test_rankings_do_not_meet_a_module_that_is_being_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Another thread imports pandas: the module is known, and empty.
+    pandas = importlib.util.module_from_spec(importlib.machinery.ModuleSpec("pandas", None))
+    assert pandas.__spec__ is not None
+    pandas.__spec__._initializing = True  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    assert frame_of(["a post"]) is None

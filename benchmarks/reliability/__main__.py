@@ -1,0 +1,96 @@
+"""Run campaigns that try to make linker lose, hang or leak, and print a table.
+
+    python -m benchmarks.reliability [--quick | --full] [--seed 1] [--out FILE] [CAMPAIGN ...]
+
+Everything happens in a temporary folder and on 127.0.0.1. Exit code 1: something did not hold. Linux only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.reliability import environments, fuzz, interrupts, kills, pages, server, writers
+from benchmarks.reliability.commands import Tally
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign.
+
+    Attributes:
+        run: takes an empty folder, the length and random numbers.
+        quick: length with --quick.
+        full: length with --full.
+    """
+
+    run: Callable[[Path, int, random.Random], Tally]
+    quick: int
+    full: int
+
+
+CAMPAIGNS = {
+    "kill training": Campaign(kills.training, 1, 20),
+    "kill sessions": Campaign(kills.sessions, 6, 100),
+    "kill corpora": Campaign(kills.corpora, 1, 20),
+    "kill mining": Campaign(kills.mining, 1, 20),
+    "kill fetching": Campaign(kills.crawls, 1, 20),
+    "Ctrl-C": Campaign(lambda _, rounds, chance: interrupts.ctrl_c(rounds, chance), 2, 30),
+    "damaged files": Campaign(fuzz.files, 300, 10_000),
+    "environments": Campaign(environments.commands, 1, 99),
+    "pages": Campaign(pages.extraction, 1, 3),
+    "server": Campaign(lambda folder, seconds, _: server.abuse(folder, seconds, seconds * 5 // 3), 15, 300),
+    "two writers": Campaign(writers.two_writers, 1, 10),
+    "clocks": Campaign(writers.clocks, 3, 100),
+}
+
+
+def main() -> None:
+    """Run the campaigns."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.reliability")
+    parser.add_argument("campaigns", nargs="*", metavar="CAMPAIGN", help=f"any of: {', '.join(CAMPAIGNS)}")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--quick", action="store_true", help="a few minutes (the default)")
+    length.add_argument("--full", action="store_true", help="some hours")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, help="file for the table, in Markdown")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.campaigns) - set(CAMPAIGNS):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    rows, faults = [], []
+    for name in arguments.campaigns or CAMPAIGNS:
+        campaign = CAMPAIGNS[name]
+        begun = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "campaign")
+            place.mkdir()
+            length_ = campaign.full if arguments.full else campaign.quick
+            tally = campaign.run(place, length_, random.Random(arguments.seed))
+        held = tally.tried - len(tally.faults)
+        rows.append(
+            f"| {name} | {tally.tried:,} | {held:,} | {time.monotonic() - begun:,.0f} s | {tally.notes} |"
+        )
+        print(rows[-1], flush=True)
+        counted = Counter(tally.faults).most_common(_SHOWN)
+        faults += [f"{name}: {count} x {fault}" for fault, count in counted]
+        for fault in faults[-len(counted) :] if counted else ():
+            print(f"  {fault}", file=sys.stderr, flush=True)
+    kind = "--full" if arguments.full else "--quick"
+    head = f"`python -m benchmarks.reliability {kind} --seed {arguments.seed}`, {time.strftime('%Y-%m-%d')}:"
+    table = "\n".join([head, "", "| campaign | tried | held | time | |", "|---|---|---|---|---|", *rows, ""])
+    if arguments.out:
+        arguments.out.write_text(table, encoding="utf-8")
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""A small web on loopback for crawls in other processes, where names below `.test` lead."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+
+from benchmarks.reliability.commands import ROOT
+
+# Python imports it at its start: names below .test lead to this machine, and count as public but for private.test.
+_SITE = """
+import socket
+_real = socket.getaddrinfo
+def _resolve(host, port, *rest, **more):
+    if not str(host).endswith(".test"):
+        return _real(host, port, *rest, **more)
+    return [(0, 0, 0, "", ("10.0.0.1" if host == "private.test" else "127.0.0.1", port))]
+socket.getaddrinfo = _resolve
+from linker.articles import transport
+transport.is_public = lambda address: address == "127.0.0.1"
+"""
+_STORY = (
+    "Two otters were filmed on Tuesday below the weir at Marrow, the first seen on the river for years. " * 12
+)
+
+
+class Loopback:
+    """Pages on several hosts, and two that redirect: to a private address, and to itself.
+
+    Attributes:
+        urls: addresses of the pages with articles.
+        requests: number of requests for them.
+        private: number of requests for the private host.
+    """
+
+    def __init__(self, pages: int) -> None:
+        outer = self
+        self.requests = self.private = 0
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                self.close_connection = True
+                try:
+                    outer._answer(self)
+                except OSError:  # the client was killed
+                    pass
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        port = self._server.server_port
+        self.urls = [f"http://site-{n % 6}.test:{port}/story-{n}" for n in range(pages)]
+        self.hostile = [f"http://hostile.test:{port}/{name}" for name in ("private", "loop")]
+        self._folder = tempfile.TemporaryDirectory()
+        Path(self._folder.name, "sitecustomize.py").write_text(_SITE, encoding="utf-8")
+        self.environment = {
+            "PYTHONPATH": os.pathsep.join([self._folder.name, str(ROOT), os.environ.get("PYTHONPATH", "")])
+        }
+
+    def __enter__(self) -> Loopback:
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._folder.cleanup()
+
+    def _answer(self, handler: BaseHTTPRequestHandler) -> None:
+        host, path = handler.headers["Host"].partition(":")[0], handler.path
+        self.private += host == "private.test"
+        port = self._server.server_port
+        if path == "/private":
+            self._send(handler, 302, "", ("Location", f"http://private.test:{port}/secret"))
+        elif path == "/loop":
+            self._send(handler, 302, "", ("Location", f"http://hostile.test:{port}/loop"))
+        elif path.startswith("/story-"):
+            self.requests += 1
+            time.sleep(0.02)
+            self._send(
+                handler,
+                200,
+                f"<html><head><title>Story {path}</title></head><body><article><p>{path} {_STORY}",
+            )
+        else:
+            self._send(handler, 404, "")
+
+    def _send(
+        self, handler: BaseHTTPRequestHandler, status: int, body: str, *headers: tuple[str, str]
+    ) -> None:
+        content = body.encode()
+        handler.send_response(status)
+        for name, value in (("Content-Type", "text/html"), ("Content-Length", str(len(content))), *headers):
+            handler.send_header(name, value)
+        handler.end_headers()
+        handler.wfile.write(content)
