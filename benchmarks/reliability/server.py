@@ -19,7 +19,7 @@ import httpx
 from benchmarks.reliability.commands import SAMPLE, Tally, environment, run
 
 _RANKING = {
-    "article": "The festival was cancelled after the headliner was never booked. " * 3,
+    "article": "The festival was canceled after the headliner was never booked. " * 3,
     "source": "session:session",
 }
 _P99 = 1.0
@@ -43,7 +43,7 @@ class _Load:
         self._guard = threading.Lock()
 
     def begin(self, work: Callable[[int], None], count: int) -> None:
-        """Start so many clients."""
+        """Start a number of clients."""
 
         def forever(number: int) -> None:
             while not self.ended.is_set():

@@ -91,7 +91,7 @@ def two_writers(folder: Path, rounds: int, chance: random.Random) -> Tally:
 
 
 def clocks(folder: Path, rounds: int, chance: random.Random) -> Tally:
-    """Label under clocks that jump forwards and backwards; posts handed out under a wrong clock are free again."""
+    """Label under clocks that jump forwards and backwards; posts assigned under a wrong clock are free again."""
     tally = Tally()
     real = journal.now
     for number in range(rounds):

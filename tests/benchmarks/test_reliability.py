@@ -1,0 +1,54 @@
+"""The campaigns of benchmarks/reliability, short ones: nothing that they try breaks linker."""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.reliability.__main__ import CAMPAIGNS
+from benchmarks.reliability.commands import fault_of
+from benchmarks.reliability.fuzz import mutated
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux only")
+@pytest.mark.parametrize("name", sorted(set(CAMPAIGNS) - {"server"}))
+def test_everything_holds(name: str, tmp_path: Path) -> None:
+    campaign = CAMPAIGNS[name]
+    tally = campaign.run(tmp_path, campaign.quick, random.Random(2))
+    assert tally.tried > 0
+    assert tally.faults == []
+
+
+def test_every_campaign_is_behind_a_promise() -> None:
+    page = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+    assert [name for name in CAMPAIGNS if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "err", "is_fault"),
+    [
+        (0, "", False),
+        (2, "error: posts.csv: no such file", False),
+        (2, "", True),
+        (3, "error: x", True),
+        (1, "Traceback (most recent call last):", True),
+        (0, "Exception ignored in: <function>", True),
+        (-9, "", True),
+        (None, "", True),
+    ],
+)
+def test_faults_are_recognized(code: int | None, err: str, is_fault: bool) -> None:
+    assert bool(fault_of(code, err)) == is_fault
+
+
+def test_damages_are_reproducible() -> None:
+    content = b'{"id": "1", "text": "otters"}\n{"id": "2", "text": "weir"}\n'
+    first = [mutated(content, random.Random(seed)) for seed in range(200)]
+    assert first == [mutated(content, random.Random(seed)) for seed in range(200)]
+    assert sum(one != content for one in first) > 180
