@@ -54,12 +54,16 @@ class ProjectsApi(ServedSessions):
             except LinkerError:
                 pass  # the list shows what is wrong
 
-    def close(self) -> None:
-        """Close all sessions."""
+    def close(self, seconds: float | None = None) -> None:
+        """Close all sessions.
+
+        Args:
+            seconds: maximum time to wait for the queue of each that is being computed; None: no maximum.
+        """
         self._preparations.close()
         with self._guard:
             for api in self._by_key.values():
-                api.session.close()
+                api.session.close(seconds)
             self._by_key.clear()
 
     # Sessions

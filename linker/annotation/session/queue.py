@@ -86,13 +86,17 @@ class BackgroundRanker:
         with self._change:
             self._change.wait_for(lambda: self._wanted is None and not self._busy)
 
-    def close(self) -> None:
-        """End the thread after its current computation."""
+    def close(self, seconds: float | None = None) -> None:
+        """End the thread after its current computation.
+
+        Args:
+            seconds: maximum time to wait for that; None: no maximum.
+        """
         with self._change:
             self._closed, self._wanted = True, None
             self._change.notify_all()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(seconds)
 
     def _work(self) -> None:
         while True:

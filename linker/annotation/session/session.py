@@ -145,9 +145,13 @@ class Session:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def close(self) -> None:
-        """End the background work. All labels are already on disk."""
-        self._ranker.close()
+    def close(self, seconds: float | None = None) -> None:
+        """End the background work. All labels are already on disk.
+
+        Args:
+            seconds: maximum time to wait for a queue that is being computed; None: no maximum.
+        """
+        self._ranker.close(seconds)
 
     @property
     def order_revision(self) -> int:

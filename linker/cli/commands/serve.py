@@ -30,6 +30,8 @@ from linker.models.pretrained import BEST
 
 PROJECTS = "linker-projects"
 _PORT = 8123
+#: Seconds to wait for a queue that is being computed when the server ends.
+_CLOSE_SECONDS = 0.5
 
 
 def serve(
@@ -126,9 +128,12 @@ def serve(
         served = None
         if projects is not None:
             served = ProjectsApi(ProjectsFolder(projects), reachable=not server.is_loopback(listener))
-            opened.callback(served.close)
+            opened.callback(served.close, _CLOSE_SECONDS)
+        labeled = [Session.open(folder) for folder in sessions or []]
+        for session in labeled:
+            opened.callback(session.close, _CLOSE_SECONDS)
         app = create_app(
-            [opened.enter_context(Session.open(folder)) for folder in sessions or []],
+            labeled,
             token,
             host,
             port,
