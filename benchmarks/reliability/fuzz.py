@@ -16,7 +16,6 @@ from benchmarks.reliability.commands import DATA, ROOT, Tally
 from linker.annotation.formats.relevance import read_relevance
 from linker.annotation.session.session import Session
 from linker.articles.loading import load_articles
-from linker.calibration.calibration import Calibration
 from linker.common.errors import LinkerError
 from linker.config import load_config
 from linker.data.io.records import read_articles, read_posts
@@ -24,6 +23,7 @@ from linker.data.types import Article, Post
 from linker.ranking.ranker import load
 
 _SLOW = 30.0
+_LARGE = 5_000_000
 _WORDS = (
     b"null", b"NaN", b"-1", b"1e999", b"9" * 400, b"true", b'""', b"[]", b"{}", b'"\\ud83d"', b"\x00", b"\xff\xfe",
     b"\n", b'"', b",", b"\t", b"]" * 200, b"[" * 2_000, b"\xed\xa0\x80", b"'", b"\\", b"x" * 70_000, b"..", b"%s",
@@ -147,17 +147,12 @@ def _targets(folder: Path) -> list[tuple[Path, Callable[[], object]]]:
     for path in sorted((folder / "session").iterdir()):
         if path.is_file():
             found.append((path, lambda: _open_session(folder / "session")))
-    calibrations = sorted(ROOT.glob("linker/models/pretrained/**/calibration.json"))
-    for source in calibrations[:1]:
-        add("calibration.json", source.read_bytes(), Calibration.read)
-    bundled = next(iter(sorted(ROOT.glob("linker/models/pretrained/distilled*"))), None)
-    if bundled is not None and bundled.is_dir():
-        shutil.copytree(bundled, folder / "model")
-        for path in sorted((folder / "model").rglob("*")):
-            if path.is_file() and path.stat().st_size < 5_000_000:
-                found.append(
-                    (path, lambda: load(str(folder / "model")).rank("otters below the weir", ["otters"]))
-                )
+    shutil.copytree(ROOT / "linker" / "models" / "pretrained" / "best", folder / "model")
+    for path in sorted((folder / "model").rglob("*")):
+        if path.is_file() and path.stat().st_size < _LARGE:
+            found.append(
+                (path, lambda: load(str(folder / "model")).rank("otters below the weir", ["otters"]))
+            )
     return found
 
 
@@ -190,7 +185,7 @@ def files(folder: Path, cases: int, chance: random.Random) -> Tally:
             with suppress(OSError):
                 (folder.parent / f"fault-{number}-{path.name}").write_bytes(content)
         for other, before in whole.items():
-            if other == path or other.parent == path.parent:
+            if other == path or other.parent.name == "session" == path.parent.name:
                 other.write_bytes(before)
     tally.notes = f"slowest {slowest[0]:.1f} s: {slowest[1]}"
     return tally
