@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+import threading
 
 _INTERRUPTED = 130
 
@@ -27,10 +28,18 @@ def main() -> None:
         run()
     except SystemExit as end:
         _ignore_ctrl_c()
-        if end.code == _INTERRUPTED:
-            _end_interrupted()
+        if end.code == _INTERRUPTED or (end.code in (None, 0) and _has_abandoned_threads()):
+            _end(end.code or 0)
         raise
     _ignore_ctrl_c()
+
+
+def _has_abandoned_threads() -> bool:
+    """Return whether a thread may be in native code, where it fails when Python ends under it."""
+    concurrency = sys.modules.get("linker.common.concurrency")
+    return concurrency is not None and any(
+        thread.name == concurrency.ABANDONED for thread in threading.enumerate()
+    )
 
 
 def _ignore_ctrl_c() -> None:
@@ -38,14 +47,14 @@ def _ignore_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _end_interrupted() -> None:
+def _end(code: int) -> None:
     """End without waiting for threads; Python itself would end by a signal if Ctrl-C had met `exec`."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
     # Temporary folders and further processes are registered there.
     atexit._run_exitfuncs()
-    os._exit(_INTERRUPTED)
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,10 @@ from linker.common.errors import LinkerError
 T = TypeVar("T")
 
 
+#: Name of threads whose work nobody waits for when the command ends.
+ABANDONED = "abandoned at the end"
+
+
 def cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

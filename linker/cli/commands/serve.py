@@ -150,10 +150,6 @@ def serve(
 
         server.serve(app, listener, started)
     print("stopped; all labels are saved", file=sys.stderr)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # A ranking in a thread would keep the process from ending, or fail in native code when Python ends under it.
-    os._exit(0)
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
