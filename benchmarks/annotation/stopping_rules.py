@@ -87,7 +87,8 @@ def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.rando
     while True:
         flags = relevant[order]
         finds = np.cumsum(flags)
-        start = exhausted_after(Labels(order, flags, np.zeros(size, dtype=bool)), rule.patience, position)
+        labels = Labels(order, flags, np.zeros(size, dtype=bool))
+        start = exhausted_after(labels, rule.patience_of(labels, size), position, rule.least_patience)
         for spent in range(position + 1, (start or size - 1) + 1):
             found = int(finds[spent - 1])
             if found and rule.too_many(found, found, size - spent) > found + size - spent:
@@ -151,7 +152,7 @@ def ended(rule: SequentialTestRule | None, order: np.ndarray, spent: int, start:
 def repeated_test_end(target: float, relevant: np.ndarray, generator: np.random.Generator) -> End:
     """The hypergeometric test of Callaghan and Müller-Hansen after every random draw, as if it were the only one."""
     size = len(relevant)
-    start = exhausted_after(Labels(np.arange(size), relevant, np.zeros(size, dtype=bool)), 200)
+    start = exhausted_after(Labels(np.arange(size), relevant, np.zeros(size, dtype=bool)), lambda number: 200)
     if start is None or start >= size:
         return End(size, int(relevant.sum()), int(relevant.sum()), False)
     order = np.concatenate([relevant[:start], generator.permutation(relevant[start:])])

@@ -522,17 +522,20 @@
     // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
     //   labels: number of random labels per relevant post that is too expensive, at least 1.
     //   confidence: share of jobs in which the cost must be that high, between 0 and 1.
-    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
+    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or
+    //   after as many as a random sample would need at least, if that is less.
     marginal_cost(labels=100, confidence=0.95, patience=200):: { type: 'marginal_cost', labels: labels, confidence: confidence, patience: patience },
     // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
     //   labels: number of random labels per relevant post that is too expensive, at least 1.
     //   confidence: share of jobs in which the cost must be that high, between 0 and 1.
-    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
+    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or
+    //   after as many as a random sample would need at least, if that is less.
     one_more(labels=100, confidence=0.95, patience=200):: { type: 'one_more', labels: labels, confidence: confidence, patience: patience },
     // Stop at a target recall, with the stated confidence, whatever the query strategy.
     //   target: share of all relevant posts to find, between 0 and 1.
     //   confidence: share of jobs that must reach the target, between 0 and 1.
-    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
+    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or
+    //   after as many as a random sample would need at least, if that is less.
     recall(target=0.95, confidence=0.95, patience=200):: { type: 'recall', target: target, confidence: confidence, patience: patience },
     // Stop after finding a fixed number of relevant posts. Makes no claim about recall.
     //   relevant: number of relevant posts to find, at least 1.

@@ -102,7 +102,8 @@ def test_every_command_the_page_and_python_agree(
         first = session.next("kim")[0]
         assert first.score == pytest.approx(expected[first.post.id], abs=1e-3)
         client = Client(create_app([session]))
-        asked = {"article": f"{ARTICLE['title']}\n\n{ARTICLE['text']}", "source": "session:job", "top": 20}
+        text = f"{ARTICLE['title']}\n\n{ARTICLE['text']}"
+        asked = {"article": text, "source": "session:job", "model": model, "top": 20}
         answer = client.post("/api/rank", json=asked).json()
     # A pasted article has no date.
     undated = {r.post.id: r.score for r in ranker.rank("a.json", "p.jsonl", ignore_dates=True)}

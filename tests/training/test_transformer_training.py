@@ -163,7 +163,7 @@ def test_the_multilingual_recipe_from_texts_and_links_to_a_ranking(tmp_path, mon
     """The recipe as documented, with a tiny teacher of as many layers and texts that are not English."""
     pytest.importorskip("sentence_transformers", reason="reads the teacher")
     monkeypatch.setitem(SIZES, "num_hidden_layers", 12)
-    teacher = tiny("roberta", tmp_path / "paraphrase-multilingual-MiniLM-L12-v2", dropout=0.0)
+    teacher = tiny("roberta", tmp_path / "paraphrase-multilingual-MiniLM-L12-v2", positions=600, dropout=0.0)
     module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
     pooling = {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}
     (teacher / "modules.json").write_text(json.dumps([module, pooling]))

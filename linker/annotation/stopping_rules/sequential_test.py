@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -28,23 +29,39 @@ from linker.common.checks import at_least
 # Alternatives up to this number are all weighted; above it, steps of one tenth.
 _ALL = 32
 
+# The strategy never counts as exhausted after fewer labels in a row without a relevant post, unless `patience` is less.
+_LEAST_PATIENCE = 10
+
 # A sample may be abandoned after this many relevant posts. The first sample spends this share of the allowed error
 # rate, each later one the same share of the rest.
 _MIN_HITS = 5
 _ALPHA_SPENT = 0.8
 
 
-def exhausted_after(labels: Labels, patience: int, position: int = 0) -> int | None:
-    """Return after how many labels, from `position` on, `patience` in a row were not relevant for the first time.
+def exhausted_after(
+    labels: Labels, patience: Callable[[int], int], position: int = 0, least: int = 1
+) -> int | None:
+    """Return after how many labels a strategy seems exhausted for the first time.
 
-    None: not yet, or no relevant post was found at all.
+    Args:
+        labels: the labels.
+        patience: number of labels up to a relevant post → number of labels in a row without another one after which
+            the strategy counts as exhausted.
+        position: number of labels that came before the strategy's turn.
+        least: the least patience, at least 1.
+
+    Returns:
+        None: not yet, or no relevant post was found at all.
     """
     finds = np.flatnonzero(labels.relevant)
     if position:
         finds = np.append(position - 1, finds[finds >= position])
     waits = np.diff(finds, append=len(labels)) - 1
-    long = np.flatnonzero(waits >= patience)
-    return int(finds[long[0]]) + 1 + patience if len(long) else None
+    for i in np.flatnonzero(waits >= least).tolist():
+        number = int(finds[i]) + 1
+        if waits[i] >= (patient := patience(number)):
+            return number + patient
+    return None
 
 
 @dataclass(frozen=True)
@@ -105,7 +122,8 @@ class SequentialTestRule(StoppingRule):
 
     Args:
         confidence: 1 − the error rate of the test, between 0 and 1.
-        patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
+        patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or after
+            as many as a random sample would need at least, if that is less.
     """
 
     def __init__(self, confidence: float, patience: int) -> None:
@@ -125,6 +143,29 @@ class SequentialTestRule(StoppingRule):
         """
         raise NotImplementedError
 
+    @property
+    def least_patience(self) -> int:
+        """The least number of labels in a row without a relevant post after which sampling starts."""
+        return min(_LEAST_PATIENCE, self.patience)
+
+    def patience_of(self, labels: Labels, pool_size: int) -> Callable[[int], int]:
+        """Return a function of the number of labels so far: the patience after the last of them, a relevant post.
+
+        It is no longer than the shortest sample, in which no post is relevant. Where many relevant posts were found,
+        that is short, and a sample teaches more than the end of the strategy's ranking (decision 178).
+        """
+        found = np.cumsum(labels.relevant)
+
+        def patience(number: int) -> int:
+            known, rest = int(found[number - 1]), pool_size - number
+            left = self.too_many(known, known, rest) - known if rest else 0
+            if not known or left >= rest:
+                return self.least_patience if known else self.patience
+            sample = math.log(1 - self.confidence) / math.log1p(-left / rest)
+            return max(self.least_patience, min(self.patience, math.ceil(sample)))
+
+        return patience
+
     def reached(self) -> str:
         """Return the conclusion when the rule stops, as part of a sentence."""
         raise NotImplementedError
@@ -137,10 +178,11 @@ class SequentialTestRule(StoppingRule):
         if labels.found and self.too_many(labels.found, labels.found, rest) > labels.found + rest:
             return Decision(True, f"{self.reached()}, even if all {rest:,} posts left were relevant")
         position, error = 0, 1 - self.confidence
+        patience = self.patience_of(labels, pool_size)
         while True:
-            start = exhausted_after(labels, self.patience, position)
+            start = exhausted_after(labels, patience, position, self.least_patience)
             if start is None:
-                return Decision(False, _waiting(labels, self.patience, position))
+                return Decision(False, _waiting(labels, patience, position))
             given_up = self._given_up(labels, pool_size, start)
             if given_up is None:
                 break
@@ -179,10 +221,11 @@ def _more(tail: RandomTail, total: int, least: float, rest: int) -> int:
     return int(numbers[min(place, len(numbers) - 1)])
 
 
-def _waiting(labels: Labels, patience: int, position: int) -> str:
+def _waiting(labels: Labels, patience: Callable[[int], int], position: int) -> str:
     if not labels.found:
         return "no relevant post found yet"
-    since = len(labels) - max(position, int(np.flatnonzero(labels.relevant)[-1]) + 1)
+    last = max(position, int(np.flatnonzero(labels.relevant)[-1]) + 1)
+    since = len(labels) - last
     again = "the random sample found too many; back to the query strategy: " if position else ""
     noun = "label" if since == 1 else "labels"
-    return f"{again}{since:,} {noun} since the last relevant post; random sampling starts after {patience:,}"
+    return f"{again}{since:,} {noun} since the last relevant post; random sampling starts after {patience(last):,}"

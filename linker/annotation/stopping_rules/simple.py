@@ -104,7 +104,8 @@ class MarginalCostRule(SequentialTestRule):
     Args:
         labels: number of random labels per relevant post that is too expensive, at least 1.
         confidence: share of jobs in which the cost must be that high, between 0 and 1.
-        patience: the strategy counts as exhausted after this many labels in a row without a relevant post.
+        patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or after
+            as many as a random sample would need at least, if that is less.
     """
 
     def __init__(self, labels: int = 100, confidence: float = 0.95, patience: int = 200) -> None:

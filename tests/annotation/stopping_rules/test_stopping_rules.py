@@ -97,13 +97,27 @@ def test_recall_is_sure_without_a_test_where_the_rest_cannot_matter() -> None:
 
 def test_the_ordering_seems_exhausted_after_a_wait() -> None:
     flags = [0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0]
-    assert exhausted_after(labels_of(flags), 3) == 11
-    assert exhausted_after(labels_of(flags), 5) is None
-    assert exhausted_after(labels_of([0] * 50), 5) is None
-    assert exhausted_after(labels_of(flags), 3, position=11) == 16
-    assert exhausted_after(labels_of(flags), 3, position=12) == 16
+    assert exhausted_after(labels_of(flags), lambda number: 3) == 11
+    assert exhausted_after(labels_of(flags), lambda number: 5) is None
+    assert exhausted_after(labels_of([0] * 50), lambda number: 5) is None
+    assert exhausted_after(labels_of(flags), lambda number: 3, position=11) == 16
+    assert exhausted_after(labels_of(flags), lambda number: 3, position=12) == 16
     assert not RecallRule(patience=4).decide(labels_of(flags[:11]), 1000).draw_at_random
     assert RecallRule(patience=3).decide(labels_of(flags[:11]), 1000).draw_at_random
+
+
+def test_patience_is_no_longer_than_a_sample() -> None:
+    flags = [1] * 380 + [0] * 60
+    # 20 of 620 left would be too many: ln 0.05 / ln (1 - 21 / 620) = 86.9.
+    waiting = RecallRule().decide(labels_of(flags), 1000)
+    assert not waiting.draw_at_random
+    assert waiting.reason == "60 labels since the last relevant post; random sampling starts after 87"
+    assert RecallRule().decide(labels_of(flags + [0] * 27), 1000).draw_at_random
+    # One of 990 would be too many: a sample takes far longer than 200 labels.
+    few = labels_of([1] * 10 + [0] * 199)
+    assert RecallRule().decide(few, 1000).reason.endswith("after 200")
+    # Half of the rest would be too many: never less than ten labels.
+    assert RecallRule(0.5).decide(labels_of([1] * 400), 1000).reason.endswith("after 10")
 
 
 @pytest.mark.parametrize(
@@ -142,26 +156,32 @@ def test_the_simulation_below_is_the_rule_asked_after_every_label(
     assert (end.spent, end.found) == asked_after_every_label(rule, relevant, np.random.default_rng(seed))
 
 
-def ending_early(known: int, left: int, rest: int) -> np.ndarray:
-    """A ranking that finds some posts and then seems exhausted, with others left among the rest."""
+def ending_early(known: int, left: int, rest: int, rule: SequentialTestRule | None = None) -> np.ndarray:
+    """A ranking that finds some posts and then seems exhausted to a rule, with others left among the rest."""
     tail = np.random.default_rng(1).permutation(np.arange(rest) < left)
-    return np.r_[np.ones(known, dtype=bool), np.zeros(200, dtype=bool), tail]
+    found = np.ones(known, dtype=bool)
+    wait = 200
+    if rule is not None:
+        labels = labels_of(found)
+        wait = next(n for n in range(201) if n >= rule.patience_of(labels, known + n + rest)(known))
+    return np.r_[found, np.zeros(wait, dtype=bool), tail]
 
 
 # Where failing is easy: recall just below the target, or just as many left as are too many.
 @pytest.mark.parametrize(
-    ("rule", "relevant", "rate"),
+    ("rule", "posts", "rate"),
     [
-        (RecallRule(0.95, 0.95), ending_early(945, 55, 1500), 0.05),
-        (RecallRule(0.95, 0.8), ending_early(945, 55, 1500), 0.2),
-        (MarginalCostRule(50, 0.95), ending_early(20, 10, 500), 0.05),
-        (MarginalCostRule(50, 0.8), ending_early(20, 10, 500), 0.2),
+        (RecallRule(0.95, 0.95), (945, 55, 1500), 0.05),
+        (RecallRule(0.95, 0.8), (945, 55, 1500), 0.2),
+        (MarginalCostRule(50, 0.95), (20, 10, 500), 0.05),
+        (MarginalCostRule(50, 0.8), (20, 10, 500), 0.2),
     ],
 )
 def test_rules_fail_no_more_often_than_stated(
-    rule: SequentialTestRule, relevant: np.ndarray, rate: float
+    rule: SequentialTestRule, posts: tuple[int, int, int], rate: float
 ) -> None:
     generator = np.random.default_rng(17)
+    relevant = ending_early(*posts, rule)
     ends = [tail_end(rule, relevant, generator) for _ in range(200)]
     failures = sum(end.false for end in ends)
     assert no_more_than(failures, len(ends), rate)
