@@ -101,7 +101,7 @@ class Project:
         safe = safe_name(name)
         if format_of_name(safe) is None:
             raise LinkerError(
-                f"{safe}: the ending tells the format, and must be one of {', '.join(ENDINGS)}, also followed by .gz, "
+                f"{safe}: the file name must end in one of {', '.join(ENDINGS)}, also followed by .gz, "
                 ".bz2, .xz or .zst"
             )
         with atomic_write(self.folder / UPLOADS / safe, "wb") as file:

@@ -18,12 +18,7 @@ from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.queue import BackgroundRanker
 from linker.annotation.session.review import Review, review_of
 from linker.annotation.session.state import Assignment, SessionState
-from linker.annotation.session.status import (
-    Agreement,
-    Status,
-    agreement_of,
-    status_of,
-)
+from linker.annotation.session.status import Agreement, Status, agreement_of, status_of
 from linker.annotation.session.storage import (
     JOURNAL,
     ORDER,
