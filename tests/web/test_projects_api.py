@@ -155,7 +155,7 @@ def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served
     assert details["state"] == "draft"
     assert "posts.jsonl, line 2" in details["error"] or "posts.jsonl:2" in details["error"], details["error"]
     assert str(served.root) not in details["error"]
-    assert "the ending tells the format" in served.upload(name="posts.exe").json()["error"]
+    assert "the file name must end in one of" in served.upload(name="posts.exe").json()["error"]
     served.upload()
     assert served.start()["state"] == "labeling"
     assert "after labeling has begun" in served.upload().json()["error"]
