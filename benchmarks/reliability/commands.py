@@ -44,7 +44,8 @@ class Tally:
 
 def environment(**changes: str) -> dict[str, str]:
     """Return the environment of a command: this checkout, one thread."""
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    # An empty part would be the working folder, which Python itself does not start in once it is deleted.
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **changes}
 
 
