@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from linker.data.platforms.platform import Platform, joined, other_than, separated, table, without
+from linker.data.platforms.platform import (
+    Platform,
+    Record,
+    joined,
+    other_than,
+    separated,
+    table,
+    unescaped,
+    without,
+)
+
+_listed, _single = separated("urls", "links"), separated("link", "url")
+
+
+def _links(record: Record) -> list[str]:
+    # Beside a list of links, `link` is the address of the post itself.
+    return _listed(record) if "urls" in record or "links" in record else _single(record)
 
 
 @Platform.register("fourcat")
@@ -16,7 +32,7 @@ class FourCat(Platform):
     )
     fields = table(
         id="id",
-        text=joined("subject", "body"),
+        text=unescaped(joined("subject", "body")),
         created_at="unix_timestamp|timestamp",
         lang="language_guess|languages|language|lang",
         author=other_than("author_id|author", "[deleted]"),
@@ -25,7 +41,7 @@ class FourCat(Platform):
         quote_of="quoted_post",
         thread="thread_id",
     )
-    links = (separated("urls", "links", "link", "url"),)
+    links = (_links,)
     left_out = (
         without("is_retweet", "reposts", "yes", "True", "true", "1"),
         without("body", "deleted posts", "[deleted]"),

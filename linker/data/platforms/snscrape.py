@@ -5,7 +5,7 @@ Source: modules/twitter.py and telegram.py of JustAnotherArchivist/snscrape.
 
 from __future__ import annotations
 
-from linker.data.platforms.platform import Platform, table, without
+from linker.data.platforms.platform import Platform, table, unescaped, without
 
 
 @Platform.register("snscrape")
@@ -20,7 +20,7 @@ class Tweets(Platform):
     )
     fields = table(
         id="id",
-        text="rawContent|content",
+        text=unescaped("rawContent|content"),
         created_at="date",
         lang="lang",
         author="user.id|user.username",

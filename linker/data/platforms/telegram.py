@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from linker.data.platforms.paths import lister
-from linker.data.platforms.platform import Platform, Record, only, table
+from linker.data.platforms.platform import Platform, Record, only, table, without
 
 _ENTITIES = lister("text_entities[].text")
 
@@ -53,7 +53,12 @@ class Telethon(Platform):
     """Telegram, messages of Telethon (4CAT and others), one a line."""
 
     title = "Telegram (Telethon)"
-    signs = ("id + date + message + _chat", "id + date + message + peer_id", "id + date + message + fwd_from")
+    signs = (
+        "id + date + message + _chat",
+        "id + date + message + peer_id",
+        "id + date + message + fwd_from",
+        "id + date + _=MessageService",
+    )
     fields = table(
         id="{_chat.username}/{id}|{peer_id.channel_id}/{id}|{peer_id.chat_id}/{id}|id",
         text="message",
@@ -69,6 +74,7 @@ class Telethon(Platform):
         card_description="media.webpage.description",
     )
     links = ("entities[].url",)
+    left_out = (without("_", "service messages", "MessageService"),)
 
 
 @Platform.register("telegram_minet")

@@ -24,6 +24,8 @@ from linker.data.io.streams import shown_name
 BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
 #: Objects around a list of objects with one list of posts each: the chats of Telegram Desktop.
 NESTED = frozenset(("chats", "left_chats"))
+# Lists of posts in objects that have an id themselves: Telegram Desktop, ActivityPub.
+_NAMED = frozenset(("messages", "orderedItems"))
 # An object in which API responses have their list.
 _DATA = "data"
 _CHUNK = 1 << 18
@@ -80,19 +82,25 @@ def is_page(line: bytes, whole: bool, is_known: Callable[[str], bool]) -> bool:
             value = json_object(line.decode("utf-8", "surrogateescape"))
         except LineError:
             return False
+        if any(isinstance(value.get(key), dict) for key in NESTED):
+            return True
+        if _NAMED.intersection(lists_of_objects(value)):
+            return True
         inside = value.get(_DATA)
         values = value | inside if isinstance(inside, dict) else value
         known = any(not isinstance(item, list) and is_known(key) for key, item in values.items())
         return not known and len(lists_of_objects(values)) == 1
     text, decoder = line.decode("utf-8", "replace"), json.JSONDecoder()
-    position = text.index("{") + 1
+    position, is_post = text.index("{") + 1, False
     try:  # key after key, up to the list
         while match := _KEY.match(text, position):
-            if _OPENING.match(text, match.end()):
+            key, start = json.loads(match[1]), _end_of_space(text, match.end())
+            if key in NESTED and text[start : start + 1] == "{":
                 return True
-            value, position = decoder.raw_decode(text, _end_of_space(text, match.end()))
-            if not isinstance(value, list) and is_known(json.loads(match[1])):
-                return False
+            if _OPENING.match(text, match.end()):
+                return not is_post or key in _NAMED
+            value, position = decoder.raw_decode(text, start)
+            is_post |= not isinstance(value, list) and is_known(key)
     except ValueError:
         pass
     return False

@@ -1,0 +1,89 @@
+"""Exports as programs write them: documents on one line, service messages, entities, addresses of posts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from linker.data import Post, read_posts
+
+MESSAGE = {
+    "id": 1,
+    "type": "message",
+    "date": "2024-10-30T00:15:00",
+    "date_unixtime": "1730247300",
+    "from": "C",
+    "from_id": "channel1",
+    "text": "dam flood",
+}
+NOTE = {"id": "https://toots.example/notes/1", "type": "Note", "content": "<p>dam flood</p>"}
+DOCUMENTS: dict[str, Any] = {
+    "chat": {"name": "C", "type": "public_channel", "id": 7, "messages": [MESSAGE]},
+    "all chats": {
+        "about": "b",
+        "chats": {"about": "b", "list": [{"name": "C", "type": "x", "id": 7, "messages": [MESSAGE]}]},
+    },
+    "outbox": {
+        "@context": "https://www.w3.org/ns/activitystreams",
+        "id": "outbox.json",
+        "type": "OrderedCollection",
+        "totalItems": 1,
+        "orderedItems": [{"type": "Create", "actor": "https://toots.example/users/a", "object": NOTE}],
+    },
+}
+
+
+def read(path: Path, text: str) -> list[Post]:
+    path.write_text(text, encoding="utf-8")
+    return read_posts(str(path))
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("messages", [1, 20_000])
+def test_documents_on_one_line_are_read_like_those_on_several(
+    tmp_path: Path, name: str, indent: int | None, messages: int
+) -> None:
+    document = json.loads(json.dumps(DOCUMENTS[name]))
+    holder = document["chats"]["list"][0] if "chats" in document else document
+    items = holder["messages" if "messages" in holder else "orderedItems"]
+    # Longer than what is looked at to recognize a format.
+    for number in range(2, messages + 1):
+        copy = json.loads(json.dumps(items[0]))
+        target = copy.get("object", copy)
+        target["id"] = number if isinstance(target["id"], int) else f"{target['id']}{number}"
+        items.append(copy)
+    posts = read(tmp_path / "export.json", json.dumps(document, indent=indent))
+    assert len(posts) == messages
+    assert {post.text for post in posts} == {"dam flood"}
+
+
+def test_service_messages_of_telethon_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    peer, date = {"_": "PeerChannel", "channel_id": 99}, "2024-10-30T05:15:00+00:00"
+    service = {
+        "_": "MessageService",
+        "id": 8,
+        "peer_id": peer,
+        "date": date,
+        "action": {"_": "MessageActionPinMessage"},
+    }
+    message = {"_": "Message", "id": 9, "peer_id": peer, "date": date, "message": "dam flood"}
+    rows = [service, message, service | {"id": 10}]
+    posts = read(tmp_path / "posts.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert [(post.id, post.text) for post in posts] == [("99/9", "dam flood")]
+    assert "Telegram (Telethon): 1 post of 3 lines; 2 service messages left out" in capsys.readouterr().err
+
+
+def test_entities_are_decoded_and_addresses_of_posts_are_no_links(tmp_path: Path) -> None:
+    row = {"id": 1, "date": "2022-10-30T00:15:00+00:00", "rawContent": "dam &amp; flood"}
+    assert read(tmp_path / "snscrape.jsonl", json.dumps(row) + "\n")[0].text == "dam & flood"
+    head = "id,thread_id,timestamp,unix_timestamp,link,body,author,author_id,language_guess,is_retweet,urls"
+    cells = "1,1,2024-10-30 00:15:00,1730247300,https://x.com/u/status/1,dam &amp; flood,u,9,en,no,https://news.example/a"
+    (post,) = read(tmp_path / "4cat.csv", f"{head}\n{cells}\n")
+    assert post.text == "dam & flood"
+    assert post.extra["links"] == ["https://news.example/a"]
