@@ -14,6 +14,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data"
+#: Fetches the links in `links.txt`.
+FETCH = ("fetch", "links.txt", "--out", "crawl", "--contact", "me@lab.example", "--delay", "0.5")
 SAMPLE = ("--article", str(DATA / "article.html"), "--posts", str(DATA / "posts.jsonl"))
 #: 1: a negative answer; 2: one message; 130 and 143: Ctrl-C and SIGTERM.
 CODES = (0, 1, 2, 130, 143, -signal.SIGTERM)
@@ -78,6 +80,14 @@ def run(
         out, err = process.communicate()
         return None, out, err
     return process.returncode, out, err
+
+
+def seconds_of(arguments: Sequence[str], folder: Path, limit: float = 120) -> float:
+    """Run a command that must succeed, and return how long it took, in seconds."""
+    begun = time.monotonic()
+    code, _, err = run(arguments, folder, limit)
+    assert code == 0, err
+    return time.monotonic() - begun
 
 
 def fault_of(code: int | None, err: str, codes: Sequence[int] = CODES) -> str:

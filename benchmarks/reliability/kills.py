@@ -11,7 +11,18 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.reliability.commands import DATA, ROOT, SAMPLE, Tally, await_end, fault_of, run, start
+from benchmarks.reliability.commands import (
+    DATA,
+    FETCH,
+    ROOT,
+    SAMPLE,
+    Tally,
+    await_end,
+    fault_of,
+    run,
+    seconds_of,
+    start,
+)
 from benchmarks.reliability.loopback import Loopback
 
 _TRAIN = ("train", str(ROOT / "configs" / "quickstart.jsonnet"), "-o", "trainer.epochs=3", "--out", "run")
@@ -55,10 +66,7 @@ def _again(
 def training(folder: Path, rounds: int, chance: random.Random) -> Tally:
     """Kill training; the resumed run must end with the weights of one that was never killed."""
     tally, kills = Tally(), 0
-    begun = time.monotonic()
-    code, _, err = run(_TRAIN, folder, 600)
-    whole = time.monotonic() - begun
-    assert code == 0, err
+    whole = seconds_of(_TRAIN, folder, 600)
     expected = _digest(folder / "run", "*.safetensors")
     for number in range(rounds):
         place = folder / f"round-{number}"
@@ -76,10 +84,7 @@ def training(folder: Path, rounds: int, chance: random.Random) -> Tally:
 def corpora(folder: Path, rounds: int, chance: random.Random) -> Tally:
     """Kill the building of corpora; the resumed one must have all posts, and pass `corpus verify`."""
     tally, kills = Tally(), 0
-    begun = time.monotonic()
-    code, _, err = run(_CORPUS, folder)
-    whole = time.monotonic() - begun
-    assert code == 0, err
+    whole = seconds_of(_CORPUS, folder)
     query = ("corpus", "search", "corpus", SAMPLE[0], SAMPLE[1], "--format", "jsonl", "--top", "50")
     _, expected, _ = run(query, folder)
     for number in range(rounds):
@@ -139,24 +144,14 @@ def crawls(folder: Path, rounds: int, chance: random.Random) -> Tally:
         with Loopback(pages=24) as web:
             links = "".join(f"{url}\n" for url in (*web.urls, *web.hostile))
             (place / "links.txt").write_text(links, encoding="utf-8")
-            command = (
-                "fetch",
-                "links.txt",
-                "--out",
-                "crawl",
-                "--contact",
-                "me@lab.example",
-                "--delay",
-                "0.5",
-            )
             code: int | None = -1
             for _ in range(_MOST_KILLS):
-                process = start(command, place, web.environment)
+                process = start(FETCH, place, web.environment)
                 time.sleep(chance.uniform(0.5, 4))
                 process.kill()
                 code, err, _ = await_end(process, 30)
                 kills += code == -signal.SIGKILL
-            code, _, err = run(command, place, 120, web.environment)
+            code, _, err = run(FETCH, place, 120, web.environment)
             fault = fault_of(code, err, (0,))
             if not fault:
                 articles = (place / "crawl" / "articles.jsonl").read_text(encoding="utf-8").splitlines()

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from unittest import mock
 
-from benchmarks.reliability.commands import DATA, ROOT, SAMPLE, Tally, await_end, fault_of, run, start
+from benchmarks.reliability.commands import DATA, FETCH, ROOT, SAMPLE, Tally, await_end, fault_of, run, start
 from benchmarks.reliability.loopback import Loopback
 from linker.annotation.session import journal, session
 from linker.common.errors import LinkerError
@@ -74,17 +74,7 @@ def two_writers(folder: Path, rounds: int, chance: random.Random) -> Tally:
             tally.check(held, f"label beside others: {fault_of(code, err, (0,)) or 'lost'}")
         with Loopback(pages=6) as web:
             (place / "links.txt").write_text("".join(f"{url}\n" for url in web.urls), encoding="utf-8")
-            command = (
-                "fetch",
-                "links.txt",
-                "--out",
-                "crawl",
-                "--contact",
-                "me@lab.example",
-                "--delay",
-                "0.5",
-            )
-            ends = _both([command, command], place, web.environment)
+            ends = _both([FETCH, FETCH], place, web.environment)
             faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
             tally.check(not faults and any(code == 0 for code, _ in ends), f"fetch twice: {faults or ends}")
     return tally

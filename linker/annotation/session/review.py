@@ -46,7 +46,13 @@ class Review:
 
 
 def review_of(state: SessionState, pool: Pool, needs_labels: Callable[[int], bool]) -> Review:
-    """Compute the review; `needs_labels` tells whether somebody else is to label a labeled post as well."""
+    """Compute the review.
+
+    Args:
+        state: the session's labels.
+        pool: its posts.
+        needs_labels: index of a labeled post → whether somebody else is to label it as well.
+    """
     agreement = agreement_of(state, pool)
     disputes = []
     for disagreement in agreement.disagreements:

@@ -20,8 +20,8 @@ def uninterrupted(tmp_path_factory):
     folder = write_workplace(tmp_path_factory.mktemp("runs"))
     run(folder, "--version")  # starts the process that all others are forked from
     started = time.monotonic()
-    code, told = run(folder, *train("whole"))
-    assert code == 0, told
+    code, err = run(folder, *train("whole"))
+    assert code == 0, err
     return folder, time.monotonic() - started
 
 
@@ -124,8 +124,8 @@ class DieAfterFirstModel:
 def test_a_run_killed_before_its_first_checkpoint_is_due_resumes(workplace, out):
     rare = ("-o", "trainer.checkpoint_seconds=600")
     assert run(workplace, *train(out, *rare), prepare=DieAfterFirstModel())[0] == -signal.SIGKILL
-    code, told = run(workplace, *train(out, "--resume", *rare))
-    assert code == 0, told
+    code, err = run(workplace, *train(out, "--resume", *rare))
+    assert code == 0, err
     trained, whole = outcome(workplace, out), outcome(workplace, "whole")
     # The config, which both hold, differs in the seconds between checkpoints.
     assert {**trained, "config.json": "", "README.md": ""} == {**whole, "config.json": "", "README.md": ""}
@@ -154,12 +154,12 @@ def killed_at(workplace, out, step=5):
 
 def test_an_unfinished_run_is_not_started_again_by_mistake(workplace, out):
     killed_at(workplace, out, step=8)
-    code, told = run(workplace, *train(out))
+    code, err = run(workplace, *train(out))
     assert code == 2
-    assert "unfinished run" in told
-    assert "epoch 2, batch 2 of 6" in told
-    assert "--resume" in told
-    assert "--overwrite" in told
+    assert "unfinished run" in err
+    assert "epoch 2, batch 2 of 6" in err
+    assert "--resume" in err
+    assert "--overwrite" in err
     assert run(workplace, *train(out, "--overwrite"))[0] == 0
     assert outcome(workplace, out) == outcome(workplace, "whole")
 
@@ -167,8 +167,8 @@ def test_an_unfinished_run_is_not_started_again_by_mistake(workplace, out):
 @pytest.mark.slow
 def test_resume_begins_a_run_that_is_not_there_and_leaves_a_finished_one(workplace, out):
     for _ in range(2):
-        code, told = run(workplace, *train(out, "--resume"))
-        assert code == 0, told
+        code, err = run(workplace, *train(out, "--resume"))
+        assert code == 0, err
         assert outcome(workplace, out) == outcome(workplace, "whole")
 
 
@@ -187,11 +187,11 @@ def test_where_the_newest_checkpoint_is_damaged_the_one_before_it_is_used(workpl
     content[-20] ^= 1
     damaged = {"flipped": content, "truncated": content[:-100], "emptied": bytearray()}
     newest.write_bytes(damaged[damage])
-    code, told = run(workplace, *train(out, "--resume"))
+    code, err = run(workplace, *train(out, "--resume"))
     assert code == 0
-    assert f"{newest.name}: " in told
-    assert "damaged" in told or "not a complete checkpoint" in told
-    assert "epoch 2, batch 2 of 6" in told
+    assert f"{newest.name}: " in err
+    assert "damaged" in err or "not a complete checkpoint" in err
+    assert "epoch 2, batch 2 of 6" in err
     assert outcome(workplace, out) == outcome(workplace, "whole")
 
 
@@ -201,10 +201,10 @@ def test_where_no_checkpoint_is_whole_nothing_is_touched(workplace, out):
     for path in step_files(workplace, out):
         path.write_bytes(b"rubbish")
     for more in ([], ["--resume"]):
-        code, told = run(workplace, *train(out, *more))
+        code, err = run(workplace, *train(out, *more))
         assert code == 2
-        assert "not a complete checkpoint" in told
-        assert "--overwrite" in told
+        assert "not a complete checkpoint" in err
+        assert "--overwrite" in err
     assert [path.read_bytes() for path in step_files(workplace, out)] == [b"rubbish"] * 2
 
 
@@ -222,9 +222,9 @@ def test_a_signal_saves_and_ends_the_run(workplace, out, number, code):
     os.kill(process.pid, number)
     process.join(30)
     assert process.exitcode == code
-    told = (workplace / "stderr").read_text()
-    assert "continue with --resume" in told
-    assert "Traceback" not in told
+    err = (workplace / "stderr").read_text()
+    assert "continue with --resume" in err
+    assert "Traceback" not in err
     assert step_files(workplace, out)
     assert run(workplace, *train(out, "--resume", "-o", "trainer.checkpoint_seconds=1000"))[0] == 0
     changed, whole = outcome(workplace, out), outcome(workplace, "whole")
@@ -235,15 +235,15 @@ def test_a_signal_saves_and_ends_the_run(workplace, out, number, code):
 def test_a_changed_config_is_refused_with_the_difference_and_taken_when_asked_for(workplace, out):
     killed_at(workplace, out)
     change = ["-o", "trainer.optimizer.lr=0.02", "-o", "trainer.epochs=5"]
-    code, told = run(workplace, *train(out, "--resume", *change))
+    code, err = run(workplace, *train(out, "--resume", *change))
     assert code == 2
-    assert "trainer.optimizer.lr: 0.01 → 0.02" in told
-    assert "trainer.epochs: 4 → 5" in told
-    assert "--allow-config-change" in told
-    assert "trainer.batches" not in told
-    code, told = run(workplace, *train(out, "--resume", "--allow-config-change", *change))
-    assert code == 0, told
-    assert "Warning" not in told
+    assert "trainer.optimizer.lr: 0.01 → 0.02" in err
+    assert "trainer.epochs: 4 → 5" in err
+    assert "--allow-config-change" in err
+    assert "trainer.batches" not in err
+    code, err = run(workplace, *train(out, "--resume", "--allow-config-change", *change))
+    assert code == 0, err
+    assert "Warning" not in err
     log = outcome(workplace, out)["log"]
     assert [record["epoch"] for record in log if "epoch" in record] == [1, 2, 3, 4, 5]
     rates = [record["lr"] for record in log if "step" in record]
@@ -255,27 +255,27 @@ def test_a_changed_config_is_refused_with_the_difference_and_taken_when_asked_fo
 def test_a_checkpoint_of_another_model_or_of_other_data_is_refused(workplace, out):
     killed_at(workplace, out)
     again = ["--resume", "--allow-config-change"]
-    code, told = run(workplace, *train(out, *again, "-o", "model.encoder.head_dim=6"))
+    code, err = run(workplace, *train(out, *again, "-o", "model.encoder.head_dim=6"))
     assert code == 2
-    assert "does not fit" in told
+    assert "does not fit" in err
     posts = workplace / "posts.jsonl"
     before = posts.read_text()
     posts.write_text(before.replace("w1 ", "w2 ", 1))
     try:
-        code, told = run(workplace, *train(out, "--resume"))
+        code, err = run(workplace, *train(out, "--resume"))
     finally:
         posts.write_text(before)
     assert code == 2
-    assert "other data" in told
+    assert "other data" in err
     assert run(workplace, *train(out, "--resume"))[0] == 0
     assert outcome(workplace, out) == outcome(workplace, "whole")
 
 
 def test_contradictory_options_are_refused(workplace, out):
     for options in (["--resume", "--overwrite"], ["--allow-config-change"]):
-        code, told = run(workplace, *train(out, *options))
+        code, err = run(workplace, *train(out, *options))
         assert code == 2
-        assert "--resume" in told
+        assert "--resume" in err
 
 
 class FullDisk:
@@ -298,11 +298,11 @@ class FullDisk:
 
 
 def test_a_full_disk_is_reported_and_the_checkpoint_before_is_kept(workplace, out):
-    code, told = run(workplace, *train(out), prepare=FullDisk(4, 5))
+    code, err = run(workplace, *train(out), prepare=FullDisk(4, 5))
     assert code == 0
-    assert told.count("warning") == 2
-    assert "no checkpoint at step 4" in told
-    assert "No space left" in told
+    assert err.count("warning") == 2
+    assert "no checkpoint at step 4" in err
+    assert "No space left" in err
     assert outcome(workplace, out) == outcome(workplace, "whole")
 
 
@@ -315,9 +315,9 @@ class FullDiskThenDeath(FullDisk):
 @pytest.mark.slow
 def test_a_run_that_dies_on_a_full_disk_resumes_from_the_last_that_was_written(workplace, out):
     assert run(workplace, *train(out), prepare=FullDiskThenDeath(6, 99))[0] == -signal.SIGKILL
-    code, told = run(workplace, *train(out, "--resume"))
+    code, err = run(workplace, *train(out, "--resume"))
     assert code == 0
-    assert "epoch 1, batch 5 of 6" in told
+    assert "epoch 1, batch 5 of 6" in err
     assert outcome(workplace, out) == outcome(workplace, "whole")
 
 
@@ -354,17 +354,17 @@ class FullLog:
 
 
 def test_a_log_that_cannot_be_written_does_not_end_the_run(workplace, out):
-    code, told = run(workplace, *train(out), prepare=FullLog())
-    assert code == 0, told
-    assert told.count("warning: JsonLines cannot write its log (No space left on device)") == 1
+    code, err = run(workplace, *train(out), prepare=FullLog())
+    assert code == 0, err
+    assert err.count("warning: JsonLines cannot write its log (No space left on device)") == 1
     for name in ("model.safetensors", "last.safetensors"):
         assert (workplace / out / name).read_bytes() == (workplace / "whole" / name).read_bytes()
 
 
 def test_a_folder_in_the_place_of_a_checkpoint_is_named_and_replaced(workplace, out):
     (workplace / f"{out}-log/checkpoints/step-000000003.safetensors/more").mkdir(parents=True)
-    code, told = run(workplace, *train(out))
+    code, err = run(workplace, *train(out))
     assert code == 2
-    assert "step-000000003.safetensors: not a complete checkpoint" in told
+    assert "step-000000003.safetensors: not a complete checkpoint" in err
     assert run(workplace, *train(out, "--overwrite"))[0] == 0
     assert outcome(workplace, out) == outcome(workplace, "whole")
