@@ -25,6 +25,7 @@ from linker.data.io.tables import format_of_name, open_table
 from linker.data.platforms.platform import AROUND, Platform, UnknownShapeError, hashed
 from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platform_named, platform_of
 
+#: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
 _UNITS = {"jsonl": "line", "json": "item"}
 #: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
 _DELETES = b"delete"
@@ -75,9 +76,7 @@ def post_rows(
     assert isinstance(flat, PostColumns)
     flat.plain = True
     with _replayed(file, table.rows, platform, deleted) as rows:
-        records = 0
         for row in rows:
-            records += 1
             record = row.values if row.around is None else {**row.values, AROUND: row.around}
             for post in platform.posts_of(record):
                 try:
@@ -94,9 +93,7 @@ def post_rows(
                         (column, row.values[column]) for column in columns.copied if column in row.values
                     )
                     yield flat, row._replace(values=_finished(found, name, columns.authors == "hashed"))
-    # Lines of JSON include those that are no records; those of CSV may be in the middle of one.
-    count = _counted(file.lines if table.format in _UNITS else records, _UNITS.get(table.format, "row"))
-    file.notes = _report(file, platform, count, dates)
+    file.notes = _report(file, platform, _UNITS.get(table.format), dates)
 
 
 def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
@@ -182,22 +179,20 @@ def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:
     return row
 
 
-def _report(file: InputFile, platform: Platform, records: str, dates: DateStyle) -> list[str]:
-    """One line with the numbers of posts, records, and records left out by name."""
-    left_out = ", ".join(
-        f"{count:,} {_singular(name) if count == 1 else name}" for name, count in file.left_out.most_common()
-    )
-    line = f"read as {platform.title}: {_counted(file.posts, 'post')} of {records}"
-    notes = [f"{line}; {left_out} left out" if left_out else line]
+def _report(file: InputFile, platform: Platform, unit: str | None, dates: DateStyle) -> list[str]:
+    """One line with the numbers of posts, records, and records left out by name; they add up."""
+    left_out = file.left_out_note()
+    records = file.posts + file.left_out.total() + file.reasons.total()
+    if unit is None:
+        counted = _counted(records, "row")
+    elif records == file.lines:
+        counted = _counted(records, unit)
+    else:  # some have several
+        counted = f"{_counted(records, 'record')} in {_counted(file.lines, unit)}"
+    line = f"read as {platform.title}: {_counted(file.posts, 'post')} of {counted}"
+    notes = [f"{line}; {left_out}" if left_out else line]
     return notes + ([dates.note("created_at")] if dates.left_out else [])
 
 
 def _counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
-
-
-def _singular(name: str) -> str:
-    first, space, rest = name.partition(" ")
-    if rest and first not in ("posts", "records"):
-        return first + space + rest.removesuffix("s")
-    return first.removesuffix("s") + space + rest

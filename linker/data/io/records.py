@@ -243,6 +243,8 @@ def iter_rows(
         if seen:
             found.columns.check(list(seen), shown, found.likely)
         bad_lines.note(shown, left_out_notes(found.columns))
+        if left_out := file.left_out_note():
+            info(f"{shown}: {left_out}")
 
 
 def as_list(paths: str | Sequence[str]) -> list[str]:

@@ -81,7 +81,7 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
     """
     with open_bytes(file.path, workbooks=True, on_read=file.count_bytes) as stream:
         # A JSON list may be one huge line, which is not read at once.
-        first = stream.readline(_GLANCE)
+        above, first = _first_line(stream)
         if assignment := _ASSIGNMENT.match(first):
             first = first[assignment.end() :]
         format_ = _format(first, format_of_name(shown_name(file.path)), sniff_for, file.path)
@@ -91,7 +91,7 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
         elif format_ == "xlsx":
             yield spreadsheet_table(file, rejoined(first, stream))
         elif format_ == "json":
-            yield json_document(file, rejoined(first, stream))
+            yield json_document(file, rejoined(above + first, stream))
         else:
             if not first.endswith(b"\n"):
                 first += stream.readline(MAX_LINE + 1 - len(first))
@@ -100,9 +100,17 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
                 raise DataError(
                     f"{shown_name(file.path)}: not UTF-8 but probably UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)"
                 )
-            lines = _lines(first, stream, file)
+            lines = _lines(first, stream, file, above.count(b"\n"))
             table_of = {"jsonl": json_table, "csv": csv_table, "tsv": tsv_table, "txt": _text_table}[format_]
             yield table_of(file, lines)
+
+
+def _first_line(stream: BinaryIO) -> tuple[bytes, bytes]:
+    """The blank lines at the beginning, and the (beginning of the) first other line; at most 64 KiB of each."""
+    above, first = b"", stream.readline(_GLANCE)
+    while first.endswith(b"\n") and not first.removeprefix(_BOM).strip() and len(above) < _GLANCE:
+        above, first = above + first, stream.readline(_GLANCE)
+    return above, first
 
 
 def format_of_name(path: str) -> Format | None:
@@ -164,10 +172,16 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _lines(first: bytes, stream: BinaryIO, file: InputFile) -> Iterator[Line]:
-    """Lines without line ends. Only `\\n` and `\\r\\n` end a line: tweets contain U+2028 and similar characters."""
+def _lines(first: bytes, stream: BinaryIO, file: InputFile, blank: int) -> Iterator[Line]:
+    """Lines without line ends, after some blank ones.
+
+    Only `\\n` and `\\r\\n` end a line: tweets contain U+2028 and similar characters.
+    """
+    for _ in range(blank):
+        file.blank()
+    file.lines = blank
     rest = iter(lambda: stream.readline(MAX_LINE + 1), b"")
-    for number, line in enumerate(chain([first.removeprefix(_BOM)] if first else [], rest), start=1):
+    for number, line in enumerate(chain([first.removeprefix(_BOM)] if first else [], rest), start=blank + 1):
         if len(line) > MAX_LINE:
             raise DataError(
                 f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
@@ -180,7 +194,7 @@ def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
     def rows() -> Iterator[Row]:
         for number, text in lines:
             if not text.strip():
-                file.bad(number, LineError("blank line"), text)
+                file.blank()
             elif not_utf8(text):
                 file.bad(number, LineError("invalid UTF-8"), text)
             else:

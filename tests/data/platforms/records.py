@@ -728,7 +728,7 @@ CASES: dict[str, list[Case]] = {
                 {"id": "c1", "text": "see news & more", "author": "UC1", "thread": "v1", "links": [URL]},
                 {"id": "c1.2", "text": "no", "reply_to": "c1"},
             ],
-            "2 posts of 1 item",
+            "2 posts of 2 records in 1 item",
             "comments.json",
         )
     ],
