@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.io.formats.delimited import csv_table, tsv_table
-from linker.data.io.formats.json_documents import is_page, json_document
+from linker.data.io.formats.json_documents import json_document
 from linker.data.io.formats.json_lines import json_table
+from linker.data.io.formats.json_pages import is_list_around_posts, is_page, opened_data
 from linker.data.io.formats.parquet import parquet_table
 from linker.data.io.formats.spreadsheets import spreadsheet_table
 from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
 from linker.data.io.streams import STANDARD_INPUT, open_bytes, rejoined, shown_name
+from linker.data.platforms.sniffing import platforms_of
 
 #: Exact column names; or these and further names in their normal form.
 SniffFor = set[str] | tuple[set[str], set[str]]
@@ -91,7 +93,9 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
         elif format_ == "xlsx":
             yield spreadsheet_table(file, rejoined(first, stream))
         elif format_ == "json":
-            yield json_document(file, rejoined(above + first, stream))
+            yield json_document(
+                file, rejoined(above + first, stream), lambda value: _is_post(value, sniff_for)
+            )
         else:
             if not first.endswith(b"\n"):
                 first += stream.readline(MAX_LINE + 1 - len(first))
@@ -130,13 +134,11 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
     if named in ("parquet", "xlsx"):
         return named
     line = first.removeprefix(_BOM)
-    names = sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for
-    starts = {name.partition(".")[0] for name in names}
     whole = len(first) < _GLANCE or first.endswith(b"\n")
     if _IS_DOCUMENT.match(line) or (
         _IS_OBJECT.match(line)
         and b"[" in line
-        and is_page(line, whole, lambda name: name in starts or normal(name) in _OF_POSTS)
+        and is_page(line, whole, _is_known(sniff_for), lambda value: _is_post(value, sniff_for))
     ):
         return "json"
     if named == "json":
@@ -144,6 +146,24 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
     if _IS_OBJECT.match(line) and (named != "txt" or _is_json(line)):
         return "jsonl"
     return named or _sniff(line, sniff_for, path)
+
+
+def _is_known(sniff_for: SniffFor) -> Callable[[str], bool]:
+    """Whether a key is that of a post, or of a column that is read."""
+    starts = {
+        name.partition(".")[0] for name in (sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for)
+    }
+    return lambda name: name in starts or normal(name) in _OF_POSTS
+
+
+def _is_post(value: dict[str, Any], sniff_for: SniffFor) -> bool:
+    """Whether an object is a post, not a response around a list of posts."""
+    if is_list_around_posts(value):
+        return False
+    is_known = _is_known(sniff_for)
+    if any(not isinstance(item, list) and is_known(key) for key, item in opened_data(value).items()):
+        return True
+    return bool(value) and bool(platforms_of([value]))
 
 
 def _sniff(line: bytes, sniff_for: SniffFor, path: str) -> Format:
