@@ -394,26 +394,30 @@
     texts(files, columns=null, on_error='strict'):: { type: 'texts', files: files, [if columns != null then 'columns']: columns, on_error: on_error },
   },
   platforms:: {
-    // Bluesky, posts of the API (getPosts, searchPosts, feeds), also as the Python SDK names their keys.
+    // Bluesky, posts of the API (getPosts, searchPosts, feeds, threads), also as the Python SDK names their keys.
     bluesky_api():: { type: 'bluesky_api' },
     // Bluesky, events of Jetstream 1.
     bluesky_jetstream():: { type: 'bluesky_jetstream' },
     // Bluesky, events of Jetstream 2.
     bluesky_jetstream_2():: { type: 'bluesky_jetstream_2' },
+    // Bluesky, records of a repository (com.atproto.repo.listRecords).
+    bluesky_records():: { type: 'bluesky_records' },
     // Bluesky, records of Tap.
     bluesky_tap():: { type: 'bluesky_tap' },
     // Facebook and Instagram, exports of CrowdTangle, CSV.
     crowdtangle():: { type: 'crowdtangle' },
     // 4CAT, CSV of any data source.
     fourcat():: { type: 'fourcat' },
-    // Gab, posts of its API.
+    // Gab, posts of its web page and of its API (Zeeschuimer, 4CAT).
     gab():: { type: 'gab' },
     // Instagram, posts (Zeeschuimer, 4CAT).
     instagram():: { type: 'instagram' },
-    // Mastodon and Truth Social, statuses of the API.
+    // Mastodon and Truth Social, statuses of the API and their contexts.
     mastodon():: { type: 'mastodon' },
     // Mastodon, an account's own archive (outbox.json).
     mastodon_archive():: { type: 'mastodon_archive' },
+    // Mastodon, events of the streaming API: `event`, and `payload`, which is JSON in a text.
+    mastodon_stream():: { type: 'mastodon_stream' },
     // Reddit, comments (RC dumps, API).
     reddit_comments():: { type: 'reddit_comments' },
     // Reddit, submissions (RS dumps, API).
@@ -438,7 +442,7 @@
     tiktok_research():: { type: 'tiktok_research' },
     // TikTok, comments of the Research API.
     tiktok_research_comments():: { type: 'tiktok_research_comments' },
-    // Mastodon and Truth Social, statuses of the API.
+    // Mastodon and Truth Social, statuses of the API and their contexts.
     truth_social():: { type: 'truth_social' },
     // X, a person's own archive (data/tweets.js).
     twitter_archive():: { type: 'twitter_archive' },
@@ -448,6 +452,8 @@
     x_1():: { type: 'x_1' },
     // X, GraphQL of the web page, as Zeeschuimer and 4CAT save it.
     x_graphql():: { type: 'x_graphql' },
+    // X, API 2, CSV of twarc: columns are paths, such as `author.username`.
+    x_twarc_csv():: { type: 'x_twarc_csv' },
     // YouTube, comments and threads of comments of the Data API 3.
     youtube():: { type: 'youtube' },
     // YouTube, comments of minet, CSV.
