@@ -28,8 +28,8 @@ def main() -> None:
         run()
     except SystemExit as end:
         _ignore_ctrl_c()
-        if end.code == _INTERRUPTED or (end.code in (None, 0) and _has_abandoned_threads()):
-            _end(end.code or 0)
+        if end.code == _INTERRUPTED or _has_abandoned_threads():
+            _end(end.code if isinstance(end.code, int) else int(end.code is not None))
         raise
     _ignore_ctrl_c()
 

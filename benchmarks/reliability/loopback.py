@@ -14,9 +14,11 @@ from benchmarks.reliability.commands import ROOT
 
 # Python imports it at its start: names below .test lead to this machine, and count as public but for private.test.
 _SITE = """
-import socket
+import socket, time
 _real = socket.getaddrinfo
 def _resolve(host, port, *rest, **more):
+    if host == "unknown.test":
+        time.sleep(3600)
     if not str(host).endswith(".test"):
         return _real(host, port, *rest, **more)
     return [(0, 0, 0, "", ("10.0.0.1" if host == "private.test" else "127.0.0.1", port))]
@@ -24,9 +26,17 @@ socket.getaddrinfo = _resolve
 from linker.articles import transport
 transport.is_public = lambda address: address == "127.0.0.1"
 """
-_STORY = (
+STORY = (
     "Two otters were filmed on Tuesday below the weir at Marrow, the first seen on the river for years. " * 12
 )
+
+
+def site_folder() -> tuple[tempfile.TemporaryDirectory[str], dict[str, str]]:
+    """Return a folder to remove in the end, and the environment with which commands find names below `.test`."""
+    folder = tempfile.TemporaryDirectory()
+    Path(folder.name, "sitecustomize.py").write_text(_SITE, encoding="utf-8")
+    path = filter(None, [folder.name, str(ROOT), os.environ.get("PYTHONPATH")])
+    return folder, {"PYTHONPATH": os.pathsep.join(path)}
 
 
 class Loopback:
@@ -58,11 +68,7 @@ class Loopback:
         port = self._server.server_port
         self.urls = [f"http://site-{n % 6}.test:{port}/story-{n}" for n in range(pages)]
         self.hostile = [f"http://hostile.test:{port}/{name}" for name in ("private", "loop")]
-        self._folder = tempfile.TemporaryDirectory()
-        Path(self._folder.name, "sitecustomize.py").write_text(_SITE, encoding="utf-8")
-        self.environment = {
-            "PYTHONPATH": os.pathsep.join([self._folder.name, str(ROOT), os.environ.get("PYTHONPATH", "")])
-        }
+        self._folder, self.environment = site_folder()
 
     def __enter__(self) -> Loopback:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
@@ -89,7 +95,7 @@ class Loopback:
             self._send(
                 handler,
                 200,
-                f"<html><head><title>Story {path}</title></head><body><article><p>{path} {_STORY}",
+                f"<html><head><title>Story {path}</title></head><body><article><p>{path} {STORY}",
             )
         else:
             self._send(handler, 404, "")

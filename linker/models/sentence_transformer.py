@@ -15,10 +15,13 @@ from linker.common.errors import ModelError
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
+from linker.models.weight_files import check_no_pickle
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+#: What is downloaded of a model: no pickles, no code, no weights for other programs.
+_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.safetensors"]
 _HUB_NAME = re.compile(r"[\w-]+/[\w.-]+")
 
 
@@ -89,6 +92,7 @@ def _load(path: str) -> SentenceTransformer:
             "download a model and give its folder, or give its name on the Hugging Face hub"
         )
     try:
+        from huggingface_hub import snapshot_download
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
     except ModuleNotFoundError as error:
@@ -97,10 +101,12 @@ def _load(path: str) -> SentenceTransformer:
             "pip install 'article-linker[transformers]'"
         ) from error
     disable_progress_bar()  # it writes to pipes too
-    # A model from the hub is read from safetensors only, which cannot run code.
-    options = {"model_kwargs": {"use_safetensors": True}} if on_hub else {"local_files_only": True}
     try:
-        return SentenceTransformer(path, trust_remote_code=False, **options)
+        folder = snapshot_download(path, allow_patterns=_FILES) if on_hub else path
+        check_no_pickle(Path(folder))
+        return SentenceTransformer(
+            folder, trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
+        )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = str(error).strip().split("\n")[0]
         where = (
