@@ -61,7 +61,9 @@ _OF_POSTS = {
 }
 _GLANCE = 1 << 16
 # The beginning of `[{...`, and of JSON that is indented or a single object with a list in it.
-_IS_DOCUMENT = re.compile(rb"\s*(\[\s*(\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)")
+_IS_DOCUMENT = re.compile(
+    rb"\s*(\[\s*(\[\s*\{|\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)"
+)
 # Before the list in the files of a person's archive of Twitter.
 _ASSIGNMENT = re.compile(rb"\s*window\.YTD\.\w+\.part\d+\s*=\s*")
 _IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
@@ -84,7 +86,8 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
     with open_bytes(file.path, workbooks=True, on_read=file.count_bytes) as stream:
         # A JSON list may be one huge line, which is not read at once.
         above, first = _first_line(stream)
-        if assignment := _ASSIGNMENT.match(first):
+        if assignment := _ASSIGNMENT.match(first.removeprefix(_BOM)):
+            first = first.removeprefix(_BOM)
             first = first[assignment.end() :]
         format_ = _format(first, format_of_name(shown_name(file.path)), sniff_for, file.path)
         if format_ == "parquet":
