@@ -29,7 +29,7 @@ from linker.data.platforms.platform import AROUND, Platform, Record, UnknownShap
 from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platforms_of
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
-_UNITS = {"jsonl": "line", "json": "item"}
+_UNITS = {"jsonl": "line", "json": "item", "events": "line"}
 #: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
@@ -132,7 +132,7 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     if not isinstance(columns, PostColumns):
         return found
     for path in paths:
-        if _is_read_once(path) or format_of_name(path) not in ("jsonl", "json", None):
+        if _is_read_once(path) or format_of_name(path) not in ("jsonl", "json", "txt", None):
             continue
         with BadLines("skip") as unused:
             with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:

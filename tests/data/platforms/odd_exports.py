@@ -656,6 +656,25 @@ ODD_EXPORTS = [
         {f"{POST}/9": DID},
     ),
     Export(
+        "stream.txt.gz",  # curl https://m.example/api/v1/streaming/public
+        ":)\n"
+        + "".join(
+            f"event: {event}\ndata: {data}\n\n:thump\n"
+            for event, data in (
+                ("update", json.dumps(_TOOT)),
+                ("update", json.dumps(_TOOT | {"id": "9605"})),
+                ("status.update", json.dumps(_TOOT)),
+                ("delete", "9605"),
+            )
+        ),
+        "mastodon_stream",
+        "1 post of 4 records in 17 lines; 1 deleted post, 1 edit, 1 deletion left out",
+        {"9601": "Dam on Mastodon"},
+        {"9601": "ann"},
+        (),
+        gzip.compress,
+    ),
+    Export(
         "lists.json",
         json.dumps([[_TOOT, _TOOT | {"id": "9603"}], [], [_TOOT | {"id": "9604"}]]),
         "mastodon",
