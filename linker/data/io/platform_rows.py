@@ -18,17 +18,18 @@ from linker.data.io.column_detection import sniffed_names
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import DateStyle
 from linker.data.io.formats.json_lines import json_object
+from linker.data.io.formats.json_pages import is_empty_page, items_of
 from linker.data.io.line_errors import BadLines, InputFile, LineError, SilentFile
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes
 from linker.data.io.tables import format_of_name, open_table
 from linker.data.platforms.mixture import Mixture
 from linker.data.platforms.paths import nested
-from linker.data.platforms.platform import AROUND, UnknownShapeError, hashed
+from linker.data.platforms.platform import AROUND, Platform, Record, UnknownShapeError, hashed
 from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platforms_of
 
 #: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
-_UNITS = {"jsonl": "line", "json": "item"}
+_UNITS = {"jsonl": "line", "json": "item", "events": "line"}
 #: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
@@ -57,8 +58,11 @@ def recognized(table: Table, columns: Columns) -> tuple[Mixture | None, Table]:
     head = list(islice(table.rows, HEAD))
     table = replace(table, rows=chain(head, table.rows))
     is_flat = _is_flat(table) or any("." in name for row in head for name in row.values)
-    found = platforms_of([nested(row.values) if is_flat else row.values for row in head])
-    return (Mixture(found[0], found, is_flat=is_flat) if found else None), table
+    if found := platforms_of([nested(row.values) if is_flat else row.values for row in head]):
+        return Mixture(found[0], found, is_flat=is_flat), table
+    if found := platforms_of([item for row in head for item in items_of(row.values)][:HEAD]):
+        return Mixture(found[0], found, is_paged=True), table
+    return None, table
 
 
 def post_rows(
@@ -81,11 +85,7 @@ def post_rows(
     flat.plain = True
     with _replayed(file, table.rows, formats, deleted) as rows:
         for row in rows:
-            record = formats.unflattened(row.values)
-            if row.around is not None:
-                record = {**record, AROUND: row.around}
-            name, platform = formats.format_of(record)
-            for post in platform.posts_of(record):
+            for name, platform, post in _posts_of(row, formats, file):
                 try:
                     found = platform.row(post)
                 except UnknownShapeError as error:
@@ -103,6 +103,26 @@ def post_rows(
     file.notes = _report(file, formats.title, _UNITS.get(table.format), dates)
 
 
+def _posts_of(row: Row, formats: Mixture, file: InputFile) -> Iterator[tuple[str, Platform, Record]]:
+    """The posts of a row, each with the name and the format that it is read by."""
+    records = _records_of(row.values, formats)
+    if not records:
+        file.left_out["empty pages"] += 1
+    for record in records:
+        name, platform = formats.format_of(record)
+        for post in platform.posts_of(record if row.around is None else {**record, AROUND: row.around}):
+            yield name, platform, post
+
+
+def _records_of(values: dict[str, Any], formats: Mixture) -> Sequence[Record]:
+    """The record that a row is; those in it if it is a page."""
+    if not formats.is_paged:
+        return [formats.unflattened(values)]
+    if platforms_of([values]):
+        return [values]
+    return items_of(values) or ([] if is_empty_page(values) else [values])
+
+
 def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     """Return digests of what some files delete, in a pass of its own; inputs read once are left for `post_rows`.
 
@@ -112,7 +132,7 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     if not isinstance(columns, PostColumns):
         return found
     for path in paths:
-        if _is_read_once(path) or format_of_name(path) not in ("jsonl", "json", None):
+        if _is_read_once(path) or format_of_name(path) not in ("jsonl", "json", "txt", None):
             continue
         with BadLines("skip") as unused:
             with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:
@@ -171,8 +191,11 @@ def _replayed(
 
 
 def _deleted_by(formats: Mixture, values: dict[str, Any]) -> set[bytes]:
-    record = formats.unflattened(values)
-    return set(map(_digest, formats.format_of(record)[1].deleted_by(record)))
+    return {
+        _digest(deleted)
+        for record in _records_of(values, formats)
+        for deleted in formats.format_of(record)[1].deleted_by(record)
+    }
 
 
 def _digests(row: dict[str, Any]) -> Sequence[bytes]:
@@ -184,9 +207,10 @@ def _digest(text: str) -> bytes:
 
 
 def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:
-    if hide and "author" in row:
-        row["author"] = hashed(row["author"])
+    if hide:
         row.pop("author_name", None)
+        if "author" in row:
+            row["author"] = hashed(row["author"])
     row.setdefault("platform", name)  # a collector of several platforms names them itself
     return row
 

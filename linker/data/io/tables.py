@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.io.formats.delimited import csv_table, tsv_table
+from linker.data.io.formats.event_streams import event_table, is_event_stream
 from linker.data.io.formats.json_documents import json_document
 from linker.data.io.formats.json_lines import json_table
 from linker.data.io.formats.json_pages import is_list_around_posts, is_page, opened_data
@@ -61,7 +62,9 @@ _OF_POSTS = {
 }
 _GLANCE = 1 << 16
 # The beginning of `[{...`, and of JSON that is indented or a single object with a list in it.
-_IS_DOCUMENT = re.compile(rb"\s*(\[\s*(\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)")
+_IS_DOCUMENT = re.compile(
+    rb"\s*(\[\s*(\[\s*\{|\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)"
+)
 # Before the list in the files of a person's archive of Twitter.
 _ASSIGNMENT = re.compile(rb"\s*window\.YTD\.\w+\.part\d+\s*=\s*")
 _IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
@@ -84,9 +87,15 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
     with open_bytes(file.path, workbooks=True, on_read=file.count_bytes) as stream:
         # A JSON list may be one huge line, which is not read at once.
         above, first = _first_line(stream)
-        if assignment := _ASSIGNMENT.match(first):
+        if assignment := _ASSIGNMENT.match(first.removeprefix(_BOM)):
+            first = first.removeprefix(_BOM)
             first = first[assignment.end() :]
-        format_ = _format(first, format_of_name(shown_name(file.path)), sniff_for, file.path)
+        named = format_of_name(shown_name(file.path))
+        if first.startswith((b":", b"event:")):
+            ahead = stream.read(_GLANCE)
+            stream = rejoined(ahead, stream)
+            named = "events" if is_event_stream(first + ahead) else named
+        format_ = _format(first, named, sniff_for, file.path)
         if format_ == "parquet":
             with parquet_table(file, first, stream) as table:
                 yield table
@@ -105,7 +114,13 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
                     f"{shown_name(file.path)}: not UTF-8 but probably UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)"
                 )
             lines = _lines(first, stream, file, above.count(b"\n"))
-            table_of = {"jsonl": json_table, "csv": csv_table, "tsv": tsv_table, "txt": _text_table}[format_]
+            table_of = {
+                "jsonl": json_table,
+                "csv": csv_table,
+                "tsv": tsv_table,
+                "txt": _text_table,
+                "events": event_table,
+            }[format_]
             yield table_of(file, lines)
 
 

@@ -22,11 +22,18 @@ class Mixture:
         seen: names of all formats that the first records have.
         is_forced: whether the user named the format: all records are of it.
         is_flat: whether keys are dotted paths into nested values, such as `author.id`.
+        is_paged: whether records are pages with a list of them, such as responses of an API.
     """
 
     def __init__(
-        self, main: str, seen: Sequence[str] = (), is_forced: bool = False, is_flat: bool = False
+        self,
+        main: str,
+        seen: Sequence[str] = (),
+        is_forced: bool = False,
+        is_flat: bool = False,
+        is_paged: bool = False,
     ) -> None:
+        self.is_paged = is_paged
         self._main = (main, platform_named(main))
         self._others: list[tuple[str, Platform]] = []
         if not is_forced:

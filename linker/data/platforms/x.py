@@ -1,6 +1,7 @@
-"""X (Twitter): API 2 and 1.1, a person's archive, and the GraphQL of the web page.
+"""X (Twitter): API 2 and 1.1, a person's archive, the GraphQL of the web page, and tables of collectors.
 
-Sources: expansions.py of DocNow/twarc; datasources/twitter-import of 4CAT.
+Sources: expansions.py of DocNow/twarc; dataframe_converter.py of DocNow/twarc-csv; datasources/twitter-import of 4CAT;
+analysis/mod.export_tweets.php of DMI-TCAT.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from linker.data.platforms.platform import (
     Record,
     beginning,
     each,
+    separated,
     table,
     unescaped,
     without,
@@ -53,14 +55,17 @@ class V2(Platform):
     """X, API 2: pages, streams and flattened lines."""
 
     title = "X (API 2)"
-    signs = tuple(
-        f"id + text + {more} + {' + '.join(f'!{reference}' for reference in _OF_TWARC)}"
-        for more in (
-            "edit_history_tweet_ids",
-            "author_id + conversation_id",
-            "author_id + referenced_tweets",
-            "author_id + public_metrics",
-        )
+    signs = (
+        *(
+            f"id + text + {more} + {' + '.join(f'!{reference}' for reference in _OF_TWARC)}"
+            for more in (
+                "edit_history_tweet_ids",
+                "author_id + conversation_id",
+                "author_id + referenced_tweets",
+                "author_id + public_metrics",
+            )
+        ),
+        "errors + !id + !text + !data",
     )
     envelope = "data"
     fields = table(
@@ -80,7 +85,10 @@ class V2(Platform):
     )
     # twarc writes the addresses alone.
     links = (each(_ALL_URLS, "unwound_url", "expanded_url"), "entities.urls[]")
-    left_out = (without("referenced_tweets[type=retweeted].id", "reposts"),)
+    left_out = (
+        lambda record: "notices" if "errors" in record and "text" not in record else None,
+        without("referenced_tweets[type=retweeted].id", "reposts"),
+    )
 
 
 @Platform.register("x_twarc_csv")
@@ -174,3 +182,64 @@ class GraphQL(Platform):
         without("__typename", "tombstones", "TweetTombstone"),
         without("legacy.retweeted_status_result", "reposts"),
     )
+
+
+@Platform.register("tcat")
+class Tcat(Platform):
+    """X, tweets of DMI-TCAT, CSV."""
+
+    title = "TCAT"
+    signs = ("id + text + from_user_name + from_user_id", "id + text + from_user_name + to_user_name")
+    fields = table(
+        id="id",
+        text=unescaped("text"),
+        created_at="created_at|time",
+        lang="lang",
+        author="from_user_id|from_user_name",
+        author_name="from_user_name",
+        reply_to="in_reply_to_status_id",
+        quote_of="quoted_status_id",
+        url=f"{_URL}{{id}}",
+    )
+    links = (separated("urls_followed", "urls_expanded"),)
+    left_out = (beginning("text", "RT @", "reposts"),)
+
+
+@Platform.register("twint")
+class Twint(Platform):
+    """X, tweets of Twint."""
+
+    title = "Twint"
+    signs = ("id + conversation_id + tweet + username",)
+    fields = table(
+        id="id",
+        text=unescaped("tweet"),
+        created_at="created_at|{date} {time}",
+        lang="language",
+        author="user_id|username",
+        author_name="username",
+        thread="conversation_id",
+        url=f"{_URL}{{id}}",
+    )
+    links = ("urls[]",)
+    left_out = (without("retweet", "reposts", True, "True", "true"), without("user_rt", "reposts"))
+
+
+@Platform.register("x_1_csv")
+class TwarcCsv1(Platform):
+    """X, API 1.1, CSV of twarc."""
+
+    title = "X (twarc CSV, API 1.1)"
+    signs = ("id + text + tweet_url + tweet_type",)
+    fields = table(
+        id="id",
+        text=unescaped("text"),
+        created_at="created_at|parsed_created_at",
+        lang="lang",
+        author="user_id|user_screen_name",
+        author_name="user_screen_name",
+        reply_to="in_reply_to_status_id",
+        url="tweet_url",
+    )
+    links = (separated("urls"),)
+    left_out = (without("tweet_type", "reposts", "retweet"),)

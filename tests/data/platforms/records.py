@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.data.platforms.case import DID, POST, URL, Case, indented, lines
+from tests.data.platforms.odd_exports import ODD_EXPORTS
 from tests.data.platforms.threads import THREADS
 
 BLUESKY_RECORD: dict[str, Any] = {
@@ -925,3 +926,13 @@ CASES: dict[str, list[Case]] = {
 }
 for name, cases in THREADS.items():
     CASES[name] = [*CASES.get(name, []), *cases]
+for export in ODD_EXPORTS:
+    if export.format not in CASES:
+        posts = [
+            {"id": id_, "text": text, **({"author": export.authors[id_]} if id_ in export.authors else {})}
+            for id_, text in export.texts.items()
+        ]
+        if export.format == "reddit_listing":  # its posts are named by what they are
+            names = {"t3": "reddit_submissions", "t1": "reddit_comments"}
+            posts = [post | {"platform": names[post["id"][:2]]} for post in posts]
+        CASES[export.format] = [Case(export.content, posts, export.report, export.name)]

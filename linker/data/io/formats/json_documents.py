@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.io.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
-from linker.data.io.formats.json_pages import BESIDE, DATA, NESTED
+from linker.data.io.formats.json_pages import DATA, NESTED, is_beside
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Row, Table, not_utf8
 from linker.data.io.streams import shown_name
@@ -50,7 +50,8 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
         while opening := text.skip_to():
             if opening == "[":
                 text.take("[")
-                items, lists = _items(text, file, number), lists + 1
+                read = _lists if text.skip_to() == "[" else _items
+                items, lists = read(text, file, number), lists + 1
             elif opening == "{" and is_post(text.small_object()):
                 items = _whole(text, file, number)
             elif opening == "{":
@@ -196,6 +197,16 @@ def _items(text: _Text, file: InputFile, number: int, around: dict[str, Any] | N
         text.take(",")
 
 
+def _lists(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
+    """The objects of the lists in a list whose bracket was consumed, such as pages that a script collected."""
+    while text.skip_to() != "]":
+        text.take("[")
+        yield from _items(text, file, max(number, file.lines))
+        if text.skip_to() == ",":
+            text.take(",")
+    text.take("]")
+
+
 def _row(text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None) -> Iterator[Row]:
     """The next value if it is a proper object; otherwise it is reported."""
     try:
@@ -231,7 +242,7 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
         keys.append(key)
         text.take(":")
         opening = text.skip_to()
-        if key == DATA and opening == "{":
+        if key in DATA and opening == "{":
             yield from _only_list(text, file, number, keys)
             continue
         if key in NESTED and opening == "{":
@@ -246,8 +257,8 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
                 around[key] = value
             continue
         first = len(found) == 0
-        rows = _list_in_object(text, file, number, around)
-        if key in BESIDE:
+        rows = _list_in_object(text, file, number if first else file.lines, around)
+        if is_beside(key, keys):
             before = file.lines
             for _ in rows:
                 pass

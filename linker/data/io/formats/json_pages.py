@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any
 
 from linker.data.io.formats.json_lines import json_object
@@ -12,10 +12,16 @@ from linker.data.io.line_errors import LineError
 
 #: Lists that API responses have beside their list of posts.
 BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
+# Keys of a response beside its list.
+_ABOUT = frozenset(
+    ("cursor", "data", "error", "errors", "etag", "kind", "meta", "pageInfo", "paging", "result")
+)
+# Lists beside the chats of an account in Telegram Desktop.
+_OF_AN_ACCOUNT = frozenset(("other_data", "profile_pictures", "stories"))
 #: Objects around a list of objects with one list of posts each: the chats of Telegram Desktop.
 NESTED = frozenset(("chats", "left_chats"))
-#: An object in which API responses have their list.
-DATA = "data"
+#: Objects in which API responses have their list.
+DATA = ("data", "result")
 # Lists of posts in objects that have an id themselves: Telegram Desktop, ActivityPub.
 _NAMED = frozenset(("messages", "orderedItems"))
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -31,9 +37,12 @@ def is_list_around_posts(value: dict[str, Any]) -> bool:
 
 
 def opened_data(value: dict[str, Any]) -> dict[str, Any]:
-    """Return an object with the values of the object in which API responses have their list or post."""
-    inside = value.get(DATA)
-    return value | inside if isinstance(inside, dict) else value
+    """Return an object with the values of the objects in which API responses have their list or post."""
+    opened = value
+    for key in DATA:
+        if isinstance(inside := value.get(key), dict):
+            opened = opened | inside
+    return opened
 
 
 def is_page(
@@ -77,9 +86,29 @@ def _end_of_space(text: str, position: int) -> int:
 
 
 def lists_of_objects(value: dict[str, Any]) -> list[str]:
-    """Return the keys whose values are lists with at least one object, without those in `BESIDE`."""
+    """Return the keys whose values are lists with at least one object, without those that are beside another list."""
     return [
         key
         for key, items in value.items()
-        if key not in BESIDE and isinstance(items, list) and any(isinstance(item, dict) for item in items)
+        if not is_beside(key, value)
+        and isinstance(items, list)
+        and any(isinstance(item, dict) for item in items)
     ]
+
+
+def is_beside(key: str, keys: Container[str]) -> bool:
+    """Return whether a list is beside one of posts, by its key and all keys (so far) of its object."""
+    return key in BESIDE or (key in _OF_AN_ACCOUNT and "personal_information" in keys)
+
+
+def is_empty_page(page: dict[str, Any]) -> bool:
+    """Return whether a page has no post: an empty list, or nothing but what a response says about itself."""
+    values = opened_data(page)
+    return any(items == [] for items in values.values()) or _ABOUT.issuperset(values)
+
+
+def items_of(page: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects in the only list of objects of a page; none if it has none or several."""
+    values = opened_data(page)
+    keys = lists_of_objects(values)
+    return [item for item in values[keys[0]] if isinstance(item, dict)] if len(keys) == 1 else []
