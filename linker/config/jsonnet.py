@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
+from linker.common.files import real_path
 from linker.common.limited_process import LimitedProcess
 
 #: Maximum nesting depth of a config.
@@ -66,7 +67,7 @@ class _JsonnetSource:
 
     def __init__(self, path: Path, snippets: list[str]) -> None:
         self.path = path
-        self.folder = path.parent.resolve()
+        self.folder = real_path(path.parent)
         tree = [parent for parent in self.folder.parents if parent.name == "configs"][:1]
         self.roots = [self.folder, *tree]
         # Names of the texts in messages.
@@ -122,7 +123,7 @@ class _JsonnetSource:
         if not importer and name in self.texts:
             return name, self.texts[name]
         wanted = Path(importer or self.path.parent, name)
-        if not any(wanted.resolve().is_relative_to(root) for root in self.roots):
+        if not any(real_path(wanted).is_relative_to(root) for root in self.roots):
             raise ValueError(f"configs may only import from {self.roots[-1]}")
         if not wanted.is_file():
             raise ValueError("no such file")

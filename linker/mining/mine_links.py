@@ -13,7 +13,7 @@ from typing import Any
 
 from linker.common.console import progress_bar, track
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import unbroken, write_json
+from linker.common.files import real_path, unbroken, write_json
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import input_files
@@ -120,7 +120,7 @@ def check_folder(out: Path, posts: Sequence[str] = ()) -> None:
         LinkerError: if it is a file, has other files, or is inside a folder of posts.
     """
     for folder in map(Path, posts):
-        if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
+        if folder.is_dir() and real_path(out).is_relative_to(real_path(folder)):
             raise LinkerError(f"{out}: inside {folder}, among the posts; write it to another folder")
     if out.exists() and not out.is_dir():
         raise LinkerError(f"{out}: is a file; give a folder to write to")
