@@ -17,7 +17,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.reliability import environments, fuzz, interrupts, kills, pages, posts, server, slow_answers, writers
+from benchmarks.reliability import (
+    documents,
+    environments,
+    fuzz,
+    interrupts,
+    kills,
+    pages,
+    posts,
+    server,
+    slow_answers,
+    writers,
+)
 from benchmarks.reliability.commands import Tally
 
 _SHOWN = 20
@@ -48,6 +59,7 @@ CAMPAIGNS = {
     "damaged files": Campaign(fuzz.files, 300, 10_000),
     "environments": Campaign(environments.commands, 1, 99),
     "pages": Campaign(pages.extraction, 1, 3),
+    "documents": Campaign(documents.hostile_documents, 200_000, 5_000_000),
     "posts": Campaign(posts.hostile_posts, 20_000, 9_900_000),
     "slow answers": Campaign(slow_answers.slow_answers, 1, 2),
     "server": Campaign(lambda folder, seconds, _: server.abuse(folder, seconds, seconds * 5 // 3), 15, 300),

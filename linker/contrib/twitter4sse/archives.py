@@ -217,6 +217,9 @@ def _files_below(folder: Path) -> list[Path]:
     for where, folders, files in os.walk(folder, onerror=refuse, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [Path(where, name) for name in sorted(files) if _is_archive(name)]
+    for path in found:
+        if path.exists() and not path.is_file():
+            raise DataError(f"{path}: a pipe or a device among the archives; remove it")
     return found
 
 
