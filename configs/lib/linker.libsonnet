@@ -9,6 +9,14 @@
     //   max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
     //   seed: random seed for the choice among the pairs of the more frequent kind.
     class_pairs(pairs=32, max_pairs=null, seed=0):: { type: 'class_pairs', pairs: pairs, [if max_pairs != null then 'max_pairs']: max_pairs, seed: seed },
+    // Batches for a `cross_encoder`: lists of one relevant pair and negatives from the ranking of another model.
+    //   model: the model whose ranking the negatives are from, usually the first stage of the `reranker`: `best`,
+    //   `distilled`, `bm25`, `tfidf` or a model folder.
+    //   lists: lists in a batch, ≥ 1.
+    //   negatives: negatives in a list, ≥ 1; where there are fewer, some occur repeatedly.
+    //   ranks: the first and the last rank, from 1, of negatives. Posts near the top may be relevant though nobody
+    //   linked them; a first rank above 1 leaves them out.
+    hard_negatives(model=null, lists=8, negatives=7, ranks=null):: { type: 'hard_negatives', [if model != null then 'model']: model, lists: lists, negatives: negatives, [if ranks != null then 'ranks']: ranks },
     // Batches in which every article has a positive and hard negatives exist.
     //   articles: articles in a batch.
     //   posts_per_article: posts of each article; its other posts come in later batches.
@@ -116,6 +124,9 @@
     // InfoNCE of every positive against the negatives of its article, plus against the negatives of its post.
     //   temperature: divisor of the cosines, > 0; smaller is sharper.
     info_nce(temperature=0.05):: { type: 'info_nce', temperature: temperature },
+    // Cross entropy of the relevant pair among the pairs of its list, averaged over lists.
+    //   binary_weight: weight of the binary cross entropy, ≥ 0.
+    listwise(binary_weight=0.3):: { type: 'listwise', binary_weight: binary_weight },
     // Mean over pairs of ln(1 + exp(−κ p (μ − d))), where μ is the batch's median distance d, and p is ±1.
     //   kappa: κ, the steepness at the median; it must match the scale of the distances.
     median_based(kappa=160.0):: { type: 'median_based', kappa: kappa },
@@ -180,6 +191,13 @@
     //   score_center: log-odds of an article scored alone that users see as 50, of 0 to 100 (decision 169).
     //   score_width: width of that logistic curve, in log-odds, > 0; it does not change rankings.
     competing(model, temperature, null_score, neighbor_weight=0.0, time=null, score_center=0.0, score_width=1.0):: { type: 'competing', model: model, temperature: temperature, null_score: null_score, neighbor_weight: neighbor_weight, [if time != null then 'time']: time, score_center: score_center, score_width: score_width },
+    // A Hugging Face network that reads `[CLS] post [SEP] article [SEP]`, with a head that scores the pair.
+    //   path: folder of a Hugging Face or sentence-transformers model with the tokens `[CLS]` and `[SEP]`, or its
+    //   name on the Hugging Face hub.
+    //   max_tokens: pairs are truncated to this many tokens, including special tokens; the post keeps half of
+    //   them, or more if the article is shorter.
+    //   normalization: see `transformer`.
+    cross_encoder(path, max_tokens=112, normalization='none'):: { type: 'cross_encoder', path: path, max_tokens: max_tokens, normalization: normalization },
     // Log ratio of the densities of posts about an article and of all posts, as a function of the time between
     // them.
     //   weight: factor of the log ratio, > 0; below 1 because text and time are not independent.
@@ -221,6 +239,13 @@
     //   title_weight: see `transformer`.
     //   article_prefixes: see `transformer`.
     onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0, article_prefixes=null):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight, [if article_prefixes != null then 'article_prefixes']: article_prefixes },
+    // Scores of a first stage; those of its best pairs are corrected by another model, such as a `cross_encoder`.
+    //   second_stage: the model that scores the best pairs again.
+    //   first_stage: the model that scores all pairs: `best`, `distilled` or a model folder. A copy of it is kept
+    //   in the folder of this model.
+    //   top: number of best posts of an article that are scored again, ≥ 1.
+    //   weight: what a point of the second stage's score adds to the first stage's, > 0.
+    reranker(second_stage, first_stage=null, top=50, weight=0.5):: { type: 'reranker', second_stage: second_stage, [if first_stage != null then 'first_stage']: first_stage, top: top, weight: weight },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
     //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
     //   looked up only if that folder does not exist; with HF_HUB_OFFLINE=1 only in the local cache.
@@ -369,26 +394,30 @@
     texts(files, columns=null, on_error='strict'):: { type: 'texts', files: files, [if columns != null then 'columns']: columns, on_error: on_error },
   },
   platforms:: {
-    // Bluesky, posts of the API (getPosts, searchPosts, feeds), also as the Python SDK names their keys.
+    // Bluesky, posts of the API (getPosts, searchPosts, feeds, threads), also as the Python SDK names their keys.
     bluesky_api():: { type: 'bluesky_api' },
     // Bluesky, events of Jetstream 1.
     bluesky_jetstream():: { type: 'bluesky_jetstream' },
     // Bluesky, events of Jetstream 2.
     bluesky_jetstream_2():: { type: 'bluesky_jetstream_2' },
+    // Bluesky, records of a repository (com.atproto.repo.listRecords).
+    bluesky_records():: { type: 'bluesky_records' },
     // Bluesky, records of Tap.
     bluesky_tap():: { type: 'bluesky_tap' },
     // Facebook and Instagram, exports of CrowdTangle, CSV.
     crowdtangle():: { type: 'crowdtangle' },
     // 4CAT, CSV of any data source.
     fourcat():: { type: 'fourcat' },
-    // Gab, posts of its API.
+    // Gab, posts of its web page and of its API (Zeeschuimer, 4CAT).
     gab():: { type: 'gab' },
     // Instagram, posts (Zeeschuimer, 4CAT).
     instagram():: { type: 'instagram' },
-    // Mastodon and Truth Social, statuses of the API.
+    // Mastodon and Truth Social, statuses of the API and their contexts.
     mastodon():: { type: 'mastodon' },
     // Mastodon, an account's own archive (outbox.json).
     mastodon_archive():: { type: 'mastodon_archive' },
+    // Mastodon, events of the streaming API: `event`, and `payload`, which is JSON in a text.
+    mastodon_stream():: { type: 'mastodon_stream' },
     // Reddit, comments (RC dumps, API).
     reddit_comments():: { type: 'reddit_comments' },
     // Reddit, submissions (RS dumps, API).
@@ -413,7 +442,7 @@
     tiktok_research():: { type: 'tiktok_research' },
     // TikTok, comments of the Research API.
     tiktok_research_comments():: { type: 'tiktok_research_comments' },
-    // Mastodon and Truth Social, statuses of the API.
+    // Mastodon and Truth Social, statuses of the API and their contexts.
     truth_social():: { type: 'truth_social' },
     // X, a person's own archive (data/tweets.js).
     twitter_archive():: { type: 'twitter_archive' },
@@ -423,6 +452,8 @@
     x_1():: { type: 'x_1' },
     // X, GraphQL of the web page, as Zeeschuimer and 4CAT save it.
     x_graphql():: { type: 'x_graphql' },
+    // X, API 2, CSV of twarc: columns are paths, such as `author.username`.
+    x_twarc_csv():: { type: 'x_twarc_csv' },
     // YouTube, comments and threads of comments of the Data API 3.
     youtube():: { type: 'youtube' },
     // YouTube, comments of minet, CSV.

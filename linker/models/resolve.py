@@ -13,6 +13,7 @@ from typing import Any, Literal
 from linker.common.errors import ModelError
 from linker.common.files import real_path, sha256_of
 from linker.config import build, load_config, resolve
+from linker.config.recipes import find_config
 from linker.models.archive import CONFIG, load_model, read_config
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
@@ -142,7 +143,7 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
     if given in BASELINES:
         return "baseline"
     path = Path(given)
-    if path.suffix in _CONFIGS and path.is_file():
+    if path.suffix in _CONFIGS and find_config(path).is_file():
         config = load_config(given)
         if "type" not in config and "model" in config:
             raise ModelError(

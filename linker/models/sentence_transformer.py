@@ -31,6 +31,8 @@ class SentenceTransformerModel(Model):
 
     Needs the extra `transformers`. The model truncates texts at its limit (all-MiniLM-L6-v2: 256 word pieces).
 
+    Paper: Reimers and Gurevych 2019, https://arxiv.org/abs/1908.10084
+
     Args:
         path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
             looked up only if that folder does not exist; with HF_HUB_OFFLINE=1 only in the local cache.

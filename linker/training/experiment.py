@@ -18,7 +18,10 @@ from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
 from linker.models.archive import save_model
 from linker.models.model import Model, all_submodels
+from linker.models.reranking.cross_encoder import CrossEncoderModel
+from linker.models.reranking.reranker import RerankerModel
 from linker.models.siamese.siamese import SiameseModel, save_weights
+from linker.models.trainable import TrainableModel
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
 from linker.modules.precision import lower_type
@@ -138,20 +141,29 @@ class Experiment:
             checkpointer.close()
 
     def _prepare_loss(
-        self, model: SiameseModel, splits: Splits, cache: Path, workers: DistributedContext
+        self, model: TrainableModel, splits: Splits, cache: Path, workers: DistributedContext
     ) -> None:
         """Let the teacher of a distillation encode the texts, in the trainer's precision."""
         if not isinstance(self.loss, DistillationLoss):
             return
+        if not isinstance(model, SiameseModel):
+            raise ConfigError(
+                "loss: `distillation` is for bi-encoders; a cross_encoder is trained with `listwise`"
+            )
         lower = lower_type(self.trainer.precision, workers.device)
         with torch.autocast(workers.device.type, lower, enabled=lower is not None):
             teacher = self.loss.cached_teacher(cache, workers)
             self.loss.prepare(teacher, splits.train, splits.dev, model, workers.device)
 
 
-def _trained_part(model: Model) -> SiameseModel:
-    """Return the model itself or its only submodel with weights."""
-    found = [part for part in all_submodels(model) if isinstance(part, SiameseModel)]
+def _trained_part(model: Model) -> TrainableModel:
+    """Return the model itself or its only submodel with weights; of a reranker, that of the second stage."""
+    whole = model.second_stage if isinstance(model, RerankerModel) else model
+    found = [part for part in all_submodels(whole) if isinstance(part, TrainableModel)]
+    if isinstance(model, CrossEncoderModel):
+        raise ConfigError(
+            "model.type: a `cross_encoder` by itself would score every pair of the dev set; put it into a `reranker`"
+        )
     if len(found) == 1:
         return found[0]
     problem = (
@@ -162,7 +174,7 @@ def _trained_part(model: Model) -> SiameseModel:
     raise ConfigError(f"model.type: {problem} `siamese` or `transformer`")
 
 
-def _describe(splits: Splits, model: SiameseModel) -> None:
+def _describe(splits: Splits, model: TrainableModel) -> None:
     """Print what is trained on what, and how much of the text has a vector."""
     parts = []
     for name, data in (("train", splits.train), ("dev", splits.dev)):
@@ -175,7 +187,7 @@ def _describe(splits: Splits, model: SiameseModel) -> None:
     info(f"vocabulary: {model.description}")
 
 
-def _fingerprint(model: SiameseModel, splits: Splits) -> str:
+def _fingerprint(model: TrainableModel, splits: Splits) -> str:
     """Return a SHA-256 of everything that the run is trained and measured on, and of the vocabulary."""
     digest = hashlib.sha256()
     for part in (splits.train, splits.dev) if splits.dev else (splits.train,):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from linker.data.types import LinkedPosts
-from linker.models.siamese.siamese import SiameseModel
+from linker.models.trainable import TrainableModel
 
 _LOG_ODDS = (
     "the log-odds that the post discusses the article and not another one of the call, or none of them"
@@ -16,6 +16,7 @@ _SCORE = {
     "competing": _LOG_ODDS,
     "ensemble": _COMBINATION,
     "hybrid": _COMBINATION,
+    "reranker": "that of the first stage, corrected for the best posts by a second one",
 }
 
 
@@ -24,7 +25,7 @@ def model_card(
     metrics: dict[str, Any],
     train: LinkedPosts,
     dev: LinkedPosts | None,
-    model: SiameseModel,
+    model: TrainableModel,
 ) -> str:
     """Return the model card: what the model is, what it was trained on, its figures, its limits.
 
@@ -39,7 +40,7 @@ def model_card(
         Markdown.
     """
     kind = config["model"]["type"]
-    encoder = config["model"].get("encoder", kind)
+    encoder = config["model"].get("encoder") or config["model"].get("second_stage", kind)
     name = encoder["type"] if isinstance(encoder, dict) else encoder
     data = f"{len(train.articles):,} articles and {len(train.posts):,} posts"
     if teacher := config["loss"].get("teacher"):

@@ -16,8 +16,9 @@ from torch.optim import Optimizer as TorchOptimizer
 from linker.common.console import progress_bar
 from linker.common.errors import ConfigError, LinkerError
 from linker.data.types import LinkedPosts
+from linker.data.vocabulary import EncodedText
 from linker.models.model import Model
-from linker.models.siamese.siamese import SiameseModel
+from linker.models.trainable import TrainableModel
 from linker.modules.kernels.dropout import Masks, mixed
 from linker.modules.losses.loss import Loss
 from linker.modules.miners import Miner
@@ -45,7 +46,7 @@ class TrainingTask:
         whole: the model that the dev set is scored with, if `model` is only a part of it.
     """
 
-    model: SiameseModel
+    model: TrainableModel
     miner: Miner
     loss: Loss
     train: LinkedPosts
@@ -194,7 +195,7 @@ class TrainingState:
         Every process encodes its share of the texts, gathers all vectors and computes the whole loss, then
         backpropagates through its own texts. The sum over processes is the gradient of the batch.
         """
-        texts = [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
+        texts = self._texts(batch)
         lengths = [len(text.ids) for text in texts]
         shares = self.workers.split_by_tokens(lengths)
         mine = shares[self.workers.rank]
@@ -202,14 +203,7 @@ class TrainingState:
         masks = Masks.of_batch(mixed(self.task.seed, self.step), lengths).of(mine)
         own = CachedBatch(self._encode, [texts[i] for i in mine], self.chunk_tokens, masks)
         vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()  # (texts, dim)
-        count = len(batch.articles)
-        articles, posts, rows = vectors[:count], vectors[count:], batch.posts
-        if self.memory is not None and self.step >= self.memory.after_steps:
-            earlier, remembered = self.memory_bank.excluding(rows)
-            if remembered is not None:
-                posts, rows = torch.cat([posts, remembered]), rows + earlier
-        pairs = self.miner(articles, posts, self._relevance(batch.articles, rows).to(vectors.device))
-        loss, figures = self.loss.batch_loss(articles, posts, pairs, rows)
+        loss, figures = self._loss_of(vectors, batch)
         value = loss.item()
         if not math.isfinite(value):
             raise LinkerError(f"the loss is {value}")
@@ -219,8 +213,28 @@ class TrainingState:
         own.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
         if self.memory is not None:
-            self.memory_bank.enqueue(batch.posts, vectors[count:])
+            self.memory_bank.enqueue(batch.posts, vectors[len(batch.articles) :])
         return value, figures
+
+    def _texts(self, batch: PairBatch) -> list[EncodedText]:
+        """Return the texts that the model reads for a batch."""
+        return [self.articles[i] for i in batch.articles] + [self.posts[j] for j in batch.posts]
+
+    def _loss_of(self, vectors: Tensor, batch: PairBatch) -> tuple[Tensor, dict[str, float]]:
+        """Return the loss of what the model returned for the texts of a batch, and the figures to log.
+
+        Args:
+            vectors: float, texts × dim.
+            batch: the batch.
+        """
+        count = len(batch.articles)
+        articles, posts, rows = vectors[:count], vectors[count:], batch.posts
+        if self.memory is not None and self.step >= self.memory.after_steps:
+            earlier, remembered = self.memory_bank.excluding(rows)
+            if remembered is not None:
+                posts, rows = torch.cat([posts, remembered]), rows + earlier
+        pairs = self.miner(articles, posts, self._relevance(batch.articles, rows).to(vectors.device))
+        return self.loss.batch_loss(articles, posts, pairs, rows)
 
     def _encode(self, texts: Any) -> Tensor:
         if not texts:  # There are fewer texts than processes.

@@ -243,7 +243,7 @@ class Session:
             if action.id is not None and action.id in state.requests:
                 return state.requests[action.id]
             if annotator in state.machines:
-                raise LinkerError(f"{annotator!r} is the name of a machine here; people need another one")
+                raise LinkerError(f"{annotator!r} is the name of a machine in this session; use another name")
             who = state.annotator(annotator)
             if place is None:
                 if not who.undo_stack:

@@ -74,13 +74,14 @@ class CrowdTangle(Platform):
     signs = ("Message + Post Created + URL", "Description + Post Created + URL")
     fields = table(
         id="URL",
-        text="Message|Image Text|Description",
+        # On Facebook, Description is that of the link, on Instagram the post's caption.
+        text="Message|Description|Link Text|Title|Image Text",
         created_at="Post Created",
         author="Facebook Id|User Name|Page Name|Account",
         author_name="Page Name|User Name|Account",
         url="URL",
         card_url="Final Link|Link",
         card_title="Link Text",
-        card_description="Description",
+        card_description=lambda record: record.get("Description") if "Link Text" in record else None,
     )
     links = ("Link",)

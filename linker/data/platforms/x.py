@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linker.data.platforms.paths import getter, lister
+from linker.data.platforms.paths import getter, lister, parsed
 from linker.data.platforms.platform import (
     Platform,
     Record,
@@ -19,7 +19,11 @@ from linker.data.platforms.platform import (
 )
 
 _URL = "https://x.com/i/status/"
-_URLS = lister("entities.urls[]|note_tweet.entities.urls[]")
+_ALL_URLS = "entities.urls[]|note_tweet.entities.urls[]"
+_URLS = lister(_ALL_URLS)
+# In place of a list of references.
+_OF_TWARC = tuple(f"referenced_tweets.{kind}" for kind in ("replied_to", "retweeted", "quoted"))
+_TEXT = getter("note_tweet.text|text")
 
 
 def _card(*keys: str) -> Any:
@@ -34,16 +38,29 @@ def _card(*keys: str) -> Any:
     return value_of
 
 
+def _unbroken(record: Record) -> Any:
+    """The text, in which twarc writes line breaks as backslash and n; with one of its options it is JSON."""
+    text = _TEXT(record)
+    if not isinstance(text, str):
+        return text
+    if text[:1] == text[-1:] == '"' and isinstance(found := parsed(text), str):
+        return found
+    return text.replace("\\n", "\n")
+
+
 @Platform.register("x")
 class V2(Platform):
     """X, API 2: pages, streams and flattened lines."""
 
     title = "X (API 2)"
-    signs = (
-        "id + text + edit_history_tweet_ids",
-        "id + text + author_id + conversation_id",
-        "id + text + author_id + referenced_tweets",
-        "id + text + author_id + public_metrics",
+    signs = tuple(
+        f"id + text + {more} + {' + '.join(f'!{reference}' for reference in _OF_TWARC)}"
+        for more in (
+            "edit_history_tweet_ids",
+            "author_id + conversation_id",
+            "author_id + referenced_tweets",
+            "author_id + public_metrics",
+        )
     )
     envelope = "data"
     fields = table(
@@ -61,8 +78,25 @@ class V2(Platform):
         card_title=_card("title"),
         card_description=_card("description"),
     )
-    links = (each("entities.urls[]|note_tweet.entities.urls[]", "unwound_url", "expanded_url"),)
+    # twarc writes the addresses alone.
+    links = (each(_ALL_URLS, "unwound_url", "expanded_url"), "entities.urls[]")
     left_out = (without("referenced_tweets[type=retweeted].id", "reposts"),)
+
+
+@Platform.register("x_twarc_csv")
+class TwarcCsv(Platform):
+    """X, API 2, CSV of twarc: columns are paths, such as `author.username`."""
+
+    title = "X (twarc CSV)"
+    signs = tuple(f"id + text + {reference}" for reference in _OF_TWARC)
+    fields = table(
+        **{name: field for name, field in V2.fields.items() if name not in ("text", "reply_to", "quote_of")},
+        text=unescaped(_unbroken),
+        reply_to="referenced_tweets.replied_to.id",
+        quote_of="referenced_tweets.quoted.id",
+    )
+    links = V2.links
+    left_out = (without("referenced_tweets.retweeted.id", "reposts"),)
 
 
 @Platform.register("x_1")
@@ -75,6 +109,7 @@ class V1(Platform):
         "id_str + text + user",
         "id_str + text + entities",
         "delete.status.id_str",
+        *("limit.track", "scrub_geo.user_id", "status_withheld.id", "user_withheld.id", "warning.code"),
     )
     fields = table(
         id="id_str",
@@ -116,19 +151,21 @@ class GraphQL(Platform):
     """X, GraphQL of the web page, as Zeeschuimer and 4CAT save it."""
 
     title = "X (GraphQL)"
-    signs = ("rest_id + legacy.full_text", "__typename=TweetTombstone")
+    signs = ("rest_id + legacy.full_text", "legacy.id_str + legacy.full_text", "__typename=TweetTombstone")
     envelope = "data.tweet|tweet|data"
     fields = table(
-        id="rest_id",
+        id="rest_id|legacy.id_str",
         text=unescaped("note_tweet.note_tweet_results.result.text|legacy.full_text"),
         created_at="legacy.created_at",
         lang="legacy.lang",
-        author="core.user_results.result.rest_id|core.user_results.result.core.screen_name",
-        author_name="core.user_results.result.core.screen_name|core.user_results.result.legacy.screen_name",
+        author="core.user_results.result.rest_id|legacy.user_id_str|user.id_str"
+        "|core.user_results.result.core.screen_name|core.user_results.result.legacy.screen_name",
+        author_name="core.user_results.result.core.screen_name|core.user_results.result.legacy.screen_name"
+        "|user.screen_name",
         reply_to="legacy.in_reply_to_status_id_str",
         quote_of="legacy.quoted_status_id_str|quoted_status_result.result.rest_id|quoted_status_result.result.tweet.rest_id",
         thread="legacy.conversation_id_str",
-        url=f"{_URL}{{rest_id}}",
+        url=f"{_URL}{{rest_id}}|{_URL}{{legacy.id_str}}",
         card_title="card.legacy.binding_values[key=title].value.string_value",
         card_description="card.legacy.binding_values[key=description].value.string_value",
     )

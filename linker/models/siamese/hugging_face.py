@@ -113,7 +113,9 @@ def saved_pooling(path: str) -> Pooling | None:
     return pooling
 
 
-def save_network(network: Any, tokenizer: Any, folder: Path, pooling: Pooling, max_tokens: int) -> None:
+def save_network(
+    network: Any, tokenizer: Any, folder: Path, pooling: Pooling | None = None, max_tokens: int = 0
+) -> None:
     """Write a folder that `load_network`, Hugging Face and sentence-transformers can load; without pickles.
 
     Files are replaced atomically, the weights last.
@@ -122,30 +124,22 @@ def save_network(network: Any, tokenizer: Any, folder: Path, pooling: Pooling, m
         network: the network.
         tokenizer: its tokenizer.
         folder: the folder; its parent must exist.
-        pooling: pooling over the last layer.
-        max_tokens: limit that sentence-transformers truncates texts to.
+        pooling: pooling over the last layer; None: the folder is one of Hugging Face only.
+        max_tokens: with `pooling`, the limit that sentence-transformers truncates texts to.
 
     Raises:
         ModelError: if the folder cannot be written.
     """
-    modes = {key: mode == pooling for key, mode in _MODES.items()}
-    modules = [("Transformer", ""), ("Pooling", POOLING)]
-    settings = {
-        f"{POOLING}/config.json": {"word_embedding_dimension": network.config.hidden_size, **modes},
-        LIMITS: {"max_seq_length": max_tokens, "do_lower_case": False},
-        MODULES: [
-            {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
-            for i, (kind, path) in enumerate(modules)
-        ],
-    }
+    settings = {} if pooling is None else _embedder_settings(network, pooling, max_tokens)
     try:
-        (folder / POOLING).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as name:
             new = Path(name)
             tokenizer.save_pretrained(new)
             network.save_pretrained(new)
-            (new / POOLING).mkdir()
             for file, content in settings.items():
+                (folder / file).parent.mkdir(exist_ok=True)
+                (new / file).parent.mkdir(exist_ok=True)
                 (new / file).write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
             written = sorted(new.rglob("*"), key=lambda file: (file.suffix == ".safetensors", file))
             for source in filter(Path.is_file, written):
@@ -153,6 +147,20 @@ def save_network(network: Any, tokenizer: Any, folder: Path, pooling: Pooling, m
                 os.replace(source, folder / source.relative_to(new))
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{folder}: cannot be written ({error}); free disk space and try again") from error
+
+
+def _embedder_settings(network: Any, pooling: Pooling, max_tokens: int) -> dict[str, Any]:
+    """Contents of the files by which sentence-transformers knows an embedder."""
+    modes = {key: mode == pooling for key, mode in _MODES.items()}
+    modules = [("Transformer", ""), ("Pooling", POOLING)]
+    return {
+        f"{POOLING}/config.json": {"word_embedding_dimension": network.config.hidden_size, **modes},
+        LIMITS: {"max_seq_length": max_tokens, "do_lower_case": False},
+        MODULES: [
+            {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+            for i, (kind, path) in enumerate(modules)
+        ],
+    }
 
 
 def token_limit(network: Any, tokenizer: Any) -> int | None:

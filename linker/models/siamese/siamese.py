@@ -18,6 +18,7 @@ from linker.common.files import atomic_write
 from linker.data.token_axis import token_batches
 from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import EmbeddingModel, Similarity
+from linker.models.trainable import TrainableModel
 
 # Few enough to fit the CPU's caches, enough for fast matrix products.
 TOKENS_TOGETHER = 8_192
@@ -25,8 +26,8 @@ TOKENS_TOGETHER = 8_192
 TOKENS_PER_CHUNK = 200_000
 
 
-class SiameseModel(nn.Module, EmbeddingModel):
-    """Base of the models that `linker train` trains; the attributes of `EmbeddingModel`, and:
+class SiameseModel(EmbeddingModel, TrainableModel):
+    """Base of the bi-encoders that `linker train` trains; the attributes of `EmbeddingModel`, and:
 
     Attributes:
         similarity: `cosine`: the loss sees embeddings of unit length; `euclidean`: embeddings are not normalized.
@@ -46,25 +47,6 @@ class SiameseModel(nn.Module, EmbeddingModel):
         super().__init__()
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
 
-    @property
-    def output_dim(self) -> int:
-        """Length of an embedding."""
-        raise NotImplementedError
-
-    @property
-    def words(self) -> Sequence[str]:
-        """Return the tokens by id; a run resumes only if they are the same."""
-        raise NotImplementedError
-
-    @property
-    def description(self) -> str:
-        """Return a short description of the tokenization for people, for example the number of words."""
-        raise NotImplementedError
-
-    def forward(self, texts: Sequence[EncodedText]) -> Tensor:
-        """Return the embeddings of texts: float, texts × output_dim; of unit length if `similarity` is `cosine`."""
-        raise NotImplementedError
-
     def _collate(self, texts: Sequence[EncodedText]) -> Any:
         """Prepare a batch; needs no weights, so that a thread can do it ahead of the encoding."""
         raise NotImplementedError
@@ -77,11 +59,6 @@ class SiameseModel(nn.Module, EmbeddingModel):
             budget: maximum number of tokens encoded together; None: all at once if possible.
         """
         raise NotImplementedError
-
-    @property
-    def device(self) -> torch.device:
-        """Return the device of the weights."""
-        return next(self.parameters()).device
 
     @override
     @torch.no_grad()

@@ -15,7 +15,8 @@ import pytest
 
 from linker.annotation.session.session import Session
 from linker.data.platforms.platform import Platform
-from tests.data.platforms.records import CASES, DID, URL
+from tests.data.platforms.case import DID, URL
+from tests.data.platforms.records import CASES
 
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
 #: Formats whose records have links.

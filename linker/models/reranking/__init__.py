@@ -1,0 +1,1 @@
+"""Reranking: a cross-encoder reads the best posts again, together with the article."""

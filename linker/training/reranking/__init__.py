@@ -1,0 +1,1 @@
+"""Training of cross-encoders, with hard negatives from the ranking of a first stage."""
