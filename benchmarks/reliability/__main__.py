@@ -21,6 +21,7 @@ from benchmarks.reliability import (
     documents,
     environments,
     fuzz,
+    imports,
     interrupts,
     kills,
     pages,
@@ -63,6 +64,7 @@ CAMPAIGNS = {
     "posts": Campaign(posts.hostile_posts, 20_000, 9_900_000),
     "slow answers": Campaign(slow_answers.slow_answers, 1, 2),
     "server": Campaign(lambda folder, seconds, _: server.abuse(folder, seconds, seconds * 5 // 3), 15, 300),
+    "imports": Campaign(imports.imports, 15, 300),
     "two writers": Campaign(writers.two_writers, 1, 10),
     "clocks": Campaign(writers.clocks, 3, 100),
 }

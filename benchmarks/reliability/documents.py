@@ -46,7 +46,7 @@ def _zip(members: dict[str, bytes | str]) -> bytes:
     return packed.getvalue()
 
 
-def _xlsx(prolog: str = "", cell: str = "otters", rows: str = "", dimension: str = "A1:B3") -> bytes:
+def workbook(prolog: str = "", cell: str = "otters", rows: str = "", dimension: str = "A1:B3") -> bytes:
     """A workbook of Excel; `prolog` is before each part, `cell` the text of a post."""
 
     def xml(root: str) -> str:
@@ -122,16 +122,16 @@ def _tables(secret: str, huge: int) -> Iterator[tuple[str, str, bytes]]:
     """Yield files of posts: what they try, their name, their content."""
     for what, prolog in (("external entity", _entity(secret)), ("billion laughs", _laughs())):
         cell = "&e;" if "external" in what else "&e12;"
-        yield f"xlsx, {what}", "a.xlsx", _xlsx(prolog, cell)
+        yield f"xlsx, {what}", "a.xlsx", workbook(prolog, cell)
         yield f"ods, {what}", "a.ods", _ods(prolog, cell)
-    yield "xlsx", "plain.xlsx", _xlsx()
+    yield "xlsx", "plain.xlsx", workbook()
     yield "ods", "plain.ods", _ods()
-    yield "xlsx of a huge dimension", "b.xlsx", _xlsx(dimension="A1:XFD1048576")
+    yield "xlsx of a huge dimension", "b.xlsx", workbook(dimension="A1:XFD1048576")
     far = '<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>x</t></is></c></row>'
-    yield "xlsx with a far cell", "c.xlsx", _xlsx(rows=far)
+    yield "xlsx with a far cell", "c.xlsx", workbook(rows=far)
     near = '<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c></row>'
-    yield "xlsx from corner to corner", "d.xlsx", _xlsx(rows=near + far)
-    yield "xlsx bomb", "e.xlsx", _xlsx(cell="x" * huge)
+    yield "xlsx from corner to corner", "d.xlsx", workbook(rows=near + far)
+    yield "xlsx bomb", "e.xlsx", workbook(cell="x" * huge)
     yield "ods of repeated rows", "b.ods", _ods(rows='table:number-rows-repeated="1048576"')
     yield "ods of repeated cells", "c.ods", _ods(cells='table:number-columns-repeated="16384"')
     both = {"rows": 'table:number-rows-repeated="1048576"', "cells": 'table:number-columns-repeated="16384"'}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.reliability.commands import SAMPLE, Tally, environment, run
+from benchmarks.reliability.commands import HEADERS, SAMPLE, Tally, environment, run
 
 _RANKING = {
     "article": "The festival was canceled after the headliner was never booked. " * 3,
@@ -25,10 +25,9 @@ _RANKING = {
 _P99 = 1.0
 _SHUTDOWN = 3.0
 _FILES = 256
-_HEADERS = {"X-Linker": "1"}
 
 
-class _Load:
+class Load:
     """Clients in threads until the end."""
 
     def __init__(self, port: int) -> None:
@@ -58,7 +57,7 @@ class _Load:
     def annotate(self, number: int) -> None:
         """Label posts; each acknowledged label is remembered."""
         name = f"annotator-{number}"
-        with httpx.Client(base_url=self.url, trust_env=False, headers=_HEADERS, timeout=60) as client:
+        with httpx.Client(base_url=self.url, trust_env=False, headers=HEADERS, timeout=60) as client:
             actions: list[dict[str, str]] = []
             while not self.ended.is_set():
                 begun = time.monotonic()
@@ -88,7 +87,7 @@ class _Load:
 
     def rank(self, number: int) -> None:
         """Rank posts."""
-        with httpx.Client(base_url=self.url, trust_env=False, headers=_HEADERS, timeout=300) as client:
+        with httpx.Client(base_url=self.url, trust_env=False, headers=HEADERS, timeout=300) as client:
             while not self.ended.is_set():
                 answer = client.post("/api/rank", json=_RANKING)
                 with self._guard:
@@ -158,7 +157,7 @@ def abuse(folder: Path, seconds: float, clients: int) -> Tally:
         )  # fmt: skip
         opened.callback(server.kill)
         assert server.stdout is not None
-        load = _Load(int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2]))
+        load = Load(int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2]))
         load.begin(load.annotate, 4)
         load.begin(load.rank, 50)
         load.begin(load.abuse, clients)
