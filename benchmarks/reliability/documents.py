@@ -13,7 +13,7 @@ import sys
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.reliability.commands import DATA, SAMPLE, Tally, environment, fault_of, run
@@ -38,7 +38,7 @@ def _laughs() -> str:
     return f"<!DOCTYPE x [<!ENTITY e0 'ha'>{lines}]>"
 
 
-def _zip(members: dict[str, bytes | str]) -> bytes:
+def _zip(members: Mapping[str, bytes | str]) -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -205,7 +205,7 @@ def _pages(secret: str, huge: int) -> Iterator[tuple[str, str, bytes]]:
         yield f"{name} of laughs", "i.html", (_laughs() + text.replace("&e;", "&e12;")).encode()
     response = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
     page = f"<html><body><p>{' '.join(lines)}</p></body></html>".encode()
-    for what, head, body in (
+    for what, head, content in (
         ("plain", b"", page),
         ("gzip bomb", b"Content-Encoding: gzip\r\n", gzip.compress(b"<p>" * (huge * 10), 1)),
         ("broken gzip", b"Content-Encoding: gzip\r\n", page),
@@ -213,7 +213,7 @@ def _pages(secret: str, huge: int) -> Iterator[tuple[str, str, bytes]]:
         ("endless chunk", b"Transfer-Encoding: chunked\r\n", b"FFFFFFFFFFFF\r\nx"),
         ("odd charset", b"", page.replace(b"<body>", b"<meta charset=zlib_codec><body>")),
     ):
-        record = response + head + b"\r\n" + body
+        record = response + head + b"\r\n" + content
         for length in (len(record), 10**18, 0):
             yield f"WARC, {what}, length {length}", "j.warc", (
                 b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\n"
@@ -263,7 +263,7 @@ def hostile_documents(folder: Path, size: int, chance: random.Random) -> Tally:
         labels = ("annotate", "import", "session", name, "--annotator", "Ada")
         page = ("rank", "--article", name, "--posts", str(DATA / "posts.jsonl"), "--model", "bm25", "--force")
         mined = ("mine", "links", "linked.jsonl", "--articles", name, "--out", "mined")
-        commands = (
+        commands: list[tuple[str, ...]] = (
             [mined] if name.endswith(".warc") else [page] if "pdf" in name or "html" in name else [rank]
         )
         if name.endswith((".csv", ".xlsx", ".jsonl")):

@@ -99,7 +99,7 @@ def _text(mode: str) -> dict[str, str]:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Defer Ctrl-C until the block has ended, so that files that belong together are written together."""
+    """Defer Ctrl-C and SIGTERM until the block has ended, so that files that belong together are written together."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -108,13 +108,14 @@ def unbroken() -> Iterator[None]:
     def remember(number: int, frame: FrameType | None) -> None:
         pressed.append(number)
 
-    before = signal.signal(signal.SIGINT, remember)
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if pressed:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(pressed[0])
 
 
 def real_path(path: str | Path) -> Path:

@@ -62,8 +62,12 @@ def mine_pairs(
         links = report.links.setdefault(miner.child, Counter())
         groups = track(read_groups(parts, _CHILDREN, {"": links}, work), "pairing tweets")
         report.results["pairs"] = Counter()
-        write_lines(out, _lines(_pairs(groups, miner, links), miner.child, max_pairs, report.results["pairs"]))
-        report.write(report_path(out), {"miner": type(miner).__name__, **vars(filter), "max_pairs": max_pairs})
+        write_lines(
+            out, _lines(_pairs(groups, miner, links), miner.child, max_pairs, report.results["pairs"])
+        )
+        report.write(
+            report_path(out), {"miner": type(miner).__name__, **vars(filter), "max_pairs": max_pairs}
+        )
         shutil.rmtree(work)
         return report
 
