@@ -17,6 +17,8 @@ DATA = ROOT / "data"
 #: Fetches the links in `links.txt`.
 FETCH = ("fetch", "links.txt", "--out", "crawl", "--contact", "me@lab.example", "--delay", "0.5")
 SAMPLE = ("--article", str(DATA / "article.html"), "--posts", str(DATA / "posts.jsonl"))
+#: The server refuses requests that could come from a form of another site.
+HEADERS = {"X-Linker": "1"}
 #: 1: a negative answer; 2: one message; 130 and 143: Ctrl-C and SIGTERM.
 CODES = (0, 1, 2, 130, 143, -signal.SIGTERM)
 _PART = re.compile(r"\..+\.[a-z0-9_]{8}")

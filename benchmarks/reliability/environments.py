@@ -47,10 +47,8 @@ SHELLS = {
 }
 _QUIET = ("closed errors", "all closed", "full device for errors")
 _NAMESPACES = ("no network", "read-only file system", "full disk", "full temporary folder")
-#: Runs a command as a user to whom the rights of files apply; empty: they apply to this one.
-_AS_NOBODY = (
-    ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups") if os.geteuid() == 0 else ()
-)
+#: Runs a command with the rights of files; empty: this user has no others.
+_BY_RIGHTS = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
 _LIMIT = 180.0
 # Until a command that waits for a FIFO does so.
 _BLOCKED = 5.0
@@ -202,7 +200,7 @@ def setting(kind: str, place: Path, case: Case, chance: random.Random) -> Settin
         if not usual.interrupted:
             usual.feed = _write_fifo(source, content[: len(content) // 2] if "breaks" in kind else content)
         return usual
-    usual.prefix = _AS_NOBODY
+    usual.prefix = _BY_RIGHTS
     if kind == "read-only folder":
         _forbid(place, "a-w")
     elif kind == "unreadable input":
@@ -301,9 +299,6 @@ def commands(folder: Path, rounds: int, chance: random.Random) -> Tally:
         chance: which.
     """
     tally = Tally()
-    # Others must get there to find what they must not read.
-    for above in (folder, folder.parent):
-        above.chmod(0o755)
     workplace = folder / "workplace"
     workplace.mkdir()
     make(workplace)

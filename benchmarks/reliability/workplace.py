@@ -55,6 +55,9 @@ _ABOUT = "--article article.html"
 _PAIRS = "--articles articles.jsonl --posts"
 CASES = {
     "rank": _case(f"rank {_ABOUT} --posts IN --model bm25 --out OUT.csv", input="posts.jsonl"),
+    "rank to a workbook": _case(
+        f"rank {_ABOUT} --posts IN --model bm25 --out OUT.xlsx", input="posts.jsonl"
+    ),
     "rank with best": _case(f"rank {_ABOUT} --posts IN --out OUT.jsonl", input="posts.jsonl"),
     "rank for an article": _case("rank --article IN --posts posts.jsonl --model bm25", input="article.html"),
     "rank with a model": _case(f"rank {_ABOUT} --posts IN --model run", input="posts.csv", own="run"),

@@ -88,7 +88,10 @@ def in_processes(
             raise LinkerError(
                 "a worker process was killed, perhaps for lack of memory; run the command again with fewer --workers"
             ) from error
-        except BaseException:
+        except BaseException as error:
+            if not isinstance(error, Exception):  # the signal may have reached this process alone
+                for process in list((pool._processes or {}).values()):
+                    process.kill()
             pool.shutdown(cancel_futures=True)
             raise
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
+from linker.common.files import real_path
 from linker.common.limited_process import LimitedProcess
 from linker.config.recipes import CONFIGS, find_config, nearest_recipes, packaged, shared_folder
 
@@ -76,10 +77,10 @@ class _JsonnetSource:
 
     def __init__(self, path: Path, snippets: list[str]) -> None:
         self.path = path
-        self.folder = path.parent.resolve()
+        self.folder = real_path(path.parent)
         tree = [parent for parent in self.folder.parents if parent.name == "configs"][:1]
         self.roots = [self.folder, *tree]
-        self.recipes = (shared_folder() / CONFIGS).resolve()
+        self.recipes = real_path(shared_folder() / CONFIGS)
         # Names of the texts in messages.
         self.texts = {str(path): _read(path)} | {
             f"override {at}": snippet.encode("utf-8", "replace") for at, snippet in enumerate(snippets, 1)
@@ -133,7 +134,7 @@ class _JsonnetSource:
         if not importer and name in self.texts:
             return name, self.texts[name]
         wanted = Path(importer or self.path.parent, name)
-        real = wanted.resolve()
+        real = real_path(wanted)
         roots = [root for root in [*self.roots, self.recipes] if real.is_relative_to(root)]
         if not roots:
             raise ValueError(f"configs may only import from {self.roots[-1]} and linker's recipes")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from linker.common.errors import ModelError
-from linker.common.files import sha256_of
+from linker.common.files import real_path, sha256_of
 from linker.config import build, load_config, resolve
 from linker.config.recipes import find_config
 from linker.models.archive import CONFIG, load_model, read_config
@@ -172,4 +172,4 @@ def _without_scale(config: Any) -> Any:
 
 def _short_name(given: str) -> str:
     path = Path(given)
-    return path.stem if path.suffix in _CONFIGS else path.name or path.resolve().name
+    return path.stem if path.suffix in _CONFIGS else path.name or real_path(path).name

@@ -15,7 +15,7 @@ from linker.common.errors import ModelError
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
-from linker.models.weight_files import check_no_pickle
+from linker.models.weight_files import check_weight_files
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -103,7 +103,7 @@ def _load(path: str) -> SentenceTransformer:
     disable_progress_bar()  # it writes to pipes too
     try:
         folder = snapshot_download(path, allow_patterns=_FILES) if on_hub else path
-        check_no_pickle(Path(folder))
+        check_weight_files(Path(folder))
         return SentenceTransformer(
             folder, trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
         )

@@ -131,6 +131,8 @@ def train(
 
 def _default_out(config: Path) -> Path:
     """`runs/` and the config's name, with the folders below one called `configs`."""
-    parts = config.resolve().with_suffix("").parts
+    from linker.common.files import real_path
+
+    parts = real_path(config).with_suffix("").parts
     above = len(parts) - 2 - parts[-2::-1].index("configs") if "configs" in parts[:-1] else len(parts) - 2
     return Path("runs", *parts[above + 1 :])

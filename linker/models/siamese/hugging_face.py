@@ -17,7 +17,7 @@ from linker.common.errors import ConfigError, ModelError
 from linker.models.averaged_word_vectors import check_finite
 from linker.models.siamese.quantization import FILE as INT8_FILE
 from linker.models.siamese.quantization import load_int8
-from linker.models.weight_files import check_no_pickle
+from linker.models.weight_files import check_weight_files
 
 Pooling = Literal["mean", "cls", "max"]
 
@@ -46,7 +46,7 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
     transformers = _package()
     location = str(_network_folder(Path(path))) if os.path.isdir(path) else path
     if os.path.isdir(location):
-        check_no_pickle(Path(location))
+        check_weight_files(Path(location))
     auto = transformers.AutoModel if head == "none" else transformers.AutoModelForMaskedLM
     verbosity = transformers.utils.logging.get_verbosity()
     transformers.utils.logging.set_verbosity_error()  # missing weights are reported below
