@@ -119,10 +119,10 @@ def add(
 @app.command()
 def info(corpus: CorpusFolder) -> None:
     """Show the number, times and languages of the posts of a corpus, and its model."""
-    from linker.corpus.info import summary
+    from linker.corpus.info import summary_lines
     from linker.corpus.storage.store import Store
 
-    for name, value in summary(Store.open(corpus)).items():
+    for name, value in summary_lines(Store.open(corpus)).items():
         print(f"{name:<12} {value}")
 
 
