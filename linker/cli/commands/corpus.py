@@ -140,6 +140,25 @@ def verify(corpus: CorpusFolder) -> None:
     print(f"{corpus}: intact; {store.count():,} posts")
 
 
+@app.command("export")
+def export(
+    corpus: CorpusFolder,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="FILE.parquet, or a new folder with a CSV file and a script for PostgreSQL (pgvector).",
+        ),
+    ],
+) -> None:
+    """Export posts and embeddings to a Parquet file, or to a folder for PostgreSQL with pgvector."""
+    from linker.corpus.export import export_parquet, export_postgresql
+    from linker.corpus.storage.store import Store
+
+    write = export_parquet if out.suffix.lower() == ".parquet" else export_postgresql
+    print(f"{out}: {write(Store.open(corpus), out):,} posts")
+
+
 def _report(folder: Path, added: Added) -> None:
     parts = [f"{added.new:,} posts added"]
     if added.known:
