@@ -86,7 +86,6 @@ def kernels(bench: Bench) -> Row:
         sys.executable,
         "-m",
         "pytest",
-        "-q",
         "-p",
         "no:cacheprovider",
         "-n",
@@ -107,7 +106,7 @@ def bfloat16_differences(bench: Bench) -> list[Row]:
     """Compare embeddings and gradients of the star transformer: fused kernels and plain torch, in two precisions."""
     count, length = (4, 12) if bench.rehearse else (64, 200)
     tokens, lengths = texts(bench, count, length)
-    encoder = encoder_of("star transformer").to(bench.device)
+    encoder = encoder_of("star transformer").to(bench.device).eval()  # without dropout
     reference: tuple[Tensor, Tensor] | None = None
     rows = []
     for kernels_name in ("plain", "triton"):
