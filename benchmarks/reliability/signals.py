@@ -18,7 +18,7 @@ _LONGEST = 60.0
 # Before that Python starts, and none of linker's code is there.
 _STARTED = 0.1
 _PATIENCE = 30.0
-# Commands that stay until they are stopped run for up to so many seconds.
+# Commands that stay until they are stopped run for up to this number of seconds.
 _FOREVER = 6.0
 _CODES = {signal.SIGINT: (130,), signal.SIGTERM: (143, -signal.SIGTERM)}
 
