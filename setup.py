@@ -1,10 +1,12 @@
-"""Compiles the native CPU kernels, where a C++ compiler is there; everything else is in setup.cfg.
+"""Compiles the native CPU kernels, where a C++ compiler is there, and installs the recipes; the rest is in setup.cfg.
 
     python setup.py build_ext --inplace     compile again beside the sources, if they changed
 
 The library needs neither torch nor Python to be compiled: one file serves every version of both, and wheels are named
 py3-none-<platform>. Without a compiler linker is installed all the same and computes in plain torch.
 `CXX` names another compiler, with options if need be.
+
+The recipes in `configs/` and the sample in `data/` are installed in `linker/share`; editable installs use those here.
 """
 
 from __future__ import annotations
@@ -20,14 +22,42 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 PACKAGE = "linker/modules/kernels"
+# Folders that are installed in SHARE.
+SHARED = ("configs", "data")
+SHARE = "linker/share"
 # Microsoft's compiler lacks the vector extensions that the kernels are written in.
 COMPILERS = () if sys.platform == "win32" else ("c++", "g++", "clang++")
 FLAGS = (
     "-O3 -std=c++17 -fno-math-errno -fno-trapping-math -ffp-contract=fast -fvisibility=hidden -fPIC -shared -pthread"
     " -Wno-psabi"
 )
+
+
+class BuildPackage(build_py):
+    """Adds the recipes and the sample to the package."""
+
+    def run(self) -> None:
+        """Copy them; without them the installation would not work as documented."""
+        super().run()
+        if self.editable_mode:
+            return
+        for source, target in self._shared():
+            self.mkpath(str(target.parent))
+            self.copy_file(str(source), str(target), preserve_mode=False)
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        """With the copies."""
+        copies = [] if self.editable_mode else [str(target) for _, target in self._shared()]
+        return [*super().get_outputs(include_bytecode), *copies]
+
+    def _shared(self) -> list[tuple[Path, Path]]:
+        if missing := [name for name in SHARED if not Path(name).is_dir()]:
+            raise FileNotFoundError(f"{' and '.join(missing)}: folder not found beside setup.py")
+        files = [file for name in SHARED for file in sorted(Path(name).rglob("*")) if file.is_file()]
+        return [(file, Path(self.build_lib, SHARE, file)) for file in files]
 
 
 class BuildLibrary(build_ext):
@@ -110,4 +140,7 @@ if __name__ == "__main__":
         depends=sorted(map(str, Path(PACKAGE, "cpp").glob("*.h"))),
         optional=True,
     )
-    setup(ext_modules=[library], cmdclass={"build_ext": BuildLibrary, "bdist_wheel": TagByPlatform})
+    setup(
+        ext_modules=[library],
+        cmdclass={"build_py": BuildPackage, "build_ext": BuildLibrary, "bdist_wheel": TagByPlatform},
+    )

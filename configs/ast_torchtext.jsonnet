@@ -1,4 +1,4 @@
-// ast.jsonnet with GloVe and the tokenizer taken from torchtext 0.18 itself, which needs an environment of its own
+// ast.jsonnet with GloVe and the tokenizer of torchtext 0.18; it needs an environment of its own
 // (`make test-torchtext` builds one in .venv-torchtext):
 //   linker train configs/ast_torchtext.jsonnet
 // torchtext downloads GloVe into .vector_cache unless it is there.

@@ -1,4 +1,4 @@
-// A baseline of Danovitch 2020: the last states of two gated recurrent units, one per direction, each half as long as a
+// The BiGRU baseline of Danovitch 2020: the last states of two gated recurrent units, one per direction, each half as long as a
 // word vector.
 //   linker train configs/bigru.jsonnet
 (import 'lib/danovitch2020.libsonnet') {

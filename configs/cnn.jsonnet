@@ -1,4 +1,4 @@
-// A baseline of Danovitch 2020: convolutions over n-grams of 1 to 4 tokens with max pooling (Kim 2014).
+// The CNN baseline of Danovitch 2020: convolutions over n-grams of 1 to 4 tokens with max pooling (Kim 2014).
 //   linker train configs/cnn.jsonnet
 (import 'lib/danovitch2020.libsonnet') {
   model+: {

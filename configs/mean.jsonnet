@@ -1,4 +1,4 @@
-// The mean of the word vectors, the simplest encoder: what every other encoder has to beat.
+// The mean of the word vectors, the simplest encoder, which every other encoder has to beat.
 //   linker train configs/mean.jsonnet
 (import 'lib/danovitch2020.libsonnet') {
   model+: {

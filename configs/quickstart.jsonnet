@@ -1,4 +1,4 @@
-// A small model for the sample in data/, trained in under a minute on two CPU cores.
+// A small model for the sample, trained in under a minute on two CPU cores.
 //   linker train configs/quickstart.jsonnet
 // With 64 articles to learn from, the mean of trained word vectors beats every larger encoder; to see it, add
 // `-o model.encoder=star_transformer`. With thousands of articles it is the other way round.

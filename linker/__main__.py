@@ -8,12 +8,14 @@ import os
 import signal
 import sys
 import threading
+from types import FrameType
+from typing import NoReturn
 
-_INTERRUPTED = 130
+_INTERRUPTED, _TERMINATED = 130, 143
 
 
 def main() -> None:
-    """Run the command line, and end with 130 after Ctrl-C, whenever it is pressed.
+    """Run the command line, and end with 130 after Ctrl-C and 143 after SIGTERM, whenever they come.
 
     Exit codes: those of `linker.cli.main.main`.
     """
@@ -24,14 +26,21 @@ def main() -> None:
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         run()
     except SystemExit as end:
-        _ignore_ctrl_c()
-        if end.code == _INTERRUPTED or (end.code in (None, 0) and _has_abandoned_threads()):
-            _end(end.code or 0)
+        _ignore_signals()
+        if end.code in (_INTERRUPTED, _TERMINATED) or _has_abandoned_threads():
+            _end(end.code if isinstance(end.code, int) else int(end.code is not None))
         raise
-    _ignore_ctrl_c()
+    _ignore_signals()
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    # Temporary files are removed on the way, as after Ctrl-C.
+    raise SystemExit(_TERMINATED)
 
 
 def _has_abandoned_threads() -> bool:
@@ -42,9 +51,10 @@ def _has_abandoned_threads() -> bool:
     )
 
 
-def _ignore_ctrl_c() -> None:
+def _ignore_signals() -> None:
     # What was to be done is done: Ctrl-C while Python ends changes nothing.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _end(code: int) -> None:

@@ -43,7 +43,9 @@ def copy(tmp_path: Path) -> Path:
     shutil.copytree(
         ROOT / "linker", tmp_path / "linker", ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.tmp")
     )
-    for name in ("setup.py", "setup.cfg", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("configs", "data"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / SOURCE).write_text(SMALL % library.ABI, encoding="utf-8")
     return tmp_path
@@ -86,6 +88,7 @@ def test_a_wheel_without_the_library_fits_all_platforms(copy: Path) -> None:
     setup(copy, "bdist_wheel", CXX="/nonexistent/c++")
     (wheel,) = (copy / "dist").iterdir()
     assert wheel.name.endswith("-py3-none-any.whl")
+    assert wheel.stat().st_size <= 34_000_000, "with a library of 1 MB, at most 35 MB"
     assert not [name for name in zipfile.ZipFile(wheel).namelist() if "cpp" in name or name.endswith(".so")]
 
 
@@ -232,3 +235,48 @@ def test_an_editable_install_is_a_path_that_editors_can_follow(copy: Path) -> No
         assert name.endswith(".pth")
         assert archive.read(name).decode().split() == [str(copy)]
     assert (copy / "linker" / "py.typed").is_file()
+
+
+def test_the_recipes_and_the_sample_are_installed(copy: Path) -> None:
+    setup(copy, "build_py", "--build-lib", "out")
+    for name in ("configs", "data"):
+        assert sizes(copy / "out" / "linker" / "share" / name) == sizes(ROOT / name)
+
+
+def test_a_build_without_the_recipes_fails(copy: Path) -> None:
+    shutil.rmtree(copy / "configs")
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        setup(copy, "build_py", "--build-lib", "out")
+    assert "configs: folder not found beside setup.py" in failed.value.stderr
+
+
+def test_an_installed_package_trains_the_documented_command_in_an_empty_folder(
+    copy: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    setup(copy, "sdist")
+    (archive,) = (copy / "dist").iterdir()
+    with tarfile.open(archive) as opened:
+        opened.extractall(copy / "unpacked", filter="data")
+    (source,) = (copy / "unpacked").iterdir()
+    setup(source, "build_py", "--build-lib", str(copy / "installed"))
+    here = tmp_path_factory.mktemp("empty")
+    done = subprocess.run(
+        [sys.executable, "-m", "linker", "train", "configs/ast.jsonnet", "-o", "trainer.epochs=0"],
+        cwd=here,
+        env={**os.environ, "PYTHONPATH": str(copy / "installed")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    share = copy / "installed" / "linker" / "share"
+    first, second, third, *_ = done.stderr.splitlines()
+    assert first == (
+        f"config: {share / 'configs' / 'ast.jsonnet'}, linker's own, "
+        "because configs/ast.jsonnet is not in this folder"
+    )
+    assert second == "training configs/ast.jsonnet; the model will be in runs/ast"
+    assert third.startswith(
+        f"word vectors: {share / 'data' / 'vectors.txt.gz'}, because GloVe 6B.300d is not in "
+    )
+    assert (here / "runs" / "ast" / "config.json").is_file()

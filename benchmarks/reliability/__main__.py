@@ -17,7 +17,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.reliability import environments, fuzz, interrupts, kills, pages, server, writers
+from benchmarks.reliability import (
+    documents,
+    environments,
+    fuzz,
+    imports,
+    kills,
+    pages,
+    posts,
+    server,
+    signals,
+    slow_answers,
+    writers,
+)
 from benchmarks.reliability.commands import Tally
 
 _SHOWN = 20
@@ -44,11 +56,15 @@ CAMPAIGNS = {
     "kill corpora": Campaign(kills.corpora, 1, 20),
     "kill mining": Campaign(kills.mining, 1, 20),
     "kill fetching": Campaign(kills.crawls, 1, 20),
-    "Ctrl-C": Campaign(lambda _, rounds, chance: interrupts.ctrl_c(rounds, chance), 2, 30),
+    "signals": Campaign(signals.signals, 1, 20),
     "damaged files": Campaign(fuzz.files, 300, 10_000),
     "environments": Campaign(environments.commands, 1, 99),
     "pages": Campaign(pages.extraction, 1, 3),
+    "documents": Campaign(documents.hostile_documents, 200_000, 5_000_000),
+    "posts": Campaign(posts.hostile_posts, 20_000, 9_900_000),
+    "slow answers": Campaign(slow_answers.slow_answers, 1, 2),
     "server": Campaign(lambda folder, seconds, _: server.abuse(folder, seconds, seconds * 5 // 3), 15, 300),
+    "imports": Campaign(imports.imports, 15, 300),
     "two writers": Campaign(writers.two_writers, 1, 10),
     "clocks": Campaign(writers.clocks, 3, 100),
 }

@@ -17,8 +17,11 @@ DATA = ROOT / "data"
 #: Fetches the links in `links.txt`.
 FETCH = ("fetch", "links.txt", "--out", "crawl", "--contact", "me@lab.example", "--delay", "0.5")
 SAMPLE = ("--article", str(DATA / "article.html"), "--posts", str(DATA / "posts.jsonl"))
+#: The server refuses requests that could come from a form of another site.
+HEADERS = {"X-Linker": "1"}
 #: 1: a negative answer; 2: one message; 130 and 143: Ctrl-C and SIGTERM.
 CODES = (0, 1, 2, 130, 143, -signal.SIGTERM)
+_PART = re.compile(r"\..+\.[a-z0-9_]{8}")
 _TRACEBACK = re.compile(r"Traceback \(most recent|Exception ignored|Fatal Python error|Segmentation fault")
 
 
@@ -52,11 +55,14 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def start(
-    arguments: Sequence[str], folder: Path, changes: Mapping[str, str] | None = None
+    arguments: Sequence[str],
+    folder: Path,
+    changes: Mapping[str, str] | None = None,
+    program: Sequence[str] = (sys.executable, "-m", "linker"),
 ) -> subprocess.Popen[str]:
     """Start a command in a folder; Ctrl-C reaches it even if it would not reach this process."""
     return subprocess.Popen(
-        [sys.executable, "-m", "linker", *arguments],
+        [*program, *arguments],
         cwd=folder,
         env=environment(**(changes or {})),
         stdin=subprocess.DEVNULL,
@@ -101,6 +107,13 @@ def fault_of(code: int | None, err: str, codes: Sequence[int] = CODES) -> str:
     if code == 2 and not ("error" in err.lower() and err.strip()):
         return f"exit code 2 without a message: {err[-200:]!r}"
     return ""
+
+
+def has_left_parts(folder: Path) -> str:
+    """Return which temporary files a command has left in a folder; empty if none."""
+    # As `atomic_write` names them: a dot, the name, a dot and eight characters.
+    found = [path.name for path in folder.rglob(".*") if _PART.fullmatch(path.name)]
+    return f"left behind: {found}" if found else ""
 
 
 def await_end(process: subprocess.Popen[str], seconds: float) -> tuple[int | None, str, float]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 import threading
 import time
+import zipfile
+from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
@@ -14,9 +17,11 @@ from benchmarks.reliability.commands import ROOT
 
 # Python imports it at its start: names below .test lead to this machine, and count as public but for private.test.
 _SITE = """
-import socket
+import socket, time
 _real = socket.getaddrinfo
 def _resolve(host, port, *rest, **more):
+    if host == "unknown.test":
+        time.sleep(3600)
     if not str(host).endswith(".test"):
         return _real(host, port, *rest, **more)
     return [(0, 0, 0, "", ("10.0.0.1" if host == "private.test" else "127.0.0.1", port))]
@@ -24,9 +29,26 @@ socket.getaddrinfo = _resolve
 from linker.articles import transport
 transport.is_public = lambda address: address == "127.0.0.1"
 """
-_STORY = (
+_STEP = 100_000
+STORY = (
     "Two otters were filmed on Tuesday below the weir at Marrow, the first seen on the river for years. " * 12
 )
+
+
+@cache
+def _archive() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("glove.6B.50d.txt", "".join(f"word{n} {'0.5 ' * 49}0.25\n" for n in range(10_000)))
+    return packed.getvalue()
+
+
+def site_folder() -> tuple[tempfile.TemporaryDirectory[str], dict[str, str]]:
+    """Return a folder to remove in the end, and the environment with which commands find names below `.test`."""
+    folder = tempfile.TemporaryDirectory()
+    Path(folder.name, "sitecustomize.py").write_text(_SITE, encoding="utf-8")
+    path = filter(None, [folder.name, str(ROOT), os.environ.get("PYTHONPATH")])
+    return folder, {"PYTHONPATH": os.pathsep.join(path)}
 
 
 class Loopback:
@@ -34,6 +56,7 @@ class Loopback:
 
     Attributes:
         urls: addresses of the pages with articles.
+        archive: address of an archive of word vectors, which takes some seconds.
         requests: number of requests for them.
         private: number of requests for the private host.
     """
@@ -57,12 +80,9 @@ class Loopback:
         self._server.daemon_threads = True
         port = self._server.server_port
         self.urls = [f"http://site-{n % 6}.test:{port}/story-{n}" for n in range(pages)]
+        self.archive = f"http://files.test:{port}/archive.zip"
         self.hostile = [f"http://hostile.test:{port}/{name}" for name in ("private", "loop")]
-        self._folder = tempfile.TemporaryDirectory()
-        Path(self._folder.name, "sitecustomize.py").write_text(_SITE, encoding="utf-8")
-        self.environment = {
-            "PYTHONPATH": os.pathsep.join([self._folder.name, str(ROOT), os.environ.get("PYTHONPATH", "")])
-        }
+        self._folder, self.environment = site_folder()
 
     def __enter__(self) -> Loopback:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
@@ -83,16 +103,28 @@ class Loopback:
             self._send(handler, 302, "", ("Location", f"http://private.test:{port}/secret"))
         elif path == "/loop":
             self._send(handler, 302, "", ("Location", f"http://hostile.test:{port}/loop"))
+        elif path == "/archive.zip":
+            self._send_archive(handler)
         elif path.startswith("/story-"):
             self.requests += 1
             time.sleep(0.02)
             self._send(
                 handler,
                 200,
-                f"<html><head><title>Story {path}</title></head><body><article><p>{path} {_STORY}",
+                f"<html><head><title>Story {path}</title></head><body><article><p>{path} {STORY}",
             )
         else:
             self._send(handler, 404, "")
+
+    def _send_archive(self, handler: BaseHTTPRequestHandler) -> None:
+        content = _archive()
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.send_header("ETag", '"1"')
+        handler.end_headers()
+        for place in range(0, len(content), _STEP):
+            handler.wfile.write(content[place : place + _STEP])
+            time.sleep(0.05)
 
     def _send(
         self, handler: BaseHTTPRequestHandler, status: int, body: str, *headers: tuple[str, str]

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from benchmarks.reliability.commands import SAMPLE, Tally, environment, run
+from benchmarks.reliability.commands import HEADERS, SAMPLE, Tally, environment, run
 
 _RANKING = {
     "article": "The festival was canceled after the headliner was never booked. " * 3,
@@ -25,13 +25,20 @@ _RANKING = {
 _P99 = 1.0
 _SHUTDOWN = 3.0
 _FILES = 256
-_HEADERS = {"X-Linker": "1"}
+# More than four annotators label.
+_POSTS_A_SECOND = 70
 
 
-class _Load:
-    """Clients in threads until the end."""
+class Load:
+    """Clients in threads until the end.
 
-    def __init__(self, port: int) -> None:
+    Args:
+        port: that of the server.
+        session: the session to label in.
+    """
+
+    def __init__(self, port: int, session: str = "session") -> None:
+        self.session = session
         self.port, self.url = port, f"http://127.0.0.1:{port}"
         self.ended = threading.Event()
         self.threads: list[threading.Thread] = []
@@ -58,15 +65,16 @@ class _Load:
     def annotate(self, number: int) -> None:
         """Label posts; each acknowledged label is remembered."""
         name = f"annotator-{number}"
-        with httpx.Client(base_url=self.url, trust_env=False, headers=_HEADERS, timeout=60) as client:
+        with httpx.Client(base_url=self.url, trust_env=False, headers=HEADERS, timeout=60) as client:
             actions: list[dict[str, str]] = []
             while not self.ended.is_set():
                 begun = time.monotonic()
                 body = {"annotator": name, "actions": actions, "count": 2}
-                answer = client.post("/api/sessions/session/sync", json=body)
+                answer = client.post(f"/api/sessions/{self.session}/sync", json=body)
                 wait = time.monotonic() - begun
                 with self._guard:
-                    self.waits.append(wait)
+                    if actions:
+                        self.waits.append(wait)
                     if answer.status_code != 200:
                         self.faults.append(f"sync: {answer.status_code} {answer.text[:100]}")
                         return
@@ -88,7 +96,7 @@ class _Load:
 
     def rank(self, number: int) -> None:
         """Rank posts."""
-        with httpx.Client(base_url=self.url, trust_env=False, headers=_HEADERS, timeout=300) as client:
+        with httpx.Client(base_url=self.url, trust_env=False, headers=HEADERS, timeout=300) as client:
             while not self.ended.is_set():
                 answer = client.post("/api/rank", json=_RANKING)
                 with self._guard:
@@ -136,6 +144,15 @@ class _Load:
             thread.join(5)
 
 
+def _write_posts(path: Path, count: int) -> None:
+    """Write posts that are no copies of each other, of the words of the sample."""
+    chance = random.Random(1)
+    rows = map(json.loads, Path(SAMPLE[3]).read_text(encoding="utf-8").splitlines())
+    words = sorted({word for row in rows for word in row["text"].split()})
+    lines = (json.dumps({"id": str(n), "text": " ".join(chance.choices(words, k=20))}) for n in range(count))
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
 def abuse(folder: Path, seconds: float, clients: int) -> Tally:
     """Count labels while many clients rank and abuse the server, then stop it by Ctrl-C under this load.
 
@@ -145,20 +162,21 @@ def abuse(folder: Path, seconds: float, clients: int) -> Tally:
         clients: number of hostile clients.
     """
     tally = Tally()
-    code, _, err = run(("annotate", "start", "session", *SAMPLE, "--model", "bm25"), folder)
-    assert code == 0, err
+    _write_posts(folder / "posts.jsonl", int(seconds * _POSTS_A_SECOND))
+    for session, posts in (("session", SAMPLE[3]), ("large", "posts.jsonl")):
+        start = ("annotate", "start", session, *SAMPLE[:2], "--posts", posts, "--model", "bm25")
+        code, _, err = run(start, folder)
+        assert code == 0, err
     with ExitStack() as opened:
         log = opened.enter_context((folder / "log").open("w"))
-        limited = (
-            f"ulimit -n {_FILES}; exec {sys.executable} -m linker serve session --port 0 --model distilled"
-        )
+        limited = f"ulimit -n {_FILES}; exec {sys.executable} -m linker serve session large --port 0"
         server = subprocess.Popen(
             ["bash", "-c", limited], cwd=folder, env=environment(), stdout=subprocess.PIPE, stderr=log, text=True,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )  # fmt: skip
         opened.callback(server.kill)
         assert server.stdout is not None
-        load = _Load(int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2]))
+        load = Load(int(server.stdout.readline().strip().rstrip("/").rpartition(":")[2]), "large")
         load.begin(load.annotate, 4)
         load.begin(load.rank, 50)
         load.begin(load.abuse, clients)
@@ -175,7 +193,7 @@ def abuse(folder: Path, seconds: float, clients: int) -> Tally:
     waits = sorted(load.waits)
     p99 = waits[int(0.99 * (len(waits) - 1))] if waits else float("inf")
     text = (folder / "log").read_text(errors="replace")
-    code_of_export, _, err = run(("annotate", "export", "session", "--out", "labels.jsonl"), folder)
+    code_of_export, _, err = run(("annotate", "export", "large", "--out", "labels.jsonl"), folder)
     rows = (
         [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
         if code_of_export == 0

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
+import shutil
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from unittest import mock
 
-from benchmarks.reliability.commands import DATA, FETCH, ROOT, SAMPLE, Tally, await_end, fault_of, run, start
+from benchmarks.reliability.commands import FETCH, Tally, await_end, fault_of, has_left_parts, run, start
 from benchmarks.reliability.loopback import Loopback
+from benchmarks.reliability.workplace import CASES, Case, arguments_of, copied, make
 from linker.annotation.session import journal, session
 from linker.common.errors import LinkerError
 from linker.data.types import Article, Post
+from tests.helpers.tweets import v1, write
 
+# What they write differs from run to run, or is tried otherwise below.
+_NOT_COMPARED = ("annotate start", "corpus build", "fetch", "new")
 _JUMPS = (timedelta(days=3650), timedelta(days=-3650), timedelta(hours=2), timedelta(hours=-2), timedelta(0))
 
 
@@ -26,57 +33,177 @@ def _both(
     return [await_end(process, 300)[:2] for process in processes]
 
 
+def _digest(path: Path) -> str:
+    """Return a digest of a file or of the files of a folder, without what differs by the time of the run."""
+    found = hashlib.sha256()
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    for file in files:
+        if file.is_file() and file.suffix not in (".json", ".svg", ".md"):
+            found.update(file.relative_to(path).as_posix().encode() + b"\0" + file.read_bytes())
+    return found.hexdigest()
+
+
+def _other(workplace: Path) -> None:
+    """Put other inputs into a workplace, of the same formats, below `other`."""
+    other = workplace / "other"
+    other.mkdir()
+    for name in ("posts.jsonl", "linked.jsonl", "ranking.csv", "labels.csv", "classes.csv"):
+        lines = (workplace / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for n, line in enumerate(lines) if n == 0 or n % 5]
+        (other / name).write_text("".join(kept), encoding="utf-8")
+    tweets = [v1(100 * n + i, quotes=v1(n), replies_to=n) for n in range(20, 27) for i in range(1, 7)]
+    write(other / "tweets" / "a.json.gz", [*tweets, *(v1(n) for n in range(20, 27))])
+
+
+def _twice(name: str, case: Case, workplace: Path, place: Path, tally: Tally) -> None:
+    """Run a command twice at the same time, with two inputs if it has one; the output is that of one of the two."""
+    suffix = next(one[3:] for one in case.arguments if one.startswith("OUT"))
+    has_other = case.input and (workplace / "other" / case.input).exists()
+    inputs = [case.input, f"other/{case.input}" if has_other else case.input]
+    expected = []
+    for given in inputs:
+        copied(workplace, place)
+        code, _, err = run(arguments_of(case, given, "out"), place, 300)
+        tally.check(not (fault := fault_of(code, err, (case.ends,))), f"{name} alone: {fault}")
+        expected.append(_digest(place / f"out{suffix}"))
+        shutil.rmtree(place)
+    copied(workplace, place)
+    ends = _both([arguments_of(case, given, "out") for given in inputs], place)
+    faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
+    if not faults and all(code for code, _ in ends):
+        faults = [f"neither ended well: {ends[0][1][-200:]!r}"]
+    if not faults and _digest(place / f"out{suffix}") not in expected:
+        faults = ["the output is of neither"]
+    tally.check(
+        not (faults := faults or [left for left in [has_left_parts(place)] if left]),
+        f"{name} twice: {faults}",
+    )
+    shutil.rmtree(place)
+
+
+def _train_twice(more: tuple[str, ...], workplace: Path, place: Path, tally: Tally) -> None:
+    """Train twice into a folder that has a model; the folder can be loaded and resumed."""
+    copied(workplace, place)
+    command = ("train", "small.jsonnet", "--out", "run", *more)
+    ends = _both([command, command], place)
+    faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
+    if not faults and all(code for code, _ in ends):
+        faults = [f"neither ended well: {ends[0][1][-200:]!r}"]
+    code, _, err = run(
+        ("rank", "--article", "article.html", "--posts", "posts.jsonl", "--model", "run"), place
+    )
+    faults += [fault for fault in [fault_of(code, err, (0,))] if fault]
+    tally.check(not faults, f"train {more} twice: {faults}")
+    shutil.rmtree(place)
+
+
+def _corpus(workplace: Path, place: Path, tally: Tally) -> None:
+    """Add to a corpus twice, and build it at the same time; whoever ended well has all posts in it."""
+    copied(workplace, place)
+    posts = {"posts.jsonl", "more.jsonl", "linked.jsonl"}
+    commands = [("corpus", "add", "corpus", "more.jsonl"), ("corpus", "add", "corpus", "linked.jsonl")]
+    ends = _both(
+        [*commands, ("corpus", "build", "posts.jsonl", "--out", "corpus", "--model", "distilled")], place
+    )
+    faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
+    for command, (code, _) in zip(commands, ends, strict=False):
+        if code == 2:
+            posts.remove(command[3])
+    lines = [line for name in posts for line in (place / name).read_text(encoding="utf-8").splitlines()]
+    expected = {json.loads(line)["id"] for line in lines}
+    code, _, err = run(("corpus", "verify", "corpus"), place)
+    faults += [fault for fault in [fault_of(code, err, (0,))] if fault]
+    query = (
+        "corpus",
+        "search",
+        "corpus",
+        "--article",
+        "article.html",
+        "--top",
+        "1000",
+        "--format",
+        "jsonl",
+        "--copies",
+    )
+    code, out, err = run((*query, "all"), place)
+    found = {json.loads(line)["id"] for line in out.splitlines()} if code == 0 else set()
+    if found != expected:
+        faults.append(f"{len(found)} posts in the corpus, {len(expected)} were added; {err[-200:]}")
+    tally.check(not faults, f"corpus add twice, and build: {faults}")
+    shutil.rmtree(place)
+
+
+def _session(workplace: Path, place: Path, tally: Tally) -> None:
+    """Import into a session twice, label and export at the same time; every label is there."""
+    copied(workplace, place)
+    ids = [
+        json.loads(line)["id"] for line in (place / "posts.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    ends = _both(
+        [
+            *(("annotate", "import", "session", "labels.csv", "--annotator", name) for name in ("Bo", "Cy")),
+            *(("annotate", "label", "session", id_, "relevant", "--annotator", "Di") for id_ in ids[30:33]),
+            ("annotate", "export", "session", "--out", "beside.csv"),
+            ("annotate", "undo", "session", "--annotator", "Ada"),
+        ],
+        place,
+    )
+    faults = [fault for code, err in ends if (fault := fault_of(code, err, (0,)))]
+    code, _, err = run(("annotate", "export", "session", "--out", "labels.jsonl"), place)
+    faults += [fault for fault in [fault_of(code, err, (0,))] if fault]
+    rows = [json.loads(line) for line in (place / "labels.jsonl").read_text(encoding="utf-8").splitlines()]
+    counts = Counter(row["annotator"] for row in rows)
+    if counts != {"Bo": 20, "Cy": 20, "Di": 3, "Ada": 1}:
+        faults.append(f"labels by annotator: {dict(counts)}")
+    tally.check(not faults, f"import, label and export at once: {faults}")
+    shutil.rmtree(place)
+
+
+def _fetch(place: Path, tally: Tally) -> None:
+    """Crawl twice into a folder, then download an archive twice."""
+    place.mkdir()
+    with Loopback(pages=6) as web:
+        (place / "links.txt").write_text("".join(f"{url}\n" for url in web.urls), encoding="utf-8")
+        ends = _both([FETCH, FETCH], place, web.environment)
+        faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
+        tally.check(not faults and any(code == 0 for code, _ in ends), f"fetch twice: {faults or ends}")
+        vectors = ("vectors", "fetch", "6B.50d", "--cache", "cache", "--url", web.archive)
+        ends = _both([vectors, vectors], place, web.environment)
+        faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
+        code, _, err = run((*vectors[:5], "--url", "http://127.0.0.1:9/"), place, 60, web.environment)
+        faults += [fault for fault in [fault_of(code, err, (0,))] if fault]
+        tally.check(
+            not faults and any(code == 0 for code, _ in ends), f"vectors fetch twice: {faults or ends}"
+        )
+    shutil.rmtree(place)
+
+
 def two_writers(folder: Path, rounds: int, chance: random.Random) -> Tally:
-    """Run writing commands twice at the same time: both work, or one is refused with a message; nothing is damaged."""
+    """Run every writing command twice at the same time, with two inputs where it has one: the output is that of one of
+    the two, or one is refused with a message; what several may write at once has what all of them wrote.
+
+    Args:
+        folder: an empty folder.
+        rounds: how many times.
+        chance: not used.
+    """
     tally = Tally()
-    ids = [json.loads(line)["id"] for line in (DATA / "posts.jsonl").read_text(encoding="utf-8").splitlines()]
-    for number in range(rounds):
-        place = folder / f"round-{number}"
-        place.mkdir()
-        corpus = ("corpus", "build", str(DATA / "posts.jsonl"), "--out", "corpus", "--model", "distilled")
-        begin = ("annotate", "start", "session", *SAMPLE, "--model", "bm25")
-        train = (
-            "train",
-            str(ROOT / "configs" / "quickstart.jsonnet"),
-            "-o",
-            "trainer.epochs=1",
-            "--out",
-            "run",
-        )
-        ranked = ("rank", *SAMPLE, "--model", "bm25", "--out", "ranked.csv")
-        for name, command in {
-            "corpus build": corpus,
-            "annotate start": begin,
-            "train": train,
-            "rank": ranked,
-        }.items():
-            ends = _both([command, command], place)
-            faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
-            if not faults and all(code for code, _ in ends):
-                faults = [f"neither ended well: {ends[0][1][-200:]!r}"]
-            tally.check(not faults, f"{name} twice: {faults}")
-        for check in (("corpus", "verify", "corpus"), ("annotate", "status", "session")):
-            code, _, err = run(check, place)
-            tally.check(not (fault := fault_of(code, err, (0,))), f"{check[:2]} afterwards: {fault}")
-        posts = chance.sample(ids, 6)
-        ends = _both(
-            [
-                ("annotate", "label", "session", id_, "relevant", "--annotator", f"A{n}")
-                for n, id_ in enumerate(posts)
-            ],
-            place,
-        )
-        run(("annotate", "export", "session", "--out", "labels.jsonl"), place)
-        rows = map(json.loads, (place / "labels.jsonl").read_text(encoding="utf-8").splitlines())
-        labels = {row["post_id"]: row["label"] for row in rows}
-        for id_, (code, err) in zip(posts, ends, strict=True):
-            held = code == 0 and labels.get(id_) == "relevant"
-            tally.check(held, f"label beside others: {fault_of(code, err, (0,)) or 'lost'}")
-        with Loopback(pages=6) as web:
-            (place / "links.txt").write_text("".join(f"{url}\n" for url in web.urls), encoding="utf-8")
-            ends = _both([FETCH, FETCH], place, web.environment)
-            faults = [fault for code, err in ends if (fault := fault_of(code, err, (0, 2)))]
-            tally.check(not faults and any(code == 0 for code, _ in ends), f"fetch twice: {faults or ends}")
+    workplace = folder / "workplace"
+    workplace.mkdir()
+    make(workplace)
+    _other(workplace)
+    place = folder / "place"
+    written = {name: case for name, case in CASES.items() if any(one[:3] == "OUT" for one in case.arguments)}
+    for _ in range(rounds):
+        for name, case in written.items():
+            if name not in _NOT_COMPARED:
+                _twice(name, case, workplace, place, tally)
+        for more in (("--overwrite",), ("--resume", "--allow-config-change", "-o", "trainer.epochs=2")):
+            _train_twice(more, workplace, place, tally)
+        _corpus(workplace, place, tally)
+        _session(workplace, place, tally)
+        _fetch(place, tally)
+    tally.notes = f"{len(written) - len(_NOT_COMPARED) + 7} commands"
     return tally
 
 

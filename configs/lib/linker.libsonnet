@@ -394,34 +394,50 @@
     texts(files, columns=null, on_error='strict'):: { type: 'texts', files: files, [if columns != null then 'columns']: columns, on_error: on_error },
   },
   platforms:: {
-    // Bluesky, posts of the API (getPosts, searchPosts, feeds), also as the Python SDK names their keys.
+    // Bluesky, posts of the API (getPosts, searchPosts, feeds, threads), also as the Python SDK names their keys.
     bluesky_api():: { type: 'bluesky_api' },
     // Bluesky, events of Jetstream 1.
     bluesky_jetstream():: { type: 'bluesky_jetstream' },
     // Bluesky, events of Jetstream 2.
     bluesky_jetstream_2():: { type: 'bluesky_jetstream_2' },
+    // Bluesky, records of a repository (com.atproto.repo.listRecords).
+    bluesky_records():: { type: 'bluesky_records' },
     // Bluesky, records of Tap.
     bluesky_tap():: { type: 'bluesky_tap' },
     // Facebook and Instagram, exports of CrowdTangle, CSV.
     crowdtangle():: { type: 'crowdtangle' },
+    // Facebook and Instagram, posts of the API of CrowdTangle.
+    crowdtangle_api():: { type: 'crowdtangle_api' },
+    // Facebook, posts (Zeeschuimer, 4CAT).
+    facebook():: { type: 'facebook' },
     // 4CAT, CSV of any data source.
     fourcat():: { type: 'fourcat' },
-    // Gab, posts of its API.
+    // Gab, posts of its web page and of its API (Zeeschuimer, 4CAT).
     gab():: { type: 'gab' },
-    // Instagram, posts (Zeeschuimer, 4CAT).
+    // Instagram, posts (Zeeschuimer, 4CAT, instaloader).
     instagram():: { type: 'instagram' },
-    // Mastodon and Truth Social, statuses of the API.
+    // Instagram, media of its API.
+    instagram_api():: { type: 'instagram_api' },
+    // Instagram, comments (Zeeschuimer, 4CAT).
+    instagram_comments():: { type: 'instagram_comments' },
+    // Mastodon and Truth Social, statuses of the API and their contexts.
     mastodon():: { type: 'mastodon' },
     // Mastodon, an account's own archive (outbox.json).
     mastodon_archive():: { type: 'mastodon_archive' },
+    // Mastodon, events of the streaming API: `event`, and `payload`, which is JSON in a text.
+    mastodon_stream():: { type: 'mastodon_stream' },
     // Reddit, comments (RC dumps, API).
     reddit_comments():: { type: 'reddit_comments' },
+    // Reddit, listings of the API: pages of submissions, a submission with its tree of comments.
+    reddit_listing():: { type: 'reddit_listing' },
     // Reddit, submissions (RS dumps, API).
     reddit_submissions():: { type: 'reddit_submissions' },
     // X, tweets of snscrape.
     snscrape():: { type: 'snscrape' },
     // Telegram, messages of snscrape.
     snscrape_telegram():: { type: 'snscrape_telegram' },
+    // X, tweets of DMI-TCAT, CSV.
+    tcat():: { type: 'tcat' },
     // Telegram, messages of Telethon (4CAT and others), one a line.
     telegram():: { type: 'telegram' },
     // Telegram Desktop, result.json: one chat or all.
@@ -430,6 +446,8 @@
     telegram_minet():: { type: 'telegram_minet' },
     // Threads, posts (Zeeschuimer, 4CAT).
     threads():: { type: 'threads' },
+    // Threads, posts of its API.
+    threads_api():: { type: 'threads_api' },
     // TikTok, descriptions of videos (Zeeschuimer, 4CAT).
     tiktok():: { type: 'tiktok' },
     // TikTok, comments (Zeeschuimer, 4CAT).
@@ -438,20 +456,30 @@
     tiktok_research():: { type: 'tiktok_research' },
     // TikTok, comments of the Research API.
     tiktok_research_comments():: { type: 'tiktok_research_comments' },
-    // Mastodon and Truth Social, statuses of the API.
+    // Mastodon and Truth Social, statuses of the API and their contexts.
     truth_social():: { type: 'truth_social' },
+    // X, tweets of Twint.
+    twint():: { type: 'twint' },
     // X, a person's own archive (data/tweets.js).
     twitter_archive():: { type: 'twitter_archive' },
     // X, API 2: pages, streams and flattened lines.
     x():: { type: 'x' },
     // X, API 1.1: tweets and streams.
     x_1():: { type: 'x_1' },
+    // X, API 1.1, CSV of twarc.
+    x_1_csv():: { type: 'x_1_csv' },
     // X, GraphQL of the web page, as Zeeschuimer and 4CAT save it.
     x_graphql():: { type: 'x_graphql' },
+    // X, API 2, CSV of twarc: columns are paths, such as `author.username`.
+    x_twarc_csv():: { type: 'x_twarc_csv' },
     // YouTube, comments and threads of comments of the Data API 3.
     youtube():: { type: 'youtube' },
+    // YouTube, comments of YouTube Comment Downloader.
+    youtube_downloader():: { type: 'youtube_downloader' },
     // YouTube, comments of minet, CSV.
     youtube_minet():: { type: 'youtube_minet' },
+    // YouTube and other sites, comments in the info.json of yt-dlp.
+    youtube_ytdlp():: { type: 'youtube_ytdlp' },
     // YouTube, comments of the YouTube Data Tools, CSV.
     youtube_ytdt():: { type: 'youtube_ytdt' },
     // Zeeschuimer, NDJSON of any platform that has a table.

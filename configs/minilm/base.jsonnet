@@ -1,5 +1,6 @@
-// The model that ranks best: four of the six layers of MiniLM, fine-tuned first to imitate the whole of it and then on links;
-// beside it TF-IDF and the word vectors bundled with linker; and articles that compete for each post.
+// The bundled model `best`, trained from a sentence transformer: four of the six layers of MiniLM, fine-tuned first to imitate
+// the whole of it and then on links; beside it TF-IDF and the word vectors bundled with linker; and articles that compete for
+// each post.
 //   linker train configs/students/best.jsonnet --data TEXTS
 //   linker train configs/minilm/base.jsonnet --data DIR -o start=runs/students/best
 // TEXTS is a file or a folder of texts, DIR holds articles.jsonl and

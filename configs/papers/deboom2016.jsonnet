@@ -1,4 +1,4 @@
-// De Boom et al. 2016: words ranked by idf, a learned weight for each rank, the median-based loss.
+// Word vectors weighted by idf rank, with the median-based loss (De Boom et al. 2016).
 //   linker train configs/papers/deboom2016.jsonnet --articles FILE --vectors FILE
 // Related texts are neighboring passages of one article, so articles are all it needs. Without the options: the articles
 // and word vectors of the sample. `-o loss=contrastive_based` trains with the other loss of the paper.

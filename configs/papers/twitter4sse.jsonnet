@@ -1,5 +1,5 @@
-// Di Giovanni & Brambilla 2021 (Twitter4SSE): a pretrained transformer trained on pairs of tweets with the multiple
-// negatives ranking loss.
+// A pretrained transformer trained on pairs of tweets with the multiple negatives ranking loss (Twitter4SSE, Di Giovanni &
+// Brambilla 2021).
 //   linker train configs/papers/twitter4sse.jsonnet --data sets/train
 // --data is a file of pairs written by `linker mine`, or a folder of such files. The pretrained model is BERTweet;
 // `-o model.path=MODEL` names another one, on the Hugging Face hub or in a folder.

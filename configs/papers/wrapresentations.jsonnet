@@ -1,4 +1,4 @@
-// WRAPresentations: a transformer that places tweets of one class close together, whatever their topic.
+// A transformer that places tweets of one class close together, whatever their topic (WRAPresentations).
 //   linker train configs/papers/wrapresentations.jsonnet --data DIR -o data.splitter.held_out=abortion
 // DIR holds labels.csv (columns tweet_id, topic, class) and texts.jsonl (id, text). Without --data: the sample in data/taco.
 // `-o data.reader.texts=FILE` trains on the texts that `linker mine augmented` has written.

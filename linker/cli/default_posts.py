@@ -140,19 +140,24 @@ def _several(articles: list[str], kind: str, tier: list[str]) -> str:
 
 
 def _nothing(articles: list[str], piped: str = "none are piped in") -> str:
+    from linker.config.recipes import shared_folder
     from linker.data.io.tables import ENDINGS, format_of_name
 
     names = [entry.name for entry in _entries(Path(".")) if format_of_name(entry.name) and entry.is_file()]
     files = sorted(name for name in names if not _is_article(name, articles) and not name.endswith(".txt"))
     commands = [_command(articles, shlex.quote(name)) for name in files[:_SHOWN]]
     commands = commands or [_command(articles, "FILE")]
-    hint = f"FILE has one post per row or line ({', '.join(ENDINGS)}); a folder of such files will do, too"
+    sample = shared_folder() / "data"
+    hints = [
+        f"FILE has one post per row or line ({', '.join(ENDINGS)}); a folder of such files will do, too",
+        f"or try linker's sample: {_command([str(sample / 'wolf.html')], shlex.quote(str(sample / 'posts.jsonl')))}",
+    ]
     return "\n  ".join(
         [
             "no posts to rank: none were named, none are in this folder (a corpus, posts.jsonl, posts.csv or the like, "
             f"also in data/), and {piped}; type",
             *commands,
-            *([] if files else [hint]),
+            *([] if files else hints),
         ]
     )
 

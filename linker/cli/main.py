@@ -134,8 +134,8 @@ def _check_working_folder() -> None:
 def main() -> None:
     """Run the command line.
 
-    Exit codes: 0; 2 for invalid input or usage, with a message on standard error; 130 after Ctrl-C; 1 with a
-    traceback for a defect of linker.
+    Exit codes: 0; 2 for invalid input or usage, with a message on standard error; 130 after Ctrl-C, 143 after SIGTERM;
+    1 with a traceback for a defect of linker.
     """
     _open_closed_streams()
     # Results are UTF-8 in every locale, because posts contain emojis.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -149,7 +149,13 @@ LinkedPosts = Annotated[
         "--posts", help="Posts with the ids of their articles in a column `article_id` or `article_ids`."
     ),
 ]
-ConfigFile = Annotated[Path, typer.Argument(help="The Jsonnet config file.", show_default=False)]
+ConfigFile = Annotated[
+    Path,
+    typer.Argument(
+        help="Jsonnet config: a file, or one of linker's recipes, such as configs/ast.jsonnet.",
+        show_default=False,
+    ),
+]
 Overrides = Annotated[
     list[str] | None,
     typer.Option(
@@ -294,9 +300,20 @@ def engine_of(name: Literal["local", "ray"], address: str | None) -> Engine:
 
 
 def read_config(
-    config: Path, override: list[str] | None, ext_var: list[str] | None, include_package: list[str] | None
+    config: Path,
+    override: list[str] | None,
+    ext_var: list[str] | None,
+    include_package: list[str] | None,
+    say: Callable[[str], None] | None = None,
 ) -> LoadedConfig:
     """Include the packages and evaluate the config.
+
+    Args:
+        config: a file, or the name of a recipe.
+        override: values of `-o`.
+        ext_var: values of `--ext-var`.
+        include_package: names of packages with components.
+        say: called with one line if the config is linker's own recipe; by default, it is printed.
 
     Raises:
         ConfigError: if a package, the file, an override or an `--ext-var` is invalid.
@@ -311,7 +328,11 @@ def read_config(
         if not equals or not name:
             raise ConfigError(f"--ext-var {text}: expected NAME=VALUE")
         variables[name] = value
-    return load_config(config, override or [], variables)
+    loaded = load_config(config, override or [], variables)
+    if loaded.recipe is not None:
+        line = f"config: {loaded.recipe}, linker's own, because {config} is not in this folder"
+        say(line) if say else print(line, file=sys.stderr)
+    return loaded
 
 
 def include_packages(names: list[str] | None = None) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.connection
 import os
+import queue
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
@@ -29,15 +30,33 @@ def cores() -> int:
 def ahead(items: Iterable[T]) -> Iterator[T]:
     """Yield the items; a thread prepares the next one while the caller processes the current one.
 
-    Errors of the iterable are raised at the position of the item.
+    Errors of the iterable are raised at the position of the item. A caller that stops earlier, as by Ctrl-C, does not
+    wait for the item that is being prepared, which may never come.
     """
-    source = iter(items)
-    end = object()
-    with ThreadPoolExecutor(1, thread_name_prefix="ahead") as worker:
-        coming = worker.submit(next, source, end)
-        while (item := coming.result()) is not end:
-            coming = worker.submit(next, source, end)
-            yield item  # type: ignore[misc]
+    source, end = iter(items), object()
+    wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+    prepared: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+    def prepare() -> None:
+        while wanted.get():
+            try:
+                prepared.put((next(source, end), None))
+            except BaseException as error:
+                prepared.put((end, error))
+
+    threading.Thread(target=prepare, name=ABANDONED, daemon=True).start()
+    try:
+        wanted.put(True)
+        while True:
+            item, error = prepared.get()
+            if error is not None:
+                raise error
+            if item is end:
+                return
+            wanted.put(True)
+            yield item
+    finally:
+        wanted.put(False)
 
 
 def in_processes(
@@ -69,7 +88,10 @@ def in_processes(
             raise LinkerError(
                 "a worker process was killed, perhaps for lack of memory; run the command again with fewer --workers"
             ) from error
-        except BaseException:
+        except BaseException as error:
+            if not isinstance(error, Exception):  # the signal may have reached this process alone
+                for process in list((pool._processes or {}).values()):
+                    process.kill()
             pool.shutdown(cancel_futures=True)
             raise
 

@@ -8,10 +8,11 @@ import hashlib
 import json
 import os
 import signal
+import stat
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -55,7 +56,7 @@ def atomic_write(path: str | Path, mode: str = "w", durable: bool = True) -> Ite
 
 @contextmanager
 def _replacing(path: Path, mode: str, durable: bool) -> Iterator[IO]:
-    target = path.resolve()
+    target = real_path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -98,7 +99,7 @@ def _text(mode: str) -> dict[str, str]:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Defer Ctrl-C until the block has ended, so that files that belong together are written together."""
+    """Defer Ctrl-C and SIGTERM until the block has ended, so that files that belong together are written together."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -107,13 +108,41 @@ def unbroken() -> Iterator[None]:
     def remember(number: int, frame: FrameType | None) -> None:
         pressed.append(number)
 
-    before = signal.signal(signal.SIGINT, remember)
+    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if pressed:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(pressed[0])
+
+
+def real_path(path: str | Path) -> Path:
+    """Return the absolute path without links; of a loop of links, the path itself.
+
+    `Path.resolve` raises a RuntimeError for a loop before Python 3.13.
+    """
+    return Path(os.path.realpath(path))
+
+
+def check_regular_files(folder: Path) -> None:
+    """Check that a folder has files and folders only: reading a pipe may never end, and a device may be endless.
+
+    Raises:
+        DataError: if there is anything else in it, or below; all of it is listed. Broken links are not reported.
+    """
+    odd: list[Path] = []
+    for above, folders, names in os.walk(folder):
+        for name in names:
+            path = Path(above, name)
+            with suppress(OSError):  # a broken link
+                if not stat.S_ISREG(os.stat(path).st_mode):
+                    odd.append(path)
+        folders.sort()
+    if odd:
+        shown = ", ".join(map(str, sorted(odd)[:3])) + (", ..." if len(odd) > 3 else "")
+        raise DataError(f"{shown}: not a file; delete it, and put back a copy of the file")
 
 
 def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO
+
+from linker.common.errors import LinkerError
 
 try:
     import fcntl
@@ -35,6 +40,40 @@ def lock(file: IO | int, wait: bool = True) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+@contextmanager
+def only_writer(out: Path) -> Iterator[None]:
+    """Be the only process that writes a file or folder. The lock is `.NAME.lock` beside it, and removed at the end.
+
+    Args:
+        out: the file or folder; its parent is made.
+
+    Raises:
+        LinkerError: if another process writes it, or nothing can be written there.
+    """
+    path = out.absolute().with_name(f".{out.absolute().name}.lock")
+    while True:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = open(path, "a")  # noqa: SIM115
+        except OSError as error:
+            raise LinkerError(f"{out}: cannot be written ({error.strerror})") from error
+        with file:
+            if not lock(file, wait=False):
+                raise LinkerError(f"{out}: another process is writing it; wait until it has ended")
+            try:
+                is_there = os.path.samestat(os.stat(path), os.fstat(file.fileno()))
+            except FileNotFoundError:
+                is_there = False
+            if not is_there:  # the one before has removed it meanwhile
+                continue
+            try:
+                yield
+            finally:
+                with suppress(OSError):  # Windows removes no open file
+                    path.unlink()
+            return
 
 
 def _lock_windows(descriptor: int, wait: bool) -> bool:

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError
+from linker.common.files import real_path
 from linker.common.limited_process import LimitedProcess
+from linker.config.recipes import CONFIGS, find_config, nearest_recipes, packaged, shared_folder
 
 #: Maximum nesting depth of a config.
 DEEPEST = 100
@@ -27,9 +29,15 @@ WHOLE = "whole"
 
 
 class LoadedConfig(dict[str, Any]):
-    """A config with the name of its file, for messages."""
+    """A config with the name of its file, for messages.
+
+    Attributes:
+        source: the file as the user named it.
+        recipe: linker's own file, if it was read because the working folder has none of that name; else None.
+    """
 
     source = "config"
+    recipe: Path | None = None
 
 
 def load_config(
@@ -38,8 +46,9 @@ def load_config(
     """Evaluate a Jsonnet file.
 
     Args:
-        path: the file. It may import files of its folder, of folders below, and of the nearest folder named
-            `configs` above it.
+        path: the file, or the name of one of linker's recipes, such as `configs/ast.jsonnet`; a file in the working
+            folder takes precedence. It may import files of its folder, of folders below, of the nearest folder named
+            `configs` above it, and the files of linker's `configs` that are in none of these.
         overrides: `model.encoder.num_heads=6` sets one value (JSON, or else the text itself); a Jsonnet
             object `{trainer+: {epochs: 3}}` is added to the file's. Objects are added first, then values set.
         ext_vars: values of `std.extVar`.
@@ -50,9 +59,11 @@ def load_config(
     Raises:
         ConfigError: if it cannot be evaluated; names file, line and column, or the override.
     """
-    source = _JsonnetSource(Path(path), [text for text in overrides if is_snippet(text)])
+    file = find_config(path)
+    source = _JsonnetSource(file, [text for text in overrides if is_snippet(text)])
     config = LoadedConfig(source.evaluate(dict(ext_vars or {})))
     config.source = str(path)
+    config.recipe = file if file != Path(path) else None
     for override in overrides:
         if not is_snippet(override):
             set_value(config, override)
@@ -66,9 +77,10 @@ class _JsonnetSource:
 
     def __init__(self, path: Path, snippets: list[str]) -> None:
         self.path = path
-        self.folder = path.parent.resolve()
+        self.folder = real_path(path.parent)
         tree = [parent for parent in self.folder.parents if parent.name == "configs"][:1]
         self.roots = [self.folder, *tree]
+        self.recipes = real_path(shared_folder() / CONFIGS)
         # Names of the texts in messages.
         self.texts = {str(path): _read(path)} | {
             f"override {at}": snippet.encode("utf-8", "replace") for at, snippet in enumerate(snippets, 1)
@@ -122,10 +134,18 @@ class _JsonnetSource:
         if not importer and name in self.texts:
             return name, self.texts[name]
         wanted = Path(importer or self.path.parent, name)
-        if not any(wanted.resolve().is_relative_to(root) for root in self.roots):
-            raise ValueError(f"configs may only import from {self.roots[-1]}")
+        real = real_path(wanted)
+        roots = [root for root in [*self.roots, self.recipes] if real.is_relative_to(root)]
+        if not roots:
+            raise ValueError(f"configs may only import from {self.roots[-1]} and linker's recipes")
         if not wanted.is_file():
-            raise ValueError("no such file")
+            # A recipe that the user's folder lacks.
+            inside = [real.relative_to(root) for root in roots]
+            names = [path for relative in inside for path in (relative, CONFIGS / relative)]
+            found = next(filter(None, map(packaged, names)), None)
+            if found is None:
+                raise ValueError("file not found")
+            wanted = found
         return _shortest(wanted), _read(wanted)
 
     def _message(self, text: str) -> str:
@@ -159,9 +179,15 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes().removeprefix(b"\xef\xbb\xbf")
     except FileNotFoundError as error:
-        raise ConfigError(f"{path}: no such file") from error
+        raise ConfigError(_not_found(path)) from error
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read ({getattr(error, 'strerror', error)})") from error
+
+
+def _not_found(path: Path) -> str:
+    nearest = nearest_recipes(path)
+    hint = f"similar recipes of linker: {', '.join(nearest)}; " if nearest else ""
+    return f"{path}: config not found; {hint}`linker config list` lists all recipes"
 
 
 def _depth(config: Any) -> int:

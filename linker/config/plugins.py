@@ -8,6 +8,8 @@ from importlib.machinery import PathFinder
 from typing import NamedTuple
 
 GROUP = "linker.components"
+# Labels of addresses in the metadata of a package, the best first.
+_LABELS = ("documentation", "docs", "homepage", "repository", "source")
 # Folders with the metadata of packages.
 _INFOS = (".dist-info", ".egg-info", "EGG-INFO")
 
@@ -27,6 +29,20 @@ class Plugin(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.distribution} {self.version}"
+
+    @property
+    def documentation(self) -> str | None:
+        """Address of its documentation, or else of its home page, as its metadata name them."""
+        from importlib.metadata import PackageNotFoundError, metadata
+
+        try:
+            named = metadata(self.distribution)
+        except PackageNotFoundError:
+            return None
+        pairs = [text.partition(",") for text in named.get_all("Project-URL") or []]
+        urls = {label.strip().lower(): url.strip() for label, _, url in pairs}
+        found = [urls[label] for label in _LABELS if label in urls]
+        return found[0] if found else next(iter(named.get_all("Home-page") or []), None)
 
     @property
     def remedy(self) -> str:

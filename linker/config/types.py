@@ -106,6 +106,7 @@ class ClassSpec:
         is_family: whether components are registered under this class.
         default_component: the component of a family that is used if a config names none.
         description: the first line of the docstring.
+        papers: authors, year and address of the papers that it follows.
         former_keys: (old name, current name) of each renamed config key, which is still read.
     """
 
@@ -116,6 +117,7 @@ class ClassSpec:
     is_family: bool = False
     default_component: str | None = None
     description: str = ""
+    papers: tuple[str, ...] = ()
     former_keys: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -156,6 +158,12 @@ def first_line(docstring: str | None) -> str:
     """Return the first paragraph of a docstring, on one line."""
     paragraph = inspect.cleandoc(docstring or "").partition("\n\n")[0]
     return " ".join(paragraph.split())
+
+
+def papers_of(docstring: str | None) -> tuple[str, ...]:
+    """Return the papers that a docstring names: its lines of the form `Paper: Kim 2014, https://arxiv.org/abs/1408.5882`."""
+    lines = inspect.cleandoc(docstring or "").splitlines()
+    return tuple(line.removeprefix("Paper: ").strip() for line in lines if line.startswith("Paper: "))
 
 
 def argument_docs(docstring: str | None) -> dict[str, str]:

@@ -226,8 +226,10 @@ def _filter(
 
 def _check_outside(out: Path, archives: list[Path]) -> None:
     """Refuse outputs among the archives: the next run would read them as archives."""
+    from linker.common.files import real_path
+
     for archive in archives:
-        if archive.is_dir() and out.resolve().is_relative_to(archive.resolve()):
+        if archive.is_dir() and real_path(out).is_relative_to(real_path(archive)):
             raise LinkerError(f"{out}: inside {archive}, among the archives; write it to another folder")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
+from linker.common.files import real_path
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.bm25 import Lexical
@@ -253,7 +254,7 @@ def build_corpus(
         assert vectors is not None
         shipped = {str(path): name for name, path in FOLDERS.items()}
         given = found.given
-        place = shipped.get(given) or str(Path(given).resolve())
+        place = shipped.get(given) or str(real_path(given))
         facts = CorpusMetadata(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
         store = Store.create(folder, facts)
     added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import html
 import re
+
+from linker.data.characters import unescaped
 
 _BLOCKS = "p|div|ul|ol|li|blockquote|pre|h[1-6]|table|tr|section|article|figure|figcaption"
 _INLINE = (
@@ -12,12 +13,18 @@ _INLINE = (
 _ATTRIBUTES = r"(?:\s+[\w:.-]+(?:\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>=]+))?)*\s*"
 # Evidence that a text is HTML; an opening <b> alone may be typed by a person.
 _PROOF = re.compile(
-    rf"<br\s*/?>|<p(?:{_ATTRIBUTES})>|<a\s+[^<>]*href\s*=|</(?:{_BLOCKS}|{_INLINE})\s*>", re.IGNORECASE
+    rf"<br\s*/?>|<p(?:{_ATTRIBUTES})>|<a\s[^<>]*href\s*=|</(?:{_BLOCKS}|{_INLINE})\s*>", re.IGNORECASE
 )
 _BREAK = re.compile(rf"<br{_ATTRIBUTES}/?>", re.IGNORECASE)
 _BLOCK = re.compile(rf"</?(?:{_BLOCKS})(?:{_ATTRIBUTES})/?>", re.IGNORECASE)
 _TAG = re.compile(rf"</?(?:{_INLINE})(?:{_ATTRIBUTES})/?>", re.IGNORECASE)
-_SCRIPT = re.compile(r"<(script|style)\b[^<>]*>.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+# What is not text: its beginning, and by the beginning its end.
+_UNSEEN = re.compile(r"<(script|style)\b[^<>]*>|<!--", re.IGNORECASE)
+_UNSEEN_END = {
+    "script": re.compile(r"</script\s*>", re.IGNORECASE),
+    "style": re.compile(r"</style\s*>", re.IGNORECASE),
+    "": re.compile("-->"),
+}
 # Mastodon marks the hidden ends of long links by classes.
 _ELLIPSIS = re.compile(r'<span class="ellipsis">([^<]*)</span><span class="invisible">[^<]*</span>')
 _INVISIBLE = re.compile(r'<span class="invisible">[^<]*</span>')
@@ -41,13 +48,13 @@ def plain_text(text: str) -> str:
 
 def text_of_html(text: str) -> str:
     """Remove tags and entities from a text that is known to be HTML; see `plain_text`."""
-    text = _SCRIPT.sub("", text)
+    text = _without_unseen(text)
     text = _INVISIBLE.sub("", _ELLIPSIS.sub(r"\1…", text)) if "invisible" in text else text
     # White space of the source has no meaning in HTML.
     text = _SPACES.sub(" ", text.replace("\r", "").replace("\n", " "))
     text = _BLOCK.sub(_end_of_block, _BREAK.sub("\n", text))
     text = _BLOCKS_APART.sub("\n", text)
-    text = html.unescape(_TAG.sub("", text)).replace("\xa0", " ")
+    text = unescaped(_TAG.sub("", text)).replace("\xa0", " ")
     return _MANY_LINES.sub("\n\n", _LINES.sub("\n", text)).strip()
 
 
@@ -57,8 +64,23 @@ def anchors(text: str) -> list[str]:
     for attributes in _ANCHOR.findall(text) if "<a" in text or "<A" in text else ():
         address, classes = _HREF.search(attributes), _CLASS.search(attributes)
         if address and not {"mention", "hashtag"} & set((classes[1] if classes else "").split()):
-            found.append(html.unescape(address[1] or address[2] or address[3] or ""))
+            found.append(unescaped(address[1] or address[2] or address[3] or ""))
     return [address for address in found if address.lower().startswith(("http://", "https://"))]
+
+
+def _without_unseen(text: str) -> str:
+    """Remove scripts, styles and comments that end; in linear time, however many begin."""
+    kept, seen, place = [], 0, 0
+    unended = set()
+    while begin := _UNSEEN.search(text, place):
+        kind, place = (begin[1] or "").lower(), begin.end()
+        end = None if kind in unended else _UNSEEN_END[kind].search(text, place)
+        if end is None:
+            unended.add(kind)
+        else:
+            kept.append(text[seen : begin.start()])
+            seen = place = end.end()
+    return "".join([*kept, text[seen:]])
 
 
 def _end_of_block(match: re.Match[str]) -> str:

@@ -15,6 +15,8 @@ _LEAST_BYTES_OF_AN_ARTICLE = 50
 _LEAST_PERCENT = 50
 #: Posts without a stated language that are identified at most, evenly spaced.
 _MOST_POSTS = 300
+# The beginning of longer texts decides; they are kept with their language.
+_MOST_CHARACTERS = 100_000
 
 _NOT_WORDS = re.compile(r"https?://\S+|www\.\S+|@\w+|\bRT\b")
 #: CLD2 rejects control characters.
@@ -32,7 +34,7 @@ _WORD_LISTS = {
 
 def language_of(article: Article) -> str | None:
     """Identify the language of an article: its ISO 639-1 code; None: unknown, as of most headlines alone."""
-    return _identified(article.full_text, _LEAST_BYTES_OF_AN_ARTICLE)
+    return _identified(article.full_text[:_MOST_CHARACTERS], _LEAST_BYTES_OF_AN_ARTICLE)
 
 
 def languages_of(posts: Sequence[Post]) -> Counter[str]:
@@ -45,7 +47,7 @@ def languages_of(posts: Sequence[Post]) -> Counter[str]:
         ISO 639-1 code → posts of the sample; those of unknown language are left out.
     """
     step = max(1, -(-len(posts) // _MOST_POSTS))
-    found = (_stated(post.language) or _identified(post.text, 0) for post in posts[::step])
+    found = (_stated(post.language) or _identified(post.text[:_MOST_CHARACTERS], 0) for post in posts[::step])
     return Counter(language for language in found if language)
 
 

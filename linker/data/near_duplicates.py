@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 import string
 from collections import defaultdict
@@ -10,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from linker.data.characters import unescaped
 from linker.data.tokenizers.patterns import URL
 
 _URL = re.compile(URL)
@@ -31,7 +31,7 @@ _BLOCK = 1_000
 def normal_form(text: str) -> str:
     """Remove links, mentions, `RT`, punctuation, case and repeated spaces."""
     if "&" in text:
-        text = html.unescape(text)
+        text = unescaped(text)
     words = _RETWEET.sub(" ", _MENTION.sub(" ", _URL.sub(" ", text))).lower()
     return " ".join(words.translate(_MARKS).split())
 

@@ -12,15 +12,18 @@ import numpy as np
 from linker.data.vocabulary import EncodedText
 
 SUBWORD_LENGTHS = range(3, 7)
+# Longer words are hashed by their beginning: megabytes without a space would take gigabytes.
+_LONGEST_WORD = 1_000
 
 
 @lru_cache(maxsize=200_000)
 def subword_hashes(word: str) -> tuple[int, ...]:
     """Hash the character n-grams (lengths 3 to 6, with word boundaries) of a word, and the whole word.
 
-    Bojanowski et al. 2017, section 3.2, with CRC-32 as the hash function, which is the same on every platform.
+    Bojanowski et al. 2017, section 3.2, with CRC-32 as the hash function, which is the same on every platform. Of a
+    word of more than 1,000 characters, only the first 1,000 count.
     """
-    marked = f"<{word}>"
+    marked = f"<{word[:_LONGEST_WORD]}>"
     grams = [marked[i : i + n] for n in SUBWORD_LENGTHS for i in range(len(marked) - n + 1)]
     return tuple(zlib.crc32(gram.encode("utf-8", "surrogatepass")) for gram in [*grams, marked])
 

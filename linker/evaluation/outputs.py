@@ -11,7 +11,7 @@ import numpy as np
 
 from linker.common.console import stderr
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import check_writable, write_json
+from linker.common.files import check_writable, real_path, write_json
 from linker.data.splitters.splitter import part_of
 from linker.data.types import LinkedPosts
 from linker.evaluation.comparison import Comparison
@@ -118,11 +118,11 @@ class Outputs:
                     f"{option} {pattern}: one file cannot contain {given} models; write {PLACEHOLDER} in place "
                     f"of their names, as in {option} '{suggestion}'"
                 )
-        taken = {path.resolve(): f"the input {path}" for path in inputs}
+        taken = {real_path(path): f"the input {path}" for path in inputs}
         for path in self._all(models, given):
-            if path.resolve() in taken:
-                raise LinkerError(f"{path}: would overwrite {taken[path.resolve()]}; choose another name")
-            taken[path.resolve()] = "another output of this command"
+            if real_path(path) in taken:
+                raise LinkerError(f"{path}: would overwrite {taken[real_path(path)]}; choose another name")
+            taken[real_path(path)] = "another output of this command"
             check_writable(path)
 
     def check_ids(self, article_ids: Sequence[str], post_ids: Sequence[str]) -> None:

@@ -21,13 +21,15 @@ _UNSPACED = (
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _TOKEN = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[^\W_])+(?:['’](?:(?![{_UNSPACED}])[^\W_])+)*")
 _LINK = re.compile(
-    rf"{URL}|(?<![\w@./])(?:https?://|www\.)\S+|(?<![\w@./])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{{2,}}/\S*",
+    rf"{URL}|(?<![\w@./])(?:https?://|www\.)\S+|"
+    # Only the beginning of a name is tried: the search would take quadratic time otherwise, here and below.
+    r"(?<![\w@./])(?<![a-z0-9-]-)[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}/\S*",
     re.IGNORECASE,
 )
 # Mentions, hashtags and cashtags are not words of a post's own: share buttons and bots append them.
 _TAG = re.compile(r"(?<![\w@＠.])[@＠][\w.-]*\w|(?<!\w)[#＃$]\w+")
 _VIA = re.compile(
-    r"[(\[]?\b(?:via|from|by|h/?t|hat tip(?: to)?|durch|vía|por|par|da)\s*:?\s+[@＠][\w.-]*\w[)\]]?",
+    r"[(\[]?\b(?:via|from|by|h/?t|hat tip(?: to)?|durch|vía|por|par|da)(?:\s*:)?\s+[@＠][\w.-]*\w[)\]]?",
     re.IGNORECASE,
 )
 _VIA_SITE = re.compile(r"[(\[]?(?<!\w)via\s+[\w.'&-]+(?:\s+[A-Z][\w.'&-]*){0,3}[)\]]?\s*$", re.IGNORECASE)
@@ -43,10 +45,15 @@ _LEFTOVERS = re.compile(
     re.IGNORECASE,
 )
 _EMPTY = re.compile(r"[\"“”„«»‘’'(\[{]\s*[\"“”„«»‘’')\]}]")
-_EDGE = re.compile(r"^[\s|:;,.…»>→/\\)\]}~*•·—–-]+|[\s|:;,…«<←>→/\\(\[{~*•·—–-]+$")
+_EDGE = re.compile(
+    r"^[\s|:;,.…»>→/\\)\]}~*•·—–-]+|(?<![\s|:;,…«<←>→/\\(\[{~*•·—–-])[\s|:;,…«<←>→/\\(\[{~*•·—–-]+$"
+)
 _SENTENCE_END = re.compile(r"[.!?…]*")
 _STRAY = re.compile(r"(?<=\s)[|:;,»→•·—–-]+(?=\s)")
-_MARK_AFTER_SPACE = re.compile(r"\s+(?=[.,!?;:…)](?:\s|$))")
+_MARK_AFTER_SPACE = re.compile(r"(?<!\s)\s+(?=[.,!?;:…)](?:\s|$))")
+
+# Brackets in brackets need a pass each.
+_MOST_PASSES = 20
 
 Gram = tuple[str, ...]
 
@@ -121,9 +128,10 @@ def _without_copies(text: str, grams: frozenset[Gram]) -> str:
 
 def _tidy(text: str) -> str:
     """Remove the marks that stood around what was removed, and repeated spaces."""
-    before = None
-    while text != before:
+    for _ in range(_MOST_PASSES):
         before = text
         text = _MARK_AFTER_SPACE.sub("", _STRAY.sub("", _EMPTY.sub(" ", text)))
         text = _EDGE.sub("", " ".join(text.split()))
+        if text == before:
+            break
     return text

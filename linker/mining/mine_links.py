@@ -13,7 +13,8 @@ from typing import Any
 
 from linker.common.console import progress_bar, track
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import unbroken, write_json
+from linker.common.files import real_path, unbroken, write_json
+from linker.common.locks import only_writer
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import input_files
@@ -75,7 +76,7 @@ def mine_links(
             even if no pair is left; None: not written.
 
     Raises:
-        LinkerError: if the folder cannot be written, or has other files.
+        LinkerError: if the folder cannot be written, has other files, or is being written.
         NoPairsError: if no pair is left.
         DataError: if inputs cannot be read or have bad lines, or all articles are of one story.
     """
@@ -83,7 +84,7 @@ def mine_links(
     check_folder(out, posts)
     files = article_files(articles)
     held_out = HeldOut.read(not_in)
-    with _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
+    with only_writer(out), _working_folder(out) as work, LinkStore.open(work / "posts.db") as store:
         report = _read(posts, columns or PostColumns(), store, options, on_error)
         steps: tuple[Callable[[], None], ...] = (
             store.drop_repeated,
@@ -120,7 +121,7 @@ def check_folder(out: Path, posts: Sequence[str] = ()) -> None:
         LinkerError: if it is a file, has other files, or is inside a folder of posts.
     """
     for folder in map(Path, posts):
-        if folder.is_dir() and out.resolve().is_relative_to(folder.resolve()):
+        if folder.is_dir() and real_path(out).is_relative_to(real_path(folder)):
             raise LinkerError(f"{out}: inside {folder}, among the posts; write it to another folder")
     if out.exists() and not out.is_dir():
         raise LinkerError(f"{out}: is a file; give a folder to write to")

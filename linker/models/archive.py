@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from linker.common.errors import ConfigError, DataError, ModelError
-from linker.common.files import atomic_write, read_json_object, sha256_of, write_json
+from linker.common.files import atomic_write, check_regular_files, read_json_object, sha256_of, write_json
 from linker.config import build
 from linker.models.model import Model
 from linker.models.scoring_config import scoring_config
@@ -53,6 +53,10 @@ def read_config(path: str | Path) -> dict[str, Any]:
         raise ModelError(
             f"{folder}: model folder not found; train one with `linker train CONFIG --out {folder}`"
         )
+    try:
+        check_regular_files(folder)
+    except DataError as error:
+        raise ModelError(str(error)) from error
     if not file.is_file():
         raise ModelError(f"{folder}: not a model folder, {CONFIG} is missing")
     try:

@@ -47,6 +47,8 @@ class ArticleSoftmaxModel(Model):
     expectation-maximization, without labels; an article scored alone uses the profile as it is, and the log-odds of its
     text are compressed above 6 (decision 167).
 
+    Paper: Cheng et al. 2021, https://arxiv.org/abs/2109.04290
+
     Args:
         model: the model whose scores enter the softmax.
         temperature: divisor of the scores, > 0: a difference of `temperature` is a factor of e in probability.

@@ -17,6 +17,9 @@ from linker.models.score_scale import ScoreScale
 
 Similarity = Literal["cosine", "euclidean"]
 
+# More than a token has in any text that people write. What follows is not tokenized: a post may have megabytes.
+_CHARACTERS_PER_TOKEN = 256
+
 
 class EmbeddingModel(Model):
     """Scores from embeddings of tokenized texts, made in the same way for articles and posts.
@@ -63,11 +66,14 @@ class EmbeddingModel(Model):
 
     def article_tokens(self, article: Article) -> EncodedText:
         """Return the token ids of the article's title and text, truncated to `max_article_tokens`."""
-        return self._tokens(article.full_text, self.max_article_tokens)
+        return self._beginning(article.full_text, self.max_article_tokens)
 
     def post_tokens(self, post: Post) -> EncodedText:
         """Return the token ids of the post, truncated to `max_post_tokens`."""
-        return self._tokens(post.text, self.max_post_tokens)
+        return self._beginning(post.text, self.max_post_tokens)
+
+    def _beginning(self, text: str, limit: int) -> EncodedText:
+        return self._tokens(text[: limit * _CHARACTERS_PER_TOKEN], limit)
 
     def _tokens(self, text: str, limit: int) -> EncodedText:
         """Return the token ids of a text, truncated to `limit`."""
@@ -132,7 +138,7 @@ class EmbeddingModel(Model):
         longer = list(range(len(articles)))  # rows of articles that continue after the last prefix
         vectors = total = np.zeros(0, dtype=np.float32)
         for limit in self.article_prefixes:
-            texts = [self._tokens(articles[row].full_text, limit) for row in longer]
+            texts = [self._beginning(articles[row].full_text, limit) for row in longer]
             if len(longer) == len(articles):
                 vectors = self.encode(texts, "encoding articles")
             elif longer:

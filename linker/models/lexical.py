@@ -271,6 +271,8 @@ class BM25Model(LexicalModel):
     has the weight 1 + ln n, not n. The sum is divided by the square root of Σ weight × idf over the article's words.
     This makes scores of long and short articles comparable and keeps each article's ranking.
 
+    Paper: Kamphuis et al. 2020, https://doi.org/10.1007/978-3-030-45442-5_4
+
     Args:
         k1: saturation of a word's frequency in a post, ≥ 0; at 0 only presence counts.
         b: length normalization, 0 (none) to 1 (full).

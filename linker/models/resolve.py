@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from linker.common.errors import ModelError
-from linker.common.files import sha256_of
+from linker.common.files import real_path, sha256_of
 from linker.config import build, load_config, resolve
+from linker.config.recipes import find_config
 from linker.models.archive import CONFIG, load_model, read_config
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
@@ -142,7 +143,7 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
     if given in BASELINES:
         return "baseline"
     path = Path(given)
-    if path.suffix in _CONFIGS and path.is_file():
+    if path.suffix in _CONFIGS and find_config(path).is_file():
         config = load_config(given)
         if "type" not in config and "model" in config:
             raise ModelError(
@@ -171,4 +172,4 @@ def _without_scale(config: Any) -> Any:
 
 def _short_name(given: str) -> str:
     path = Path(given)
-    return path.stem if path.suffix in _CONFIGS else path.name or path.resolve().name
+    return path.stem if path.suffix in _CONFIGS else path.name or real_path(path).name

@@ -15,10 +15,13 @@ from linker.common.errors import ModelError
 from linker.data.types import Article, Post
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
+from linker.models.weight_files import check_weight_files
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+#: What is downloaded of a model: no pickles, no code, no weights for other programs.
+_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.safetensors"]
 _HUB_NAME = re.compile(r"[\w-]+/[\w.-]+")
 
 
@@ -27,6 +30,8 @@ class SentenceTransformerModel(Model):
     """Cosine of the embeddings of a pretrained sentence-transformers model.
 
     Needs the extra `transformers`. The model truncates texts at its limit (all-MiniLM-L6-v2: 256 word pieces).
+
+    Paper: Reimers and Gurevych 2019, https://arxiv.org/abs/1908.10084
 
     Args:
         path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
@@ -87,6 +92,7 @@ def _load(path: str) -> SentenceTransformer:
             "download a model and give its folder, or give its name on the Hugging Face hub"
         )
     try:
+        from huggingface_hub import snapshot_download
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
     except ModuleNotFoundError as error:
@@ -95,10 +101,12 @@ def _load(path: str) -> SentenceTransformer:
             "pip install 'article-linker[transformers]'"
         ) from error
     disable_progress_bar()  # it writes to pipes too
-    # A model from the hub is read from safetensors only, which cannot run code.
-    options = {"model_kwargs": {"use_safetensors": True}} if on_hub else {"local_files_only": True}
     try:
-        return SentenceTransformer(path, trust_remote_code=False, **options)
+        folder = snapshot_download(path, allow_patterns=_FILES) if on_hub else path
+        check_weight_files(Path(folder))
+        return SentenceTransformer(
+            folder, trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}
+        )
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         reason = str(error).strip().split("\n")[0]
         where = (

@@ -113,6 +113,8 @@ class MultiSimilarityMiner(Miner):
     Wang et al. 2019, section 4.2. Selects the same pairs as pytorch-metric-learning's `MultiSimilarityMiner` with
     articles as anchors, as two masks instead of lists of indices.
 
+    Paper: Wang et al. 2019, https://arxiv.org/abs/1904.06627
+
     Args:
         epsilon: margin, in cosine, by which a pair may be easier than the hardest one and still be selected.
     """

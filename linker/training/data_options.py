@@ -58,7 +58,7 @@ def use_data(config: Config, data: str | None, articles: str | None, posts: str 
         file = given.get(key)
         if file is not None:
             if not _is_there(file):
-                problems.append(f"--{key} {file}: no such file")
+                problems.append(f"--{key} {file}: file not found")
             reader[key] = file
         elif data is not None:
             try:
@@ -156,11 +156,11 @@ def _found(data: str, key: str, only_input: bool) -> str:
     """Return the file or folder of an input in the argument of `--data`."""
     folder = Path(data).expanduser()
     if not _is_there(data):
-        raise DataError(f"--data {data}: no such folder")
+        raise DataError(f"--data {data}: folder not found")
     if only_input and not folder.is_dir():
         return data
     if not folder.is_dir():
-        raise DataError(f"--data {data}: not a folder; name single files with --articles and --posts")
+        raise DataError(f"--data {data}: not a folder; give single files with --articles and --posts")
     matching = [
         file for file in folder.iterdir() if file.name.split(".")[0] == key and format_of_name(file.name)
     ]
@@ -168,10 +168,13 @@ def _found(data: str, key: str, only_input: bool) -> str:
         return str(matching[0])
     if matching:
         names = ", ".join(sorted(file.name for file in matching))
-        raise DataError(f"--data {data}: several files of {key} ({names}); name one with --{key}")
+        raise DataError(f"--data {data}: several files `{key}` ({names}); name one with --{key}")
     if only_input and key == "files":
         return data
-    raise DataError(f"--data {data}: no file of {key} in it ({key}{', '.join(ENDINGS[:4])}…, packed or not)")
+    raise DataError(
+        f"--data {data}: no file `{key}` in this folder "
+        f"(with an ending such as {', '.join(ENDINGS[:4])}, also compressed)"
+    )
 
 
 def _is_there(path: str) -> bool:

@@ -32,6 +32,8 @@ class Optimizer(Registrable):
 class Adam(Optimizer):
     """Adam (Kingma & Ba 2015).
 
+    Paper: Kingma and Ba 2015, https://arxiv.org/abs/1412.6980
+
     Args:
         lr: learning rate; the paper's code uses 1e-4.
     """
@@ -48,6 +50,8 @@ class Adam(Optimizer):
 @Optimizer.register("adamw")
 class AdamW(Optimizer):
     """Adam with decoupled weight decay (Loshchilov & Hutter 2019).
+
+    Paper: Loshchilov and Hutter 2019, https://arxiv.org/abs/1711.05101
 
     Args:
         lr: learning rate.

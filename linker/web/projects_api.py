@@ -15,6 +15,7 @@ from linker.annotation.project.training_set import write_training_set
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import ORDER
 from linker.common.errors import Faults, LinkerError
+from linker.common.files import real_path
 from linker.data.io.tables import ENDINGS
 from linker.data.types import Article
 from linker.models.pretrained import BEST
@@ -229,7 +230,7 @@ class ProjectsApi(ServedSessions):
             "projects": found.projects,
             "posts": found.posts,
             "relevant": found.relevant,
-            "command": shlex.join(["linker", "train", _RECIPE, "--data", str(found.folder.resolve())]),
+            "command": shlex.join(["linker", "train", _RECIPE, "--data", str(real_path(found.folder))]),
         }
 
     def project(self, key: str) -> Project:

@@ -17,6 +17,7 @@ from linker.annotation.session.storage import JOURNAL
 from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
 from linker.common.errors import LinkerError
+from linker.common.files import real_path
 from linker.data.io.labels import LabelValue
 from linker.web.post_context import PostContext
 from linker.web.serializers import article_view, labeled_view, status_view, suggestion_view
@@ -105,7 +106,7 @@ class SessionApi:
             **self.summary(),
             # The page stores unsent actions under this name, so it must be unique to the session.
             "uid": hashlib.sha256(
-                f"{session.folder.resolve()}\n{settings.created}".encode("utf-8", "surrogatepass")
+                f"{real_path(session.folder)}\n{settings.created}".encode("utf-8", "surrogatepass")
             ).hexdigest()[:16],
             "articles": [article_view(article) for article in session.articles],
             "guidelines": self.guidelines,

@@ -34,7 +34,7 @@ def test_every_campaign_is_behind_a_promise() -> None:
     ("code", "err", "is_fault"),
     [
         (0, "", False),
-        (2, "error: posts.csv: no such file", False),
+        (2, "error: posts.csv: file not found", False),
         (2, "", True),
         (3, "error: x", True),
         (1, "Traceback (most recent call last):", True),

@@ -81,7 +81,10 @@ def test_wrong_input_exits_with_2_and_one_message() -> None:
     result = run("config", "check", "no/such/file.jsonnet")
     assert result.returncode == 2
     assert result.stdout == ""
-    assert result.stderr.splitlines() == ["error: no/such/file.jsonnet: no such file", "loaded:"]
+    assert result.stderr.splitlines() == [
+        "error: no/such/file.jsonnet: config not found; `linker config list` lists all recipes",
+        "loaded:",
+    ]
 
 
 def fail_with(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> int:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from linker.common.concurrency import in_processes
+from linker.common.concurrency import ahead, in_processes
 from linker.common.errors import LinkerError
 
 
@@ -44,3 +46,34 @@ def test_an_error_is_raised_as_it_is_and_waiting_calls_are_not_begun(tmp_path: P
 def test_a_killed_process_is_reported_with_a_remedy() -> None:
     with pytest.raises(LinkerError, match="fewer --workers"):
         list(in_processes(kill_self, None, [(1,), (2,)], 2))
+
+
+def test_items_come_in_order_and_an_error_in_its_place() -> None:
+    def items() -> Iterator[int]:
+        yield from range(3)
+        raise ValueError("after three")
+
+    seen = []
+    with pytest.raises(ValueError, match="after three"):  # noqa: PT012
+        for item in ahead(items()):
+            seen.append(item)
+    assert seen == [0, 1, 2]
+    assert list(ahead(range(5))) == [0, 1, 2, 3, 4]
+    assert list(ahead([])) == []
+
+
+def test_who_stops_early_does_not_wait_for_an_item_that_never_comes() -> None:
+    stalled = threading.Event()
+
+    def items() -> Iterator[int]:
+        yield 1
+        stalled.wait()  # a pipe into which nobody writes
+
+    late = threading.Timer(20, stalled.set)
+    late.start()
+    coming = ahead(items())
+    assert next(coming) == 1
+    coming.close()  # type: ignore[attr-defined]
+    assert not stalled.is_set()
+    late.cancel()
+    stalled.set()

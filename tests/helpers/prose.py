@@ -19,6 +19,7 @@ DISCOURAGED = {
     r"(?:come|comes|came|bring|brings|brought) along": "bundled, pretrained; has, includes",
     r"dear": "expensive",
     r"there (?:is|are) no such": "not found, unknown",
+    r"no such (?:file|folder|config|model)(?! or directory)": "not found",
     r"(?:is|are) no (?:article|label|number|folder|file|model|session|config|name|text|column|format)s?": "is not a",
     r"so many": "N, a number of",
     r"the very": "the exact, the same",

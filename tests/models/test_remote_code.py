@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from linker.common.errors import ModelError
 from linker.data.types import Article, Post
@@ -52,6 +54,77 @@ def test_no_loader_is_asked_for_remote_code() -> None:
     assert not [
         text for text in texts if '"trust_remote_code": True' in text or "trust_remote_code=True" in text
     ]
+
+
+def test_every_loader_of_weights_is_asked_for_safetensors() -> None:
+    weights = [
+        (place, ast.unparse(call))
+        for place, call in loaders()
+        if place.endswith(("auto.from_pretrained", "SentenceTransformer"))
+    ]
+    assert len(weights) >= 2
+    for place, source in weights:
+        assert "use_safetensors=True" in source or "'use_safetensors': True" in source, place
+
+
+def test_nothing_in_linker_unpickles() -> None:
+    # torch.load with weights_only=True reads plain data only; that is how torchtext's caches are read.
+    for path in sorted((ROOT / "linker").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name, source = ast.unparse(node.func), ast.unparse(node)
+                place = f"{path}:{node.lineno}: {source}"
+                assert name not in ("pickle.load", "pickle.loads", "joblib.load", "pickle.Unpickler"), place
+                assert name != "torch.load" or "weights_only=True" in source, place
+                assert name not in ("np.load", "numpy.load") or "allow_pickle=False" in source, place
+
+
+@pytest.fixture
+def unpickled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """What was given to `torch.load`, which reads nothing."""
+    found: list[object] = []
+
+    def load(file: object, *_: object, **__: object) -> None:
+        found.append(file)
+        raise AssertionError(f"torch.load({file})")
+
+    monkeypatch.setattr(torch, "load", load)
+    return found
+
+
+def as_pickle(folder: Path) -> None:
+    """Write the weights of a folder as a pickle instead."""
+    weights = load_file(folder / "model.safetensors")
+    torch.save(weights, folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
+def test_a_network_in_a_pickle_is_refused(tmp_path: Path, unpickled: list[object]) -> None:
+    folder = Path(tiny("bert", tmp_path / "network"))
+    as_pickle(folder)
+    with pytest.raises(
+        ModelError, match=r"pytorch_model\.bin: weights in a pickle.*model\.safetensors beside it"
+    ):
+        load_network(str(folder))
+    assert unpickled == []
+
+
+@pytest.mark.parametrize("part", ["", "2_Dense"])
+def test_a_sentence_transformer_in_a_pickle_is_refused(
+    tmp_path: Path, unpickled: list[object], part: str
+) -> None:
+    library = pytest.importorskip("sentence_transformers", reason="needs the extra transformers")
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    folder = tmp_path / "model"
+    network = library.SentenceTransformer(str(tiny("bert", tmp_path / "network")), device="cpu")
+    network.append(modules.Dense(16, 4))
+    network.save(str(folder))
+    model = SentenceTransformerModel(str(folder))
+    model.score([Article("a", "text")], [Post("1", "the cat")])
+    as_pickle(folder / part)
+    with pytest.raises(ModelError, match=r"pytorch_model\.bin: weights in a pickle"):
+        SentenceTransformerModel(str(folder)).score([Article("a", "text")], [Post("1", "the cat")])
+    assert unpickled == []
 
 
 def test_code_beside_a_network_is_not_run(tmp_path: Path) -> None:

@@ -61,16 +61,16 @@ def test_everything_that_is_wrong_is_reported_at_once(tmp_path: Path) -> None:
         (tmp_path / name).write_text("")
     with pytest.raises(DataError) as told:
         use_data(config(), str(tmp_path), None, None)
-    assert "no file of articles" in str(told.value)
-    assert "several files of posts (posts.csv, posts.jsonl); name one with --posts" in str(told.value)
+    assert "no file `articles` in this folder" in str(told.value)
+    assert "several files `posts` (posts.csv, posts.jsonl); name one with --posts" in str(told.value)
     with pytest.raises(DataError) as told:
         use_data(config(), None, "absent.jsonl", "gone.jsonl")
-    assert "--articles absent.jsonl: no such file" in str(told.value)
-    assert "--posts gone.jsonl: no such file" in str(told.value)
-    with pytest.raises(DataError, match="no such folder") as told:
+    assert "--articles absent.jsonl: file not found" in str(told.value)
+    assert "--posts gone.jsonl: file not found" in str(told.value)
+    with pytest.raises(DataError, match="folder not found") as told:
         use_data(config(), str(tmp_path / "absent"), None, None)
-    assert str(told.value).count("no such folder") == 1
-    with pytest.raises(DataError, match="not a folder; name single files with --articles and --posts"):
+    assert str(told.value).count("folder not found") == 1
+    with pytest.raises(DataError, match="not a folder; give single files with --articles and --posts"):
         use_data(config(), str(tmp_path / "posts.csv"), None, None)
 
 

@@ -138,7 +138,7 @@ def test_all_that_is_wrong_is_reported_at_once_and_nothing_is_created(served: Se
     for part in (
         "title: is empty",
         "article: none was given",
-        "a name is there twice",
+        "a name is given twice",
         "label set: no label",
         "model '/etc'",
     ):

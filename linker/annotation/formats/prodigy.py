@@ -79,9 +79,7 @@ def _value(record: dict[str, Any], where: str) -> LabelValue | None:
     if answer is None:
         return None
     if answer not in _VALUES:
-        raise DataError(
-            f"{where}: {str(answer)[:60]!r} is no answer; Prodigy's are accept, reject and ignore"
-        )
+        raise DataError(f"{where}: unknown answer {str(answer)[:60]!r}; use accept, reject or ignore")
     if answer != "accept" or "accept" not in record:
         return _VALUES[answer]
     chosen = [value_of(label, where) for label in a_list(record["accept"], f"{where}: accept")]

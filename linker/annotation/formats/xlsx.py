@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 from linker.annotation.formats.csv import columns_of
@@ -36,8 +37,10 @@ class ExcelFormat(LabelFormat):
         if len(records) > _ROWS:
             raise LinkerError(f"{len(records):,} records: a sheet of Excel holds {_ROWS:,} rows; write csv")
         names = columns_of(records)
+        # xlsxwriter leaves its archive open when the disk is full, and Python reports that at its end.
+        packed = BytesIO()
         with atomic_write(path, "wb") as file:
-            book = xlsxwriter.Workbook(file, {"strings_to_urls": False, "strings_to_formulas": False})
+            book = xlsxwriter.Workbook(packed, {"strings_to_urls": False, "strings_to_formulas": False})
             sheet = book.add_worksheet("labels")
             bold = book.add_format({"bold": True, "bottom": 1})
             wrapped = book.add_format({"text_wrap": True, "valign": "top"})
@@ -57,6 +60,7 @@ class ExcelFormat(LabelFormat):
                         text = str(value).encode("utf-8", "replace").decode()[:_CHARACTERS]
                         sheet.write_string(row, column, text, wrapped if name == "text" else None)
             book.close()
+            file.write(packed.getbuffer())
         return [path]
 
     def read(self, path: Path) -> list[ImportedLabel]:

@@ -104,7 +104,7 @@ class ProjectSettings:
         if len(names) > _MOST_PEOPLE:
             raise LinkerError(f"people: {len(names)}; at most {_MOST_PEOPLE}")
         if len({name.casefold() for name in names}) < len(names):
-            raise LinkerError("people: a name is there twice; each person needs another one")
+            raise LinkerError("people: a name is given twice; give each person a different one")
         if not 1 <= self.labels_per_post <= max(len(names), 1):
             raise LinkerError(
                 f"overlap: {self.labels_per_post} people per post, but there are {len(names)}; add people, or "

@@ -56,7 +56,10 @@ class LexicalStrategy(QueryStrategy):
 
 @QueryStrategy.register("seed_similarity")
 class SeedSimilarityStrategy(QueryStrategy):
-    """Rank by the model's score for the seed articles (Danovitch 2020, section 5); labels have no effect."""
+    """Rank by the model's score for the seed articles (Danovitch 2020, section 5); labels have no effect.
+
+    Paper: Danovitch 2020, https://arxiv.org/abs/2001.03303
+    """
 
     learns = False
 

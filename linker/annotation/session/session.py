@@ -32,6 +32,7 @@ from linker.annotation.session.suggestion import Suggestion, suggestion_of
 from linker.annotation.stopping_rules.estimate import Estimate, estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.errors import ConfigError, DataError, LinkerError
+from linker.common.files import real_path
 from linker.config import build
 from linker.data.io.labels import LabelValue
 from linker.data.types import Article, Post
@@ -47,7 +48,7 @@ class Session:
     def __init__(self, folder: Path, contents: SessionData, background: bool) -> None:
         settings = contents.settings
         self.folder = folder
-        self.name = folder.resolve().name
+        self.name = real_path(folder).name
         self.settings = settings
         self.guidelines = settings.guidelines
         self.label_set = LabelSet(settings.labels)
@@ -242,7 +243,7 @@ class Session:
             if action.id is not None and action.id in state.requests:
                 return state.requests[action.id]
             if annotator in state.machines:
-                raise LinkerError(f"{annotator!r} is the name of a machine here; people need another one")
+                raise LinkerError(f"{annotator!r} is the name of a machine in this session; use another name")
             who = state.annotator(annotator)
             if place is None:
                 if not who.undo_stack:

@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 from linker.annotation.pool import Pool
 from linker.annotation.session.label_set import label_set_problem
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import atomic_write, read_json_object, write_json
+from linker.common.files import atomic_write, check_regular_files, read_json_object, write_json
 from linker.data.types import Article, Post
 from linker.models.score_scale import ScoreScale
 from linker.ranking.explanation import Explanation
@@ -237,6 +237,7 @@ def read_settings(folder: Path) -> Settings:
             f"{folder}: session not found; create one with `linker annotate start {folder} --article ARTICLE "
             "--posts POSTS`"
         )
+    check_regular_files(folder)
     if not path.is_file():
         problem = (
             "its creation was interrupted; create it again" if is_session(folder) else f"it has no {SETTINGS}"

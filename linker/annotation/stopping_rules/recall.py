@@ -17,6 +17,8 @@ class RecallRule(SequentialTestRule):
     `linker.annotation.stopping_rules.sequential_test` explains how it can be tested after every label). At most
     1 − confidence of all jobs stop below the target. Recall is measured against the labels as given.
 
+    Paper: Callaghan and Müller-Hansen 2020, https://doi.org/10.1186/s13643-020-01521-4
+
     Args:
         target: share of all relevant posts to find, between 0 and 1.
         confidence: share of jobs that must reach the target, between 0 and 1.

@@ -43,6 +43,8 @@ class KneeRule(StoppingRule):
     the slope after it, with one more relevant post counted, must reach 156 minus the number of relevant posts found,
     and at least 6. The rule guarantees nothing: the curve also flattens if the strategy misses a kind of relevant post.
 
+    Paper: Cormack and Grossman 2016, https://doi.org/10.1145/2911451.2911510
+
     Args:
         min_labels: smallest number of labels before stopping.
         ratio: slope ratio to require; None: the ratio above.

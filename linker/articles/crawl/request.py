@@ -21,6 +21,7 @@ from linker.articles.page import HostNotFoundError, PageError, RefusedAddressErr
 from linker.articles.transport import Deadline, GuardedTransport
 
 _ACCEPT = "text/html, application/xhtml+xml"
+_YEAR = 365 * 86_400
 _LARGEST_ROBOTS = 1 << 20
 
 
@@ -74,15 +75,19 @@ class Response:
 
         Args:
             now: the present time, likewise.
+
+        Returns:
+            At most a year from now.
         """
         value = self.header("retry-after").strip()
         if value.isdecimal():
-            return now + int(value[:9])
+            return now + min(int(value[:9]), _YEAR)
         try:
             date = parsedate_to_datetime(value)
         except (ValueError, TypeError, IndexError):
             return None
-        return (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp()
+        at = (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp()
+        return min(at, now + _YEAR)
 
 
 def host_of_url(url: str) -> str:

@@ -6,7 +6,10 @@ import re
 
 # Letters of alphabets may be part of an address, but Chinese, Japanese and Korean text directly after it is not.
 _LINK = re.compile(r"(?:https?://|(?<![\w@./])www\.)[!-;=?-~\u00c0-\u1fff]+…?", re.IGNORECASE)
-_END = re.compile(r"[\s.,:;!?'\"*_\]}|]+$")
+# The lookbehind keeps the search linear where many marks are not at the end.
+_END = re.compile(r"(?<![\s.,:;!?'\"*_\]}|])[\s.,:;!?'\"*_\]}|]+$")
+#: Characters of an address at most; what is longer is none.
+_LONGEST = 4_000
 _BRACKETS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -14,11 +17,12 @@ def links_in(text: str) -> list[str]:
     """Return the web addresses in a text, in order, each once.
 
     Punctuation after an address and a bracket that was opened before it do not belong to it. Shortened addresses, which
-    end in `…`, are left out.
+    end in `…`, and those of more than 4,000 characters are left out.
     """
     if "://" not in text and "www." not in text.lower():
         return []
-    found = (_trimmed(match[0]) for match in _LINK.finditer(text) if not match[0].endswith(("…", "...")))
+    matches = (match[0] for match in _LINK.finditer(text))
+    found = (_trimmed(link) for link in matches if len(link) <= _LONGEST and not link.endswith(("…", "...")))
     return [link for link in dict.fromkeys(found) if "." in link]
 
 

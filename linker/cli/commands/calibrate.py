@@ -41,7 +41,7 @@ def calibrate(
     include_package: Packages = None,
 ) -> None:
     """Calibrate a model on labeled data: probabilities of relevance, and the precision and recall of thresholds."""
-    from linker.common.files import check_writable
+    from linker.common.files import check_writable, real_path
     from linker.models.resolve import resolve_model
 
     check_writable(out, [str(articles), str(posts)])
@@ -49,7 +49,7 @@ def calibrate(
         from linker.plots.style import check_figure
 
         check_figure(plot, [articles, posts])
-        if plot.resolve() == out.resolve():
+        if real_path(plot) == real_path(out):
             raise LinkerError(f"--plot {plot}: same file as --out; give another name")
     include_packages(include_package)
     for path in (articles, posts):

@@ -10,8 +10,20 @@ import typer
 from linker.cli.options import ConfigFile, ExtVars, Overrides, Packages, include_packages, read_config
 
 app = typer.Typer(
-    help="Show a training config in full, check it, or print what editors need to complete one."
+    help="List the recipes; show a training config in full, check it, or print what editors need to complete one."
 )
+
+
+@app.command("list")
+def list_recipes() -> None:
+    """List linker's own recipes, with one line about each; every command reads them by these names."""
+    from linker.config.recipes import recipes, shared_folder
+
+    found = list(recipes())
+    width = max(len(name) for name, _ in found)
+    for name, headline in found:
+        print(f"{name:<{width}}  {headline}")
+    print(f"\nThe files, and the sample `data`, are in {shared_folder()}.")
 
 
 @app.command()

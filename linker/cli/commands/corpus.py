@@ -137,7 +137,7 @@ def verify(corpus: CorpusFolder) -> None:
     found = list(faults(store))
     if found:
         raise DataError("\n".join(f"{corpus / fault.file}: {fault.problem}" for fault in found))
-    print(f"{corpus}: whole; {store.count():,} posts")
+    print(f"{corpus}: intact; {store.count():,} posts")
 
 
 def _report(folder: Path, added: Added) -> None:

@@ -1,75 +1,122 @@
-"""`linker new`: write a component of your own, with a test and a config, to start from."""
+"""`linker new`: write a component of your own, or a plugin with one of each kind, to start from."""
 
 from __future__ import annotations
 
 import keyword
 import re
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
 from linker.common.errors import Faults, LinkerError
 from linker.common.files import atomic_write
+from linker.version import __version__
+
+Component = Literal[
+    "encoder", "loss", "model", "strategy", "stopping_rule", "reader", "platform", "label_format"
+]
+_PACKAGE = "my_linker"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of component.
+
+    Attributes:
+        family: class name of its family.
+        use: one line about its use.
+        trial: command that tries one; empty if it needs no config.
+    """
+
+    family: str
+    use: str
+    trial: str = ""
+
+
+_CHECK = "linker config check $name.jsonnet --include-package $package"
+KINDS: dict[Component, Kind] = {
+    "encoder": Kind("Encoder", "`model.encoder` of a training config", _CHECK),
+    "loss": Kind("Loss", "`loss` of a training config", _CHECK),
+    "model": Kind(
+        "Model", "`--model` with a config", "LINKER_PACKAGES=$package linker rank --model $name.jsonnet"
+    ),
+    "strategy": Kind(
+        "QueryStrategy",
+        "`--strategy` of `linker annotate start` and `linker simulate`",
+        "linker simulate --strategy $name.jsonnet --include-package $package",
+    ),
+    "stopping_rule": Kind(
+        "StoppingRule",
+        "`--stop` of `linker annotate start` and `linker simulate`",
+        "linker simulate --stop $name.jsonnet --include-package $package",
+    ),
+    "reader": Kind("PairReader", "`data.reader` of a training config", _CHECK),
+    "platform": Kind(
+        "Platform", "posts of this format are recognized everywhere; `--posts-format` forces it"
+    ),
+    "label_format": Kind("LabelFormat", "`--format` of `linker annotate export` and `import`"),
+}
 
 
 def new(
     kind: Annotated[
-        Literal["encoder", "loss", "strategy"],
+        Literal[Component, "plugin"],
         typer.Argument(
-            help="Kind of component: an encoder, a loss, or a query strategy.", show_default=False
+            help="Kind of component: encoder, loss, model, strategy (query strategy), stopping_rule, reader, platform "
+            "(format of posts) or label_format; or plugin, a repository with one of each.",
+            show_default=False,
+            metavar="KIND",
         ),
     ],
     name: Annotated[
         str,
         typer.Argument(
-            help="Name in configs, such as gated_mean: lowercase letters, digits and underscores."
+            help="Name in configs, such as gated_mean, or of the plugin's package: lowercase letters, digits and "
+            "underscores."
         ),
     ],
     package: Annotated[
-        str,
+        str | None,
         typer.Option(
-            metavar="PACKAGE", help="Python package to write to, a folder here; created if missing."
+            metavar="PACKAGE",
+            help="Python package to write to, a folder here; created if missing.",
+            show_default=_PACKAGE,
         ),
-    ] = "my_linker",
+    ] = None,
 ) -> None:
-    """Write a new encoder, loss or query strategy that works, with its test and its config."""
-    files = _files(kind, name, package)
+    """Write a component that works, with its test and its config, or a plugin with one of each kind."""
+    if kind == "plugin" and package is not None:
+        raise LinkerError("--package: the package of a plugin has the plugin's name; leave out --package")
+    package = package or (name if kind == "plugin" else _PACKAGE)
     faults = Faults()
-    for what, text in (("component", name), ("package", package)):
+    for what, text in (("plugin" if kind == "plugin" else "component", name), ("package", package)):
         with faults:
             _check_name(what, text)
-    for path in files:
+    files = _plugin(name) if kind == "plugin" else _component(kind, name, package)
+    for path in [Path(name)] if kind == "plugin" else files:
         with faults:
             if path.exists():
-                raise LinkerError(f"{path}: the file exists; choose another name, or delete the file first")
+                what = "folder" if path.is_dir() else "file"
+                raise LinkerError(f"{path}: the {what} exists; choose another name, or delete it first")
     faults.raise_if_any()
-    values = {
-        "name": name,
-        "class_name": "".join(part.capitalize() for part in name.split("_")) + kind.capitalize(),
-        "title": name.replace("_", " ").capitalize(),
-        "package": package,
-        "config": f"{name}.jsonnet",
-    }
-    Path(package).mkdir(exist_ok=True)
-    init = Path(package) / "__init__.py"
-    if not init.exists():
-        files = {init: None, **files}
-    for path, template in files.items():
-        text = (
-            ""
-            if template is None
-            else resources.files("linker.cli.templates").joinpath(template).read_text("utf-8")
-        )
+    init = Path(package, "__init__.py")
+    if kind != "plugin" and not init.exists():
+        files = {init: "", **files}
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path) as file:
-            file.write(Template(text).safe_substitute(values))
+            file.write(text)
         print(path)
-    use = "linker config check" if kind != "strategy" else "linker simulate --strategy"
-    print(
-        f"Test it with `python -m pytest test_{name}.py`, then `{use} {name}.jsonnet --include-package {package}`."
-    )
+    if kind == "plugin":
+        print(f"Install and test it with `cd {name}`, `pip install -e '.[test]'` and `python -m pytest`.")
+        return
+    trial = KINDS[kind].trial or "linker components $family --include-package $package"
+    command = Template(trial).substitute(name=name, package=package, family=KINDS[kind].family)
+    print(f"Test it with `python -m pytest test_{name}.py`, then `{command}`.")
 
 
 def _check_name(what: str, text: str) -> None:
@@ -79,10 +126,63 @@ def _check_name(what: str, text: str) -> None:
         )
 
 
-def _files(kind: str, name: str, package: str) -> dict[Path, str | None]:
-    """The files to write, and the template of each."""
-    return {
-        Path(package) / f"{name}.py": f"{kind}.py.txt",
-        Path(f"test_{name}.py"): f"{kind}_test.py.txt",
-        Path(f"{name}.jsonnet"): f"{kind}.jsonnet.txt",
+def _component(kind: Component, name: str, package: str) -> dict[Path, str]:
+    """Return the files of one component, with their contents."""
+    values = _values(kind, name, name, package)
+    files = {
+        Path(package, f"{name}.py"): _filled(f"{kind}.py.txt", values),
+        Path(f"test_{name}.py"): _filled(f"{kind}_test.py.txt", values),
     }
+    if KINDS[kind].trial:
+        files[Path(f"{name}.jsonnet")] = _filled(f"{kind}.jsonnet.txt", values)
+    return files
+
+
+def _plugin(package: str) -> dict[Path, str]:
+    """Return the files of a repository with one component of each kind, with their contents."""
+    folder, names = Path(package), {kind: f"{package}_{kind}" for kind in get_args(Component)}
+    rows = [f"| `{name}` | `src/{package}/{kind}.py` | {KINDS[kind].use} |" for kind, name in names.items()]
+    listed = [f'    ("{KINDS[kind].family}", "{name}"),' for kind, name in names.items()]
+    values = {
+        "package": package,
+        "distribution": package.replace("_", "-"),
+        "version": ".".join(__version__.split(".")[:2]),
+        "table": "\n".join(rows),
+        "components": "\n".join(listed),
+    }
+    files = {
+        folder / "README.md": _filled("plugin_readme.md.txt", values),
+        folder / "pyproject.toml": _filled("plugin_pyproject.toml.txt", values),
+        folder / ".gitignore": _filled("plugin_gitignore.txt", values),
+        folder / ".github/workflows/test.yml": _filled("plugin_workflow.yml.txt", values),
+        folder / "configs/train.jsonnet": _filled("plugin_train.jsonnet.txt", values),
+        folder
+        / "src"
+        / package
+        / "__init__.py": f'"""Components for linker: {", ".join(names.values())}."""\n',
+        folder / "tests/test_plugin.py": _filled("plugin_test.py.txt", values),
+    }
+    for kind, name in names.items():
+        own = _values(kind, name, kind, package)
+        files[folder / "src" / package / f"{kind}.py"] = _filled(f"{kind}.py.txt", own)
+        files[folder / "tests" / f"test_{kind}.py"] = _filled(f"{kind}_test.py.txt", own)
+    return files
+
+
+def _values(kind: Component, name: str, module: str, package: str) -> dict[str, str]:
+    """Return what a component's templates are filled with."""
+    words = name.removesuffix(f"_{kind}").split("_") + kind.split("_")
+    return {
+        "name": name,
+        "class_name": "".join(word.capitalize() for word in words),
+        "title": name.replace("_", " ").capitalize(),
+        "module": module,
+        "package": package,
+        "config": f"{name}.jsonnet",
+    }
+
+
+def _filled(template: str, values: dict[str, str]) -> str:
+    return Template(resources.files("linker.cli.templates").joinpath(template).read_text("utf-8")).substitute(
+        values
+    )

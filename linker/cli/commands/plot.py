@@ -203,13 +203,13 @@ def recall(
 
 def _check(out: Path, data: Path | None, *inputs: Path | None) -> None:
     """Check the names of files before any work."""
-    from linker.common.files import check_writable
+    from linker.common.files import check_writable, real_path
     from linker.plots.style import check_figure
 
     given = [path for path in inputs if path is not None]
     check_figure(out, given)
     if data is not None:
-        if data.resolve() == out.resolve():
+        if real_path(data) == real_path(out):
             raise LinkerError(f"--data {data}: same file as the figure; give another name")
         check_writable(data, given)
     for path in given:

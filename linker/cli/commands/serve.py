@@ -26,6 +26,7 @@ from linker.cli.options import (
     post_columns,
 )
 from linker.common.errors import LinkerError
+from linker.common.files import real_path
 from linker.models.pretrained import BEST
 
 PROJECTS = "linker-projects"
@@ -112,7 +113,7 @@ def serve(
     from linker.web.app import create_app
     from linker.web.projects_api import ProjectsApi
 
-    if len({folder.resolve() for folder in sessions or []}) < len(sessions or []):
+    if len({real_path(folder) for folder in sessions or []}) < len(sessions or []):
         raise LinkerError("same session given twice; give each once")
     if model is not None:
         resolve_model(model)

@@ -91,11 +91,16 @@ def train(
     place = environment_from(os.environ)
     if place is not None and devices not in (None, place.size):
         raise LinkerError(f"--devices {devices}, but {place.size} processes were started: omit --devices")
-    loaded = read_config(config, override, ext_var, include_package)
     out = out or _default_out(config)
-    # Before slow imports; only the first of several processes prints it.
-    if place is not None or (devices or 1) == 1:
-        say(f"training {config}; the model will be in {out}")
+
+    def announce(line: str) -> None:
+        # The process that starts several leaves this to the first of them.
+        if place is not None or (devices or 1) == 1:
+            say(line)
+
+    loaded = read_config(config, override, ext_var, include_package, announce)
+    # Before slow imports.
+    announce(f"training {config}; the model will be in {out}")
 
     from linker.training.data_options import settle_vectors, use_data, use_vectors
 
@@ -126,6 +131,8 @@ def train(
 
 def _default_out(config: Path) -> Path:
     """`runs/` and the config's name, with the folders below one called `configs`."""
-    parts = config.resolve().with_suffix("").parts
+    from linker.common.files import real_path
+
+    parts = real_path(config).with_suffix("").parts
     above = len(parts) - 2 - parts[-2::-1].index("configs") if "configs" in parts[:-1] else len(parts) - 2
     return Path("runs", *parts[above + 1 :])

@@ -28,6 +28,7 @@ from linker.config.types import (
     argument_docs,
     config_form,
     first_line,
+    papers_of,
     union,
 )
 
@@ -95,6 +96,7 @@ class Inspector:
             is_family=Registrable in met.__bases__,
             default_component=default_component if isinstance(default_component, str) else None,
             description=first_line(_own_doc(met)),
+            papers=papers_of(_own_doc(met)),
             former_keys=tuple(pair for base in met.__mro__ for pair in vars(base).get("former_keys", ())),
         )
 

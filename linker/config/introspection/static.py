@@ -24,6 +24,7 @@ from linker.config.types import (
     argument_docs,
     config_form,
     first_line,
+    papers_of,
     union,
 )
 
@@ -178,6 +179,7 @@ def class_spec(sources: Sources, reference: str) -> ClassSpec | None:
         is_family=is_family(sources, reference),
         default_component=component if isinstance(component, str) else None,
         description=first_line(own_doc),
+        papers=papers_of(own_doc),
         former_keys=tuple(_former_keys(sources, definition)),
     )
 

@@ -40,6 +40,8 @@ class HashtagPairs(PairReader):
     and they were posted within `minutes`. Of several candidates a post gets the latest; no post is in two pairs. The
     `extra["hashtags"]` of the later post has the hashtags of both, to identify unrelated pairs.
 
+    Paper: De Boom et al. 2016, https://arxiv.org/abs/1607.00570
+
     Args:
         posts: file or files of posts with times.
         min_words: minimum number of words besides hashtags, mentions and links.

@@ -13,6 +13,8 @@ from linker.training.loss_rule import LossRule
 class DropThenStop(LossRule):
     """Lower the learning rate once, after the first epoch whose mean loss rises; stop when the loss levels off.
 
+    Paper: De Boom et al. 2016, https://arxiv.org/abs/1607.00570
+
     Args:
         factor: multiplier of the learning rate from then on.
         min_delta: stop at the lowered rate if the loss falls by less than this from one epoch to the next. The

@@ -16,6 +16,8 @@ class ContrastiveBasedLoss(Loss):
     """Mean over pairs of the Euclidean distance, with a minus for negative pairs.
 
     It has no margin, hence no lower bound except on unit vectors: keep weights small by other means.
+
+    Paper: De Boom et al. 2016, https://arxiv.org/abs/1607.00570
     """
 
     def forward(self, articles: Tensor, posts: Tensor, pairs: MinedPairs) -> Tensor:
@@ -41,6 +43,8 @@ class MedianBasedLoss(Loss):
 
     μ is an estimate of the threshold between related and unrelated pairs, so a batch should have as many of each (miner
     `balanced`). It is the distance of one pair, the lower of the two in the middle, and carries gradient.
+
+    Paper: De Boom et al. 2016, https://arxiv.org/abs/1607.00570
 
     Args:
         kappa: κ, the steepness at the median; it must match the scale of the distances.

@@ -28,6 +28,8 @@ class Passages(PairReader):
     The pairs of an article do not overlap. All have it as their `story`, so that the splitter `by_article` keeps them
     in one part.
 
+    Paper: De Boom et al. 2016, https://arxiv.org/abs/1607.00570
+
     Args:
         articles: file or files of articles.
         min_words: number of words of the shortest passage.

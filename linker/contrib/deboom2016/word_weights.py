@@ -23,6 +23,8 @@ class WordVectorsIdfEmbedder(WordVectorsEmbedder):
     """Frozen word vectors, each with its word's idf appended as the last number.
 
     Words without a vector get zeros and an idf of −∞: they do not count.
+
+    Paper: De Boom et al. 2016, https://arxiv.org/abs/1607.00570
     """
 
     idf: Tensor
@@ -106,6 +108,8 @@ class WordWeightsEncoder(Encoder):
     Token vectors carry the idf as their last number (embedder `word_vectors_idf`). A text with a number of words other
     than `max_words` reads its weights off the learned ones by linear interpolation.
 
+    Paper: De Boom et al. 2016, https://arxiv.org/abs/1607.00570
+
     Args:
         max_words: number of learned weights, the paper's n_max.
         initial: initial value of each weight.
@@ -146,6 +150,8 @@ class WordPoolingEncoder(Encoder):
     """Mean, max or min of the word vectors, of all words or of those with the highest idf; the paper's baselines.
 
     Token vectors carry the idf as their last number (embedder `word_vectors_idf`). Nothing is learned.
+
+    Paper: De Boom et al. 2016, https://arxiv.org/abs/1607.00570
 
     Args:
         pool: `min_max` concatenates minimum and maximum.

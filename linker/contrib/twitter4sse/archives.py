@@ -14,6 +14,7 @@ from typing import IO, NamedTuple, cast
 from zipfile import BadZipFile, ZipFile
 
 from linker.common.errors import DataError
+from linker.common.files import real_path
 from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
 from linker.data.io.streams import DAMAGE, decompressor, packing_of, rejoined
 
@@ -173,7 +174,7 @@ def find_sources(archives: Sequence[str | Path]) -> list[Source]:
         else:
             raise DataError(f"{archive}: file or folder not found; give archives of tweet objects")
         for file in files:
-            found.setdefault(str(file.resolve()), file)
+            found.setdefault(str(real_path(file)), file)
     return [source for file in sorted(found.values(), key=str) for source in _sources_of(file)]
 
 
@@ -216,6 +217,9 @@ def _files_below(folder: Path) -> list[Path]:
     for where, folders, files in os.walk(folder, onerror=refuse, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [Path(where, name) for name in sorted(files) if _is_archive(name)]
+    for path in found:
+        if path.exists() and not path.is_file():
+            raise DataError(f"{path}: a pipe or a device among the archives; remove it")
     return found
 
 

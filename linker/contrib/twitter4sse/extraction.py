@@ -82,7 +82,7 @@ def extract_links(
         reasons = ", ".join(f"{n} {name}" for name, n in report.lines.most_common()) or "no lines"
         first = sources[0].name if sources else "the archives"
         raise DataError(
-            f"{first}{' and others' if len(sources) > 1 else ''}: not one tweet in {report.lines.total()} lines "
+            f"{first}{' and others' if len(sources) > 1 else ''}: no tweets in {report.lines.total()} lines "
             f"({reasons}); expected are JSON lines of tweet objects"
         )
     return parts, report

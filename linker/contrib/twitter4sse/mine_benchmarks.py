@@ -13,6 +13,7 @@ from typing import Literal
 from linker.common.console import track
 from linker.common.errors import DataError
 from linker.common.files import write_lines
+from linker.common.locks import only_writer
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter, clean, text_hash
 from linker.contrib.twitter4sse.extraction import ExtractionConfig, extract_links
@@ -102,27 +103,29 @@ def mine_benchmarks(
 
     Raises:
         DataError: if an archive or training set cannot be read, or the archives yield no query.
+        LinkerError: if another process writes the same folder.
     """
     out, filter = Path(out), filter or TweetFilter()
     miners = {"q": PairMiner.by_name("quotes")(), "r": PairMiner.by_name("replies")()}
     config, work = ExtractionConfig(miners, filter, on_error), out / "benchmarks.parts"
-    parts, report = extract_links(archives, config, work, workers, unit_bytes)
-    sets = [SetBuilder(name, parent, queries, positives, negatives) for name, (_, parent) in SETS.items()]
-    links = {prefix: report.links[miner.child] for prefix, miner in miners.items()}
-    for key, group in track(read_groups(parts, positives + 1, links, work), "grouping tweets"):
-        children = group.members()
-        links[key[0]]["kept in groups"] += len(children)
-        for builder in sets:
-            if SETS[builder.name][0] == key[0]:
-                builder.offer(key[1:], group.parent, children)
-    excluded = _write_sets(out, sets, report)
-    for path in map(Path, train):
-        counts_of = report.results[f"training set {path.name}"] = Counter()
-        write_lines(out / "train" / path.name, excluded.other_pairs(path, counts_of))
-    settings = {"queries": queries, "positives": positives, "negatives": negatives, **vars(filter)}
-    report.write(out / "benchmarks.report.json", settings)
-    shutil.rmtree(work)
-    return report
+    with only_writer(out):
+        parts, report = extract_links(archives, config, work, workers, unit_bytes)
+        sets = [SetBuilder(name, parent, queries, positives, negatives) for name, (_, parent) in SETS.items()]
+        links = {prefix: report.links[miner.child] for prefix, miner in miners.items()}
+        for key, group in track(read_groups(parts, positives + 1, links, work), "grouping tweets"):
+            children = group.members()
+            links[key[0]]["kept in groups"] += len(children)
+            for builder in sets:
+                if SETS[builder.name][0] == key[0]:
+                    builder.offer(key[1:], group.parent, children)
+        excluded = _write_sets(out, sets, report)
+        for path in map(Path, train):
+            counts_of = report.results[f"training set {path.name}"] = Counter()
+            write_lines(out / "train" / path.name, excluded.other_pairs(path, counts_of))
+        settings = {"queries": queries, "positives": positives, "negatives": negatives, **vars(filter)}
+        report.write(out / "benchmarks.report.json", settings)
+        shutil.rmtree(work)
+        return report
 
 
 def _write_sets(out: Path, sets: list[SetBuilder], report: Report) -> ExcludedTweets:

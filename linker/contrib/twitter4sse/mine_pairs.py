@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from linker.common.console import track
 from linker.common.files import write_lines
+from linker.common.locks import only_writer
 from linker.contrib.twitter4sse.archives import UNIT_BYTES
 from linker.contrib.twitter4sse.cleaning import TweetFilter
 from linker.contrib.twitter4sse.extraction import ExtractionConfig, extract_links
@@ -50,19 +51,25 @@ def mine_pairs(
 
     Raises:
         DataError: if an archive is missing, unreadable or damaged, or if none contains a tweet.
+        LinkerError: if another process writes the same file.
     """
     out = Path(out)
     filter = filter or TweetFilter()
     work = out.with_name(f"{out.name}.parts")
     config = ExtractionConfig({"": miner}, filter, on_error)
-    parts, report = extract_links(archives, config, work, workers, unit_bytes)
-    links = report.links.setdefault(miner.child, Counter())
-    groups = track(read_groups(parts, _CHILDREN, {"": links}, work), "pairing tweets")
-    report.results["pairs"] = Counter()
-    write_lines(out, _lines(_pairs(groups, miner, links), miner.child, max_pairs, report.results["pairs"]))
-    report.write(report_path(out), {"miner": type(miner).__name__, **vars(filter), "max_pairs": max_pairs})
-    shutil.rmtree(work)
-    return report
+    with only_writer(out):
+        parts, report = extract_links(archives, config, work, workers, unit_bytes)
+        links = report.links.setdefault(miner.child, Counter())
+        groups = track(read_groups(parts, _CHILDREN, {"": links}, work), "pairing tweets")
+        report.results["pairs"] = Counter()
+        write_lines(
+            out, _lines(_pairs(groups, miner, links), miner.child, max_pairs, report.results["pairs"])
+        )
+        report.write(
+            report_path(out), {"miner": type(miner).__name__, **vars(filter), "max_pairs": max_pairs}
+        )
+        shutil.rmtree(work)
+        return report
 
 
 def _pairs(

@@ -80,7 +80,10 @@ class PairMiner(Registrable):
 
 @PairMiner.register("quotes")
 class Quotes(PairMiner):
-    """Pair a tweet with a quote of it (Qt in the paper)."""
+    """Pair a tweet with a quote of it (Qt in the paper).
+
+    Paper: Di Giovanni and Brambilla 2021, https://arxiv.org/abs/2110.02030
+    """
 
     child = "quote"
     needs_parent = True
@@ -97,7 +100,10 @@ class Quotes(PairMiner):
 
 @PairMiner.register("replies")
 class Replies(PairMiner):
-    """Pair a tweet with a reply to it, if the archives contain both (Rp)."""
+    """Pair a tweet with a reply to it, if the archives contain both (Rp).
+
+    Paper: Di Giovanni and Brambilla 2021, https://arxiv.org/abs/2110.02030
+    """
 
     child = "reply"
     needs_parent = True
@@ -113,13 +119,19 @@ class Replies(PairMiner):
 
 @PairMiner.register("coquotes")
 class CoQuotes(Quotes):
-    """Pair two quotes of the same tweet, which the archives need not contain (CoQt)."""
+    """Pair two quotes of the same tweet, which the archives need not contain (CoQt).
+
+    Paper: Di Giovanni and Brambilla 2021, https://arxiv.org/abs/2110.02030
+    """
 
     needs_parent = False
 
 
 @PairMiner.register("coreplies")
 class CoReplies(Replies):
-    """Pair two replies to the same tweet, which the archives need not contain (CoRp)."""
+    """Pair two replies to the same tweet, which the archives need not contain (CoRp).
+
+    Paper: Di Giovanni and Brambilla 2021, https://arxiv.org/abs/2110.02030
+    """
 
     needs_parent = False

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+
+from linker.data.characters import unescaped
 
 # Old clients truncated texts at 140 characters and appended an ellipsis.
 _CUT_LENGTH = 135
@@ -115,7 +116,7 @@ def _tweet(
     number = _id(value, "id")
     if number is None or text is None:
         return None
-    text = html.unescape(text)
+    text = unescaped(text)
     return Tweet(
         number,
         text,

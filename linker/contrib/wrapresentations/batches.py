@@ -93,6 +93,8 @@ class ClassPairSampler(BatchSampler):
 
     For the reader `labeled_texts` and the miner `aligned`. Every epoch has the same pairs, in another order.
 
+    Paper: Feger and Dietze 2024, https://aclanthology.org/2024.findings-naacl.146
+
     Args:
         pairs: number of pairs per batch.
         max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.

@@ -17,6 +17,8 @@ class ByTopicSplitter(Splitter):
 
     Links between parts are removed: a post is about the texts of its class in its own part.
 
+    Paper: Feger and Dietze 2024, https://aclanthology.org/2024.findings-naacl.146
+
     Args:
         held_out: topic or topics of the test part; [] for none.
         dev: share of each class of the other topics that goes to dev; 0 for no dev part.

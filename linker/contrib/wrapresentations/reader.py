@@ -46,6 +46,8 @@ class LabeledTexts(PairReader):
     included; all posts of a class share one tuple of ids. `extra` has `topic` and `class`, and the article's `story` is
     the topic.
 
+    Paper: Feger and Dietze 2024, https://aclanthology.org/2024.findings-naacl.146
+
     Args:
         labels: file or files with `tweet_id, topic, class`.
         texts: file or files with `id, text`; null: the files of labels have a column `text`. Texts without a label

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from linker.common.errors import DataError, LinkerError
-from linker.common.files import NO_ROOM, sha256_of, write_json
+from linker.common.files import NO_ROOM, check_regular_files, sha256_of, write_json
 from linker.common.locks import lock
 from linker.corpus.storage.checksums import (
     CHANGED,
@@ -101,6 +101,7 @@ class Store:
                 raise DataError(f"{path}: is missing; {MEND}")
             problem = f"not a corpus, it has no {FACTS}" if folder.is_dir() else "corpus not found"
             raise DataError(f"{folder}: {problem}; build one with `linker corpus build`")
+        check_regular_files(folder)
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             if content["format"] > FORMAT:

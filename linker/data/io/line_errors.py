@@ -45,7 +45,7 @@ class InputFile:
         reasons: number of bad lines by reason.
         side_path: file with the bad lines; None: not opened.
         posts: number of posts read from records of a platform.
-        left_out: number of such records that are not posts, by name.
+        left_out: number of blank lines, and of records of a platform that are not posts, by name.
         notes: information for the user, printed when the file is read.
     """
 
@@ -64,6 +64,21 @@ class InputFile:
     def count_bytes(self, number: int) -> None:
         """Count bytes that were read."""
         self.bytes += number
+
+    def blank(self) -> None:
+        """Count a line, or row, with nothing in it; it is left out."""
+        self.left_out["blank lines"] += 1
+
+    def left_out_note(self) -> str:
+        """Return how many lines and records were left out, by name, such as `2 likes, 1 blank line left out`.
+
+        Empty if none was.
+        """
+        listed = ", ".join(
+            f"{count:,} {_singular(name) if count == 1 else name}"
+            for name, count in self.left_out.most_common()
+        )
+        return f"{listed} left out" if listed else ""
 
     def bad(self, line: int, error: LineError, raw: str) -> None:
         """Report a bad line.
@@ -188,6 +203,13 @@ class BadLines:
         if any(message.endswith("invalid UTF-8") for message in messages):
             remedy = f"save the file as UTF-8 (in Excel: CSV UTF-8), {remedy}"
         return "\n".join([f"{many}; {remedy}:", *shown])
+
+
+def _singular(name: str) -> str:
+    first, space, rest = name.partition(" ")
+    if rest and first not in ("posts", "records"):
+        return first + space + rest.removesuffix("s")
+    return first.removesuffix("s") + space + rest
 
 
 def _free_for(side_path: Path, name: str) -> bool:

@@ -29,7 +29,7 @@ def input_files(paths: Sequence[str]) -> list[str]:
         paths: files, folders, patterns, addresses (`s3://`, `https://`), or `-` for standard input.
 
     Raises:
-        DataError: if a folder or pattern has no file, or an address is not found.
+        DataError: if a folder or pattern has no file, or a pipe or device among them, or an address is not found.
     """
     return [file for path in paths for file in _files(path)]
 
@@ -72,7 +72,7 @@ def _in_folder(folder: str) -> list[str]:
     chosen = [name for name in names if format_of_name(name) != "txt"] or names
     if not chosen:
         raise DataError(f"{shown_name(folder)}: the folder has no data file; expected *{', *'.join(ENDINGS)}")
-    return [f"{folder.rstrip('/')}/{name}" for name in sorted(chosen)]
+    return _readable([f"{folder.rstrip('/')}/{name}" for name in sorted(chosen)])
 
 
 def _matching(path: str) -> list[str]:
@@ -93,7 +93,19 @@ def _matching(path: str) -> list[str]:
     ]
     if not names:
         raise DataError(f"{shown_name(path)}: the pattern matches no file")
-    return [folder + name for name in sorted(names)]
+    return _readable([folder + name for name in sorted(names)])
+
+
+def _readable(files: list[str]) -> list[str]:
+    """Return files that were found, not named, after a check that reading them ends.
+
+    Raises:
+        DataError: if one is a pipe or a device.
+    """
+    for path in files:
+        if not is_address(path) and os.path.exists(path) and not os.path.isfile(path):
+            raise DataError(f"{path}: a pipe or a device among the files; remove it, or name the files")
+    return files
 
 
 def _plain(piece: str) -> str:

@@ -18,22 +18,26 @@ from linker.data.io.column_detection import sniffed_names
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import DateStyle
 from linker.data.io.formats.json_lines import json_object
+from linker.data.io.formats.json_pages import is_empty_page, items_of
 from linker.data.io.line_errors import BadLines, InputFile, LineError, SilentFile
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT, is_address, open_bytes
 from linker.data.io.tables import format_of_name, open_table
-from linker.data.platforms.platform import AROUND, Platform, UnknownShapeError, hashed
-from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platform_named, platform_of
+from linker.data.platforms.mixture import Mixture
+from linker.data.platforms.paths import nested
+from linker.data.platforms.platform import AROUND, Platform, Record, UnknownShapeError, hashed
+from linker.data.platforms.sniffing import BY_COLUMNS, HEAD, platforms_of
 
-_UNITS = {"jsonl": "line", "json": "item"}
+#: What is counted beside the records of a format. Lines of CSV may be in the middle of a record.
+_UNITS = {"jsonl": "line", "json": "item", "events": "line"}
 #: In every record that deletes a post or an account; other lines of a stream are not parsed for deletions.
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
 _MIB = 2**20
 
 
-def recognized(table: Table, columns: Columns) -> tuple[str | None, Table]:
-    """Return the name of the platform whose records a table has, and the table with all its rows.
+def recognized(table: Table, columns: Columns) -> tuple[Mixture | None, Table]:
+    """Return the formats of a table with records of platforms, else None; and the table with all its rows.
 
     Only posts are recognized, and only where the user named no columns. `format` of the columns forces the answer.
 
@@ -48,15 +52,21 @@ def recognized(table: Table, columns: Columns) -> tuple[str | None, Table]:
                 f"format {columns.format}: has columns of its own; leave out the names of columns (--column), or read "
                 f"by them alone: --posts-format {BY_COLUMNS}"
             )
-        return columns.format, table
+        return Mixture(columns.format, is_forced=True, is_flat=_is_flat(table)), table
     if not columns.are_default:
         return None, table
     head = list(islice(table.rows, HEAD))
-    return platform_of([row.values for row in head]), replace(table, rows=chain(head, table.rows))
+    table = replace(table, rows=chain(head, table.rows))
+    is_flat = _is_flat(table) or any("." in name for row in head for name in row.values)
+    if found := platforms_of([nested(row.values) if is_flat else row.values for row in head]):
+        return Mixture(found[0], found, is_flat=is_flat), table
+    if found := platforms_of([item for row in head for item in items_of(row.values)][:HEAD]):
+        return Mixture(found[0], found, is_paged=True), table
+    return None, table
 
 
 def post_rows(
-    file: InputFile, table: Table, name: str, columns: PostColumns, deleted: set[bytes]
+    file: InputFile, table: Table, formats: Mixture, columns: PostColumns, deleted: set[bytes]
 ) -> Iterator[tuple[Columns, Row]]:
     """Yield the posts of a table of records, with linker's columns.
 
@@ -65,21 +75,17 @@ def post_rows(
     Args:
         file: the input.
         table: its records.
-        name: the format.
+        formats: the formats of the records.
         columns: whether authors are hashed, and which columns of the records are copied.
         deleted: digests of the ids of deleted posts and of deleted authors, see `deleted_in`.
     """
-    platform = platform_named(name)
     dates = DateStyle(guessed=True)
     flat = PostColumns().of_file({}, {"created_at": dates})
     assert isinstance(flat, PostColumns)
     flat.plain = True
-    with _replayed(file, table.rows, platform, deleted) as rows:
-        records = 0
+    with _replayed(file, table.rows, formats, deleted) as rows:
         for row in rows:
-            records += 1
-            record = row.values if row.around is None else {**row.values, AROUND: row.around}
-            for post in platform.posts_of(record):
+            for name, platform, post in _posts_of(row, formats, file):
                 try:
                     found = platform.row(post)
                 except UnknownShapeError as error:
@@ -94,9 +100,27 @@ def post_rows(
                         (column, row.values[column]) for column in columns.copied if column in row.values
                     )
                     yield flat, row._replace(values=_finished(found, name, columns.authors == "hashed"))
-    # Lines of JSON include those that are no records; those of CSV may be in the middle of one.
-    count = _counted(file.lines if table.format in _UNITS else records, _UNITS.get(table.format, "row"))
-    file.notes = _report(file, platform, count, dates)
+    file.notes = _report(file, formats.title, _UNITS.get(table.format), dates)
+
+
+def _posts_of(row: Row, formats: Mixture, file: InputFile) -> Iterator[tuple[str, Platform, Record]]:
+    """The posts of a row, each with the name and the format that it is read by."""
+    records = _records_of(row.values, formats)
+    if not records:
+        file.left_out["empty pages"] += 1
+    for record in records:
+        name, platform = formats.format_of(record)
+        for post in platform.posts_of(record if row.around is None else {**record, AROUND: row.around}):
+            yield name, platform, post
+
+
+def _records_of(values: dict[str, Any], formats: Mixture) -> Sequence[Record]:
+    """The record that a row is; those in it if it is a page."""
+    if not formats.is_paged:
+        return [formats.unflattened(values)]
+    if platforms_of([values]):
+        return [values]
+    return items_of(values) or ([] if is_empty_page(values) else [values])
 
 
 def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
@@ -108,28 +132,32 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     if not isinstance(columns, PostColumns):
         return found
     for path in paths:
-        if _is_read_once(path) or format_of_name(path) not in ("jsonl", "json", None):
+        if _is_read_once(path) or format_of_name(path) not in ("jsonl", "json", "txt", None):
             continue
         with BadLines("skip") as unused:
             with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:
-                name, table = recognized(table, columns)
-                if name is None or not (platform := platform_named(name)).deletions:
+                formats, table = recognized(table, columns)
+                if formats is None or not formats.has_deletions:
                     continue
                 if table.format != "jsonl":
-                    found |= deleted_by(name, (row.values for row in table.rows))
+                    found |= deleted_by(formats, (row.values for row in table.rows))
                     continue
             for line in _lines_that_delete(path):
                 try:
-                    found |= _deleted_by(platform, json_object(line.decode("utf-8", "surrogateescape")))
+                    found |= _deleted_by(formats, json_object(line.decode("utf-8", "surrogateescape")))
                 except LineError:  # reported when the file is read
                     continue
     return found
 
 
-def deleted_by(name: str, records: Iterable[dict[str, Any]]) -> set[bytes]:
-    """Return digests of what some records of a format delete."""
-    platform = platform_named(name)
-    return set().union(*(_deleted_by(platform, record) for record in records))
+def deleted_by(formats: Mixture, records: Iterable[dict[str, Any]]) -> set[bytes]:
+    """Return digests of what some records delete."""
+    return set().union(*(_deleted_by(formats, record) for record in records))
+
+
+def _is_flat(table: Table) -> bool:
+    """Whether the columns of a table are paths into nested values."""
+    return any("." in name for name in table.columns or ())
 
 
 def _is_read_once(path: str) -> bool:
@@ -148,22 +176,26 @@ def _lines_that_delete(path: str) -> Iterator[bytes]:
 
 @contextmanager
 def _replayed(
-    file: InputFile, rows: Iterator[Row], platform: Platform, deleted: set[bytes]
+    file: InputFile, rows: Iterator[Row], formats: Mixture, deleted: set[bytes]
 ) -> Iterator[Iterator[Row]]:
     """The rows; those of an input that is read once, after all its deletions are in `deleted`."""
-    if not (platform.deletions and _is_read_once(file.path)):
+    if not (formats.has_deletions and _is_read_once(file.path)):
         yield rows
         return
     with TemporaryFile("w+", encoding="ascii") as kept:
         for row in rows:
-            deleted |= _deleted_by(platform, row.values)
+            deleted |= _deleted_by(formats, row.values)
             kept.write(json.dumps(row) + "\n")
         kept.seek(0)
         yield (Row(*json.loads(line)) for line in kept)
 
 
-def _deleted_by(platform: Platform, values: dict[str, Any]) -> set[bytes]:
-    return set(map(_digest, platform.deleted_by(values)))
+def _deleted_by(formats: Mixture, values: dict[str, Any]) -> set[bytes]:
+    return {
+        _digest(deleted)
+        for record in _records_of(values, formats)
+        for deleted in formats.format_of(record)[1].deleted_by(record)
+    }
 
 
 def _digests(row: dict[str, Any]) -> Sequence[bytes]:
@@ -175,29 +207,28 @@ def _digest(text: str) -> bytes:
 
 
 def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:
-    if hide and "author" in row:
-        row["author"] = hashed(row["author"])
+    if hide:
         row.pop("author_name", None)
+        if "author" in row:
+            row["author"] = hashed(row["author"])
     row.setdefault("platform", name)  # a collector of several platforms names them itself
     return row
 
 
-def _report(file: InputFile, platform: Platform, records: str, dates: DateStyle) -> list[str]:
-    """One line with the numbers of posts, records, and records left out by name."""
-    left_out = ", ".join(
-        f"{count:,} {_singular(name) if count == 1 else name}" for name, count in file.left_out.most_common()
-    )
-    line = f"read as {platform.title}: {_counted(file.posts, 'post')} of {records}"
-    notes = [f"{line}; {left_out} left out" if left_out else line]
+def _report(file: InputFile, title: str, unit: str | None, dates: DateStyle) -> list[str]:
+    """One line with the numbers of posts, records, and records left out by name; they add up."""
+    left_out = file.left_out_note()
+    records = file.posts + file.left_out.total() + file.reasons.total()
+    if unit is None:
+        counted = _counted(records, "row")
+    elif records == file.lines:
+        counted = _counted(records, unit)
+    else:  # some have several
+        counted = f"{_counted(records, 'record')} in {_counted(file.lines, unit)}"
+    line = f"read as {title}: {_counted(file.posts, 'post')} of {counted}"
+    notes = [f"{line}; {left_out}" if left_out else line]
     return notes + ([dates.note("created_at")] if dates.left_out else [])
 
 
 def _counted(count: int, name: str) -> str:
     return f"{count:,} {name}{'' if count == 1 else 's'}"
-
-
-def _singular(name: str) -> str:
-    first, space, rest = name.partition(" ")
-    if rest and first not in ("posts", "records"):
-        return first + space + rest.removesuffix("s")
-    return first.removesuffix("s") + space + rest

@@ -130,13 +130,13 @@ def posts_of_records(shown: str, records: Sequence[Values], columns: PostColumns
     with BadLines() as bad_lines:
         file = bad_lines.file(shown)
         rows = (Row(number, dict(record), "") for number, record in enumerate(records, 1))
-        name, table = recognized(Table("json", None, rows), columns)
-        if name is None:
+        formats, table = recognized(Table("json", None, rows), columns)
+        if formats is None:
             return None
         file.lines = len(records)
-        deleted = deleted_by(name, records)
+        deleted = deleted_by(formats, records)
         posts: dict[str, Post] = {}
-        for flat, row in post_rows(file, table, name, columns, deleted):
+        for flat, row in post_rows(file, table, formats, columns, deleted):
             try:
                 post = post_from_row(row.values, flat, str(row.line))
             except LineError as error:
@@ -224,10 +224,10 @@ def iter_rows(
     with open_table(file, sniffed_names(columns)) as table:
         if table.format == "txt":
             columns = columns.plain_text(shown)
-        name, table = recognized(table, columns)
-        if name is not None:
+        formats, table = recognized(table, columns)
+        if formats is not None:
             assert isinstance(columns, PostColumns)
-            for flat, row in post_rows(file, table, name, columns, deleted):
+            for flat, row in post_rows(file, table, formats, columns, deleted):
                 yield file, flat, row
             info(f"{shown}: {', '.join(file.notes)}")
             return
@@ -243,6 +243,8 @@ def iter_rows(
         if seen:
             found.columns.check(list(seen), shown, found.likely)
         bad_lines.note(shown, left_out_notes(found.columns))
+        if left_out := file.left_out_note():
+            info(f"{shown}: {left_out}")
 
 
 def as_list(paths: str | Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "xlsx", "txt"]
+Format = Literal["jsonl", "json", "csv", "tsv", "parquet", "xlsx", "txt", "events"]
 MAX_LINE = 64 << 20
 
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.io.formats.delimited import csv_table, tsv_table
-from linker.data.io.formats.json_documents import is_page, json_document
+from linker.data.io.formats.event_streams import event_table, is_event_stream
+from linker.data.io.formats.json_documents import json_document
 from linker.data.io.formats.json_lines import json_table
+from linker.data.io.formats.json_pages import is_list_around_posts, is_page, opened_data
 from linker.data.io.formats.parquet import parquet_table
 from linker.data.io.formats.spreadsheets import spreadsheet_table
 from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
 from linker.data.io.streams import STANDARD_INPUT, open_bytes, rejoined, shown_name
+from linker.data.platforms.sniffing import platforms_of
 
 #: Exact column names; or these and further names in their normal form.
 SniffFor = set[str] | tuple[set[str], set[str]]
@@ -59,7 +62,9 @@ _OF_POSTS = {
 }
 _GLANCE = 1 << 16
 # The beginning of `[{...`, and of JSON that is indented or a single object with a list in it.
-_IS_DOCUMENT = re.compile(rb"\s*(\[\s*(\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)")
+_IS_DOCUMENT = re.compile(
+    rb"\s*(\[\s*(\[\s*\{|\{|$)|\[\s*\]\s*$|\{\s*$|\{\s*\"(?:[^\"\\]|\\.)*\"\s*:\s*[\[{]\s*$)"
+)
 # Before the list in the files of a person's archive of Twitter.
 _ASSIGNMENT = re.compile(rb"\s*window\.YTD\.\w+\.part\d+\s*=\s*")
 _IS_OBJECT = re.compile(rb"\s*\{\s*(\"|\})")
@@ -81,17 +86,25 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
     """
     with open_bytes(file.path, workbooks=True, on_read=file.count_bytes) as stream:
         # A JSON list may be one huge line, which is not read at once.
-        first = stream.readline(_GLANCE)
-        if assignment := _ASSIGNMENT.match(first):
+        above, first = _first_line(stream)
+        if assignment := _ASSIGNMENT.match(first.removeprefix(_BOM)):
+            first = first.removeprefix(_BOM)
             first = first[assignment.end() :]
-        format_ = _format(first, format_of_name(shown_name(file.path)), sniff_for, file.path)
+        named = format_of_name(shown_name(file.path))
+        if first.startswith((b":", b"event:")):
+            ahead = stream.read(_GLANCE)
+            stream = rejoined(ahead, stream)
+            named = "events" if is_event_stream(first + ahead) else named
+        format_ = _format(first, named, sniff_for, file.path)
         if format_ == "parquet":
             with parquet_table(file, first, stream) as table:
                 yield table
         elif format_ == "xlsx":
             yield spreadsheet_table(file, rejoined(first, stream))
         elif format_ == "json":
-            yield json_document(file, rejoined(first, stream))
+            yield json_document(
+                file, rejoined(above + first, stream), lambda value: _is_post(value, sniff_for)
+            )
         else:
             if not first.endswith(b"\n"):
                 first += stream.readline(MAX_LINE + 1 - len(first))
@@ -100,9 +113,23 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
                 raise DataError(
                     f"{shown_name(file.path)}: not UTF-8 but probably UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)"
                 )
-            lines = _lines(first, stream, file)
-            table_of = {"jsonl": json_table, "csv": csv_table, "tsv": tsv_table, "txt": _text_table}[format_]
+            lines = _lines(first, stream, file, above.count(b"\n"))
+            table_of = {
+                "jsonl": json_table,
+                "csv": csv_table,
+                "tsv": tsv_table,
+                "txt": _text_table,
+                "events": event_table,
+            }[format_]
             yield table_of(file, lines)
+
+
+def _first_line(stream: BinaryIO) -> tuple[bytes, bytes]:
+    """The blank lines at the beginning, and the (beginning of the) first other line; at most 64 KiB of each."""
+    above, first = b"", stream.readline(_GLANCE)
+    while first.endswith(b"\n") and not first.removeprefix(_BOM).strip() and len(above) < _GLANCE:
+        above, first = above + first, stream.readline(_GLANCE)
+    return above, first
 
 
 def format_of_name(path: str) -> Format | None:
@@ -122,13 +149,11 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
     if named in ("parquet", "xlsx"):
         return named
     line = first.removeprefix(_BOM)
-    names = sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for
-    starts = {name.partition(".")[0] for name in names}
     whole = len(first) < _GLANCE or first.endswith(b"\n")
     if _IS_DOCUMENT.match(line) or (
         _IS_OBJECT.match(line)
         and b"[" in line
-        and is_page(line, whole, lambda name: name in starts or normal(name) in _OF_POSTS)
+        and is_page(line, whole, _is_known(sniff_for), lambda value: _is_post(value, sniff_for))
     ):
         return "json"
     if named == "json":
@@ -136,6 +161,24 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
     if _IS_OBJECT.match(line) and (named != "txt" or _is_json(line)):
         return "jsonl"
     return named or _sniff(line, sniff_for, path)
+
+
+def _is_known(sniff_for: SniffFor) -> Callable[[str], bool]:
+    """Whether a key is that of a post, or of a column that is read."""
+    starts = {
+        name.partition(".")[0] for name in (sniff_for[0] if isinstance(sniff_for, tuple) else sniff_for)
+    }
+    return lambda name: name in starts or normal(name) in _OF_POSTS
+
+
+def _is_post(value: dict[str, Any], sniff_for: SniffFor) -> bool:
+    """Whether an object is a post, not a response around a list of posts."""
+    if is_list_around_posts(value):
+        return False
+    is_known = _is_known(sniff_for)
+    if any(not isinstance(item, list) and is_known(key) for key, item in opened_data(value).items()):
+        return True
+    return bool(value) and bool(platforms_of([value]))
 
 
 def _sniff(line: bytes, sniff_for: SniffFor, path: str) -> Format:
@@ -164,10 +207,16 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _lines(first: bytes, stream: BinaryIO, file: InputFile) -> Iterator[Line]:
-    """Lines without line ends. Only `\\n` and `\\r\\n` end a line: tweets contain U+2028 and similar characters."""
+def _lines(first: bytes, stream: BinaryIO, file: InputFile, blank: int) -> Iterator[Line]:
+    """Lines without line ends, after some blank ones.
+
+    Only `\\n` and `\\r\\n` end a line: tweets contain U+2028 and similar characters.
+    """
+    for _ in range(blank):
+        file.blank()
+    file.lines = blank
     rest = iter(lambda: stream.readline(MAX_LINE + 1), b"")
-    for number, line in enumerate(chain([first.removeprefix(_BOM)] if first else [], rest), start=1):
+    for number, line in enumerate(chain([first.removeprefix(_BOM)] if first else [], rest), start=blank + 1):
         if len(line) > MAX_LINE:
             raise DataError(
                 f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
@@ -180,7 +229,7 @@ def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:
     def rows() -> Iterator[Row]:
         for number, text in lines:
             if not text.strip():
-                file.bad(number, LineError("blank line"), text)
+                file.blank()
             elif not_utf8(text):
                 file.bad(number, LineError("invalid UTF-8"), text)
             else:

@@ -1,16 +1,32 @@
-"""Bluesky: events of Jetstream, records of the API, of Tap and of the Python SDK.
+"""Bluesky: events of Jetstream, posts and threads of the API, records of repositories and of Tap.
 
-Sources: lexicons/app/bsky/feed/post.json and embed/external.json of bluesky-social/atproto, README of
-bluesky-social/jetstream.
+Sources: lexicons/app/bsky/feed/post.json, defs.json and getPostThread.json, embed/external.json and
+unspecced/defs.json of bluesky-social/atproto; README of bluesky-social/jetstream.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
-from linker.data.platforms.platform import Platform, only, table, under, where, without
+from typing_extensions import override
+
+from linker.data.platforms.platform import (
+    Platform,
+    Record,
+    first,
+    html_links,
+    html_text,
+    only,
+    table,
+    under,
+    where,
+    without,
+)
 
 _POST = "app.bsky.feed.post"
+_URI = re.compile(rf"at://(?P<author>[^/]+)/{re.escape(_POST)}/(?P<key>[^/]+)")
 _LEFT_OUT = {
     "app_bsky_feed_like": "likes",
     "app_bsky_feed_repost": "reposts",
@@ -19,7 +35,8 @@ _LEFT_OUT = {
     "app_bsky_actor_profile": "profiles",
 }
 _RECORD: dict[str, Any] = {
-    "text": "text",
+    # Bridgy Fed cuts posts of other networks, and keeps the whole text as HTML.
+    "text": first(html_text("bridgyOriginalText"), "text"),
     "lang": "langs[]",
     "reply_to": "reply.parent.uri",
     "thread": "reply.root.uri",
@@ -28,7 +45,23 @@ _RECORD: dict[str, Any] = {
     "card_title": "embed.external.title|embed.media.external.title",
     "card_description": "embed.external.description|embed.media.external.description",
 }
-_FACETS = "facets[].features[].uri"
+
+
+def _links(prefix: str) -> tuple[Any, ...]:
+    return f"{prefix}.facets[].features[].uri", html_links(f"{prefix}.bridgyOriginalText")
+
+
+def _from_uri(template: str) -> Callable[[Record], str | None]:
+    """A text with author and key of a post, from its at:// address."""
+
+    def filled(record: Record) -> str | None:
+        match = _URI.fullmatch(str(record.get("uri")))
+        return template.format(**match.groupdict()) if match else None
+
+    return filled
+
+
+_WEB = _from_uri("https://bsky.app/profile/{author}/post/{key}")
 
 
 @Platform.register("bluesky_jetstream")
@@ -44,7 +77,7 @@ class Jetstream(Platform):
         created_at="commit.record.createdAt|time_us",
         **under("commit.record", _RECORD),
     )
-    links = (f"commit.record.{_FACETS}",)
+    links = _links("commit.record")
     left_out = (
         only("kind", "commit", identity="identity events", account="account events", other="other events"),
         only("commit.collection", _POST, **_LEFT_OUT),
@@ -71,7 +104,7 @@ class Jetstream2(Platform):
         created_at="record.createdAt|time",
         **under("record", _RECORD),
     )
-    links = (f"record.{_FACETS}",)
+    links = _links("record")
     left_out = (
         lambda record: None if "collection" in record else "account events",
         only("collection", _POST, **_LEFT_OUT),
@@ -84,28 +117,88 @@ class Jetstream2(Platform):
     )
 
 
+#: Items of threads (getPostThreadV2) that are no posts.
+_UNSEEN = {
+    "threadItemNotFound": "posts not found",
+    "threadItemBlocked": "blocked posts",
+    "threadItemNoUnauthenticated": "hidden posts",
+}
+
+
 @Platform.register("bluesky_api")
 class Api(Platform):
-    """Bluesky, posts of the API (getPosts, searchPosts, feeds), also as the Python SDK names their keys."""
+    """Bluesky, posts of the API (getPosts, searchPosts, feeds, threads), also as the Python SDK names their keys."""
 
     title = "Bluesky API"
-    signs = ("post.uri + post.record", "uri + cid + author.did + record")
+    signs = (
+        "post.uri + post.record",
+        "uri + cid + author.did + record",
+        "thread.post.uri",
+        "thread.notFound",
+        "thread.blocked",
+        "uri + depth + value",
+    )
     fields = table(
-        id="post.uri|uri",
-        author="post.author.did|author.did",
-        author_name="post.author.handle|author.handle",
-        created_at="post.record.createdAt|record.createdAt|post.record.created_at|record.created_at"
-        "|post.indexedAt|indexedAt|indexed_at",
-        **{
-            name: "|".join(f"{at}.{path}" for at in ("post.record", "record") for path in paths.split("|"))
-            for name, paths in _RECORD.items()
-        },
+        id="uri",
+        author="author.did",
+        author_name="author.handle",
+        created_at="record.createdAt|record.created_at|indexedAt|indexed_at",
+        url=_WEB,
+        **under("record", _RECORD),
     )
-    links = (f"post.record.{_FACETS}", f"record.{_FACETS}")
-    left_out = tuple(
-        without(kind, "reposts", "app.bsky.feed.defs#reasonRepost")
-        for kind in ("reason.$type", "reason.py_type")
+    links = _links("record")
+    left_out = (
+        *(
+            without(kind, "reposts", "app.bsky.feed.defs#reasonRepost")
+            for kind in ("reason.$type", "reason.py_type")
+        ),
+        *(without(key, "posts not found") for key in ("notFound", "not_found")),
+        without("blocked", "blocked posts"),
+        lambda record: _UNSEEN.get(str(record.get("$type", record.get("py_type"))).rpartition("#")[2]),
     )
+
+    @override
+    def opened(self, record: Record) -> Record:
+        post = record.get("post")
+        # The reason why a feed has a post is beside it.
+        return {**post, "reason": record.get("reason")} if isinstance(post, dict) else record
+
+    @override
+    def posts_of(self, record: Record) -> list[Record]:
+        thread, value = record.get("thread"), record.get("value")
+        if isinstance(thread, dict):
+            return [self.opened(node) for node in _nodes(thread)]
+        return [self.opened(value if isinstance(value, dict) else record)]
+
+
+def _nodes(thread: Record) -> list[Record]:
+    """All nodes of a thread: those above it, itself, and those below it."""
+    found: list[Record] = []
+    waiting: list[Any] = [thread]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            found.append(node)
+            replies = node.get("replies")
+            waiting += [*(reversed(replies) if isinstance(replies, list) else ()), node.get("parent")]
+    return found
+
+
+@Platform.register("bluesky_records")
+class Records(Platform):
+    """Bluesky, records of a repository (com.atproto.repo.listRecords)."""
+
+    title = "Bluesky records"
+    signs = ("uri + cid + value.$type", "uri + cid + value.createdAt")
+    fields = table(
+        id="uri",
+        author=_from_uri("{author}"),
+        created_at="value.createdAt",
+        url=_WEB,
+        **under("value", _RECORD),
+    )
+    links = _links("value")
+    left_out = (only("value.$type", _POST, **_LEFT_OUT),)
 
 
 @Platform.register("bluesky_tap")
@@ -121,7 +214,7 @@ class Tap(Platform):
         created_at="record.record.createdAt",
         **under("record.record", _RECORD),
     )
-    links = (f"record.record.{_FACETS}",)
+    links = _links("record.record")
     left_out = (
         only("type", "record", identity="identity events", other="other events"),
         only("record.collection", _POST, **_LEFT_OUT),

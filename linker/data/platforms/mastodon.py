@@ -1,24 +1,39 @@
-"""Mastodon and servers with its API: statuses, and an account's own archive.
+"""Mastodon and servers with its API: statuses, streams, and an account's own archive.
 
-Sources: entities Status and PreviewCard of mastodon/documentation; datasources/gab and truth of 4CAT.
+Sources: entities Status, PreviewCard and Context, and methods/streaming.md of mastodon/documentation; datasources/gab
+and truth of 4CAT; modules/gab.js of Zeeschuimer.
 """
 
 from __future__ import annotations
 
-from linker.data.platforms.platform import Platform, html_links, html_text, only, table, without
+from typing_extensions import override
+
+from linker.data.platforms.paths import parsed
+from linker.data.platforms.platform import (
+    Platform,
+    Record,
+    html_links,
+    html_text,
+    only,
+    table,
+    where,
+    without,
+)
 
 
 @Platform.register("truth_social")
 @Platform.register("mastodon")
 class Mastodon(Platform):
-    """Mastodon and Truth Social, statuses of the API."""
+    """Mastodon and Truth Social, statuses of the API and their contexts."""
 
     title = "Mastodon"
     signs = (
         "content + created_at + in_reply_to_id",
         "content + created_at + reblog",
         "content + created_at + spoiler_text",
+        "ancestors + descendants",
     )
+    posts = ("ancestors[]", "descendants[]")
     fields = table(
         id="id",
         text=html_text("content"),
@@ -34,7 +49,43 @@ class Mastodon(Platform):
         card_description="card.description",
     )
     links = (html_links("content"),)
-    left_out = (without("reblog", "reposts"),)
+    left_out = (
+        without("reblog", "reposts"),
+        lambda record: "empty contexts" if "ancestors" in record else None,
+    )
+
+
+@Platform.register("mastodon_stream")
+class Stream(Platform):
+    """Mastodon, events of the streaming API: `event`, and `payload`, which is JSON in a text."""
+
+    title = "Mastodon stream"
+    signs = (
+        *(
+            f"event={event} + payload"
+            for event in ("update", "delete", "status.update", "notification", "conversation", "announcement")
+        ),
+        "event=filters_changed",
+        *(f"event + {sign}" for sign in Mastodon.signs),
+    )
+    fields = Mastodon.fields
+    links = Mastodon.links
+    left_out = (
+        only(
+            "event", "update", delete="deletions", status_update="edits", notification="notifications",
+            other="other events",
+        ),
+        without("reblog", "reposts"),
+    )  # fmt: skip
+    deletions = (where("event", "delete", "id"),)
+
+    @override
+    def opened(self, record: Record) -> Record:
+        event, payload = record.get("event"), record.get("payload")
+        if event == "delete":
+            return {"event": event, "id": payload}
+        status = parsed(payload) if isinstance(payload, str) else payload
+        return {**status, "event": event} if isinstance(status, dict) else record
 
 
 @Platform.register("mastodon_archive")
@@ -59,18 +110,34 @@ class Outbox(Platform):
 
 @Platform.register("gab")
 class Gab(Platform):
-    """Gab, posts of its API."""
+    """Gab, posts of its web page and of its API (Zeeschuimer, 4CAT)."""
 
     title = "Gab"
-    signs = ("i + c + ca + ul",)
-    fields = table(
-        id="i",
-        text=html_text("c"),
-        created_at="ca",
-        author="ai|account.acct",
-        url="ul",
-        card_url="card.url|link.url",
-        card_title="card.title|link.title",
-        card_description="card.description|link.description",
+    signs = (
+        "i + c + ca + ul",
+        *(
+            f"content + created_at + url + {key} + !in_reply_to_id + !reblog + !spoiler_text"
+            for key in ("card", "link", "reaction_count", "reposts_count")
+        ),
     )
-    links = (html_links("c"),)
+    envelope = "data"
+    fields = table(
+        id="i|id",
+        text=html_text("c|content"),
+        created_at="ca|created_at",
+        lang="language",
+        author="author_info.i|ai|account.id|account.acct",
+        author_name="author_info.un|account.username",
+        reply_to="in_reply_to_id",
+        quote_of="quote_of_id|quote.id",
+        url="ul|url",
+        card_url="link_info.url|card.url|link.url",
+        card_title="link_info.title|card.title|link.title",
+        card_description="link_info.description|card.description|link.description",
+    )
+    links = (html_links("c|content"),)
+    left_out = (
+        without("reblog", "reposts"),
+        without("type", "groups", "group"),
+        without("type", "profiles", "user"),
+    )

@@ -1,6 +1,7 @@
-"""Threads, Instagram and Facebook: captures of Zeeschuimer, exports of CrowdTangle.
+"""Threads, Instagram and Facebook: captures of Zeeschuimer, Meta's APIs, exports of CrowdTangle.
 
-Source: datasources/threads, instagram and facebook of 4CAT.
+Sources: datasources/threads, instagram and facebook and datasources/custom/import_formats.py of 4CAT;
+modules/instagram-comments.js of Zeeschuimer; documentation of the Threads API; wiki/Post of CrowdTangle/API.
 """
 
 from __future__ import annotations
@@ -51,11 +52,11 @@ class Threads(Platform):
 
 @Platform.register("instagram")
 class Instagram(Platform):
-    """Instagram, posts (Zeeschuimer, 4CAT)."""
+    """Instagram, posts (Zeeschuimer, 4CAT, instaloader)."""
 
     title = "Instagram"
     signs = ("code + caption + user + !text_post_app_info", "shortcode + edge_media_to_caption")
-    envelope = "data"
+    envelope = "data|node"  # instaloader's is node
     fields = table(
         id="pk|id|code|shortcode",
         text="caption.text|edge_media_to_caption.edges[0].node.text",
@@ -66,6 +67,106 @@ class Instagram(Platform):
     )
 
 
+@Platform.register("threads_api")
+class ThreadsApi(Platform):
+    """Threads, posts of its API."""
+
+    title = "Threads (API)"
+    signs = ("media_product_type=THREADS + id + permalink", "id + permalink + timestamp + is_quote_post")
+    fields = table(
+        id="id",
+        text="text",
+        created_at="timestamp",
+        author="owner.id|username",
+        author_name="username",
+        reply_to="replied_to.id",
+        quote_of="quoted_post.id",
+        thread="root_post.id",
+        url="permalink",
+        card_url="link_attachment_url",
+    )
+    left_out = (without("media_type", "reposts", "REPOST_FACADE"),)
+
+
+@Platform.register("instagram_api")
+class InstagramApi(Platform):
+    """Instagram, media of its API."""
+
+    title = "Instagram (API)"
+    signs = ("id + caption + permalink + media_type",)
+    fields = table(
+        id="id",
+        text="caption",
+        created_at="timestamp",
+        author="owner.id|username",
+        author_name="username",
+        url="permalink",
+    )
+
+
+@Platform.register("instagram_comments")
+class InstagramComments(Platform):
+    """Instagram, comments (Zeeschuimer, 4CAT)."""
+
+    title = "Instagram comments"
+    signs = ("comment_id + text + post_id + user",)
+    envelope = "data"
+    fields = table(
+        id="comment_id",
+        text="text",
+        created_at="created_at|created_at_utc",
+        author="user.id|user.pk|user.unique_id|user.username",
+        author_name="user.unique_id|user.username",
+        reply_to="parent_comment_id",
+        thread="post_id",
+        url="https://www.instagram.com/p/{post_shortcode}/c/{comment_id}/",
+    )
+
+
+_STORY = "comet_sections.content.story"
+_METADATA = "comet_sections.context_layout.story.comet_sections.metadata[]"
+_ATTACHED = f"{_STORY}.attachments[].styles.attachment.story_attachment_link_renderer.attachment"
+
+
+@Platform.register("facebook")
+class Facebook(Platform):
+    """Facebook, posts (Zeeschuimer, 4CAT)."""
+
+    title = "Facebook"
+    signs = (f"{_STORY}.post_id",)
+    envelope = "data"
+    fields = table(
+        id=f"{_STORY}.post_id",
+        text=f"{_STORY}.message.text|{_STORY}.comet_sections.message.story.message.text",
+        created_at=f"{_METADATA}.story.creation_time",
+        author=f"{_STORY}.actors[0].id|{_STORY}.actors[0].url",
+        author_name=f"{_STORY}.actors[0].name",
+        url=f"{_STORY}.wwwURL",
+        card_url=_unwrapped(f"{_ATTACHED}.web_link.url"),
+        card_title=f"{_ATTACHED}.title_with_entities.text",
+    )
+
+
+@Platform.register("crowdtangle_api")
+class CrowdTangleApi(Platform):
+    """Facebook and Instagram, posts of the API of CrowdTangle."""
+
+    title = "CrowdTangle (API)"
+    signs = ("platformId + platform + account + date",)
+    fields = table(
+        id="platformId",
+        text="message|description|title|imageText",
+        created_at="date",
+        lang="languageCode",
+        author="account.platformId|account.id",
+        author_name="account.name",
+        url="postUrl",
+        card_title=lambda record: record.get("title") if "message" in record else None,
+        card_description=lambda record: record.get("description") if "message" in record else None,
+    )
+    links = ("expandedLinks[].expanded", "link")
+
+
 @Platform.register("crowdtangle")
 class CrowdTangle(Platform):
     """Facebook and Instagram, exports of CrowdTangle, CSV."""
@@ -74,13 +175,14 @@ class CrowdTangle(Platform):
     signs = ("Message + Post Created + URL", "Description + Post Created + URL")
     fields = table(
         id="URL",
-        text="Message|Image Text|Description",
+        # On Facebook, Description is that of the link, on Instagram the post's caption.
+        text="Message|Description|Link Text|Title|Image Text",
         created_at="Post Created",
         author="Facebook Id|User Name|Page Name|Account",
         author_name="Page Name|User Name|Account",
         url="URL",
         card_url="Final Link|Link",
         card_title="Link Text",
-        card_description="Description",
+        card_description=lambda record: record.get("Description") if "Link Text" in record else None,
     )
     links = ("Link",)

@@ -2,16 +2,21 @@
 
 `a.b` is the value of a key, `a[]` each item of a list, `a[0]` one of them, `a[type=link]` those items whose `type` is
 `link`. `a|b` is the first of two that has a value, `at://{a}/{b.c}` a text with values filled in, none if one
-is missing.
+is missing. A list may be a text: cells of tables hold lists as JSON, or as Python writes them.
 """
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 Getter = Callable[[Mapping[str, Any]], Any]
+
+#: Maximum number of characters of a cell that is parsed.
+_LONGEST_CELL = 1_000_000
 
 _STEP = re.compile(r"([^\[\]]+)(?:\[(?:(\d+)|([^\[\]=]+)=([^\[\]]*))?\])?")
 _PLACE = re.compile(r"\{([^{}]+)\}")
@@ -59,6 +64,8 @@ def has_path(path: str) -> Callable[[Mapping[str, Any]], bool]:
         return lambda record: not has_it(record)
     inside, equals, expected = path.partition("=") if "[" not in path else (path, "", "")
     *above, last = inside.split(".")
+    if not above and not equals:
+        return lambda record: last in record
 
     def has(record: Mapping[str, Any]) -> bool:
         value: Any = record
@@ -69,6 +76,47 @@ def has_path(path: str) -> Callable[[Mapping[str, Any]], bool]:
         return not equals or value[last] == expected
 
     return has
+
+
+def nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values with nested objects in place of dotted keys: `{"a.b": 1}` → `{"a": {"b": 1}}`.
+
+    A key stays as it is where its place is taken by another value.
+    """
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        *above, last = name.split(".")
+        inside: Any = found
+        for key in above:
+            inside = inside.setdefault(key, {})
+            if not isinstance(inside, dict):
+                break
+        if isinstance(inside, dict) and last not in inside:
+            inside[last] = value
+        else:
+            found.setdefault(name, value)
+    return found
+
+
+def parsed(text: str) -> Any:
+    """Return the value of JSON, or of a list as Python writes it, in a text; None if it is neither."""
+    if len(text) > _LONGEST_CELL:
+        return None
+    try:
+        value = _as_json_or_python(text)
+        # Either can escape half of a surrogate pair, which UTF-8 cannot encode.
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False).encode()
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value
+
+
+def _as_json_or_python(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return ast.literal_eval(text) if text.startswith("[") else None
 
 
 def _steps(path: str) -> list[_Step]:
@@ -84,6 +132,8 @@ def _steps(path: str) -> list[_Step]:
 
 def _selector(number: str | None, name: str | None, wanted: str | None) -> Callable[[Any], Iterator[Any]]:
     def select(items: Any) -> Iterator[Any]:
+        if isinstance(items, str) and items.startswith("["):
+            items = parsed(items)
         if not isinstance(items, list):
             return iter(())
         if number is not None:
@@ -108,7 +158,7 @@ def _first(steps: list[_Step]) -> Getter:
 
         return value_of
 
-    def nested(record: Mapping[str, Any]) -> Any:
+    def at_keys(record: Mapping[str, Any]) -> Any:
         value: Any = record
         for key in keys:
             if not isinstance(value, dict):
@@ -116,7 +166,7 @@ def _first(steps: list[_Step]) -> Getter:
             value = value.get(key)
         return value if _is_filled(value) else None
 
-    return nested
+    return at_keys
 
 
 def _walk(value: Any, steps: list[_Step], at: int) -> Iterator[Any]:

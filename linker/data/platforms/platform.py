@@ -22,6 +22,10 @@ KEPT = (
     *("card_url", "card_title", "card_description", "url"),
 )
 _BETWEEN = re.compile(r"[,|;\s]+(?=https?://)")
+#: Codes of languages that are none: not identified, several, none, and those of X for tweets without words.
+_NO_LANGUAGE = frozenset(
+    ("und", "mul", "zxx", "qme", "qht", "qam", "qct", "qst", "art", "un", "unknown", "n/a", "none", "null")
+)
 #: Key under which a record has the scalar values of the document around its list, such as the chat of a message.
 AROUND = "^"
 
@@ -68,10 +72,10 @@ class Platform(Registrable):
 
     def recognizes(self, record: Record) -> bool:
         """Return whether a record has the signs of this format."""
-        inside = self.opened(record)
-        if any(all(has(inside) for has in sign) for sign in self._signs):
+        if any(all(has(record) for has in sign) for sign in self._signs):
             return True
-        return inside is not record and any(all(has(record) for has in sign) for sign in self._signs)
+        inside = self.opened(record)
+        return inside is not record and any(all(has(inside) for has in sign) for sign in self._signs)
 
     def opened(self, record: Record) -> Record:
         """Return the object in the record's envelope, or the record itself."""
@@ -119,7 +123,8 @@ class Platform(Registrable):
         for name, value_of in self._kept:
             value = value_of(record)
             if isinstance(value, str):
-                row[name] = value
+                if name != "lang" or value.lower() not in _NO_LANGUAGE:
+                    row[name] = value
             elif isinstance(value, int) and not isinstance(value, bool):
                 row[name] = str(value)
         links = [row["card_url"]] if "card_url" in row else []
@@ -216,7 +221,14 @@ def unescaped(field: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
 def first(*fields: str | Callable[[Record], Any]) -> Callable[[Record], Any]:
     """Return a function that returns the value of the first field that has one."""
     found = [_compiled(field) for field in fields]
-    return lambda record: next((value for of in found if (value := of(record)) is not None), None)
+
+    def value_of(record: Record) -> Any:
+        for field in found:
+            if (value := field(record)) is not None:
+                return value
+        return None
+
+    return value_of
 
 
 def other_than(path: str, *values: Any) -> Callable[[Record], Any]:

@@ -1,11 +1,13 @@
 """Reddit: submissions and comments of the Pushshift and Arctic Shift dumps, and of the API.
 
-Source: scripts and README of ArthurHeitmann/arctic_shift.
+Sources: scripts and README of ArthurHeitmann/arctic_shift; listings in the documentation of Reddit's API.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+
+from typing_extensions import override
 
 from linker.data.platforms.paths import lister
 from linker.data.platforms.platform import Platform, Record, joined, other_than, table, unescaped, without
@@ -21,6 +23,29 @@ _URLS = lister("url_overridden_by_dest|url")
 
 def _links(record: Record) -> list[Any]:
     return [] if record.get("is_self") in (True, "true", "True") else _URLS(record)
+
+
+def _things(listing: Record) -> list[Record]:
+    """All submissions and comments of a listing, replies at any depth included."""
+    found: list[Record] = []
+    waiting: list[Any] = [listing]
+    while waiting:
+        thing = waiting.pop()
+        data = thing.get("data") if isinstance(thing, dict) else None
+        if not isinstance(data, dict):
+            continue
+        if thing.get("kind") == "Listing":
+            children = data.get("children")
+            waiting += reversed(children) if isinstance(children, list) else ()
+        else:
+            found.append({"children": [], **data} if thing.get("kind") == "more" else data)
+            waiting.append(data.get("replies"))
+    return found
+
+
+def _not_loaded(record: Record) -> str | None:
+    """Leave out counts of comments that the API did not send."""
+    return "unloaded comments" if "children" in record and "body" not in record else None
 
 
 @Platform.register("reddit_submissions")
@@ -52,7 +77,7 @@ class Comments(Platform):
     """Reddit, comments (RC dumps, API)."""
 
     title = "Reddit comments"
-    signs = ("body + link_id + subreddit", "body + link_id + parent_id")
+    signs = ("body + link_id + subreddit", "body + link_id + parent_id", "kind=more + data.children")
     envelope = "data"
     fields = table(
         id="name|t1_{id}",
@@ -66,5 +91,38 @@ class Comments(Platform):
     left_out = (
         without("body", "deleted posts", "[deleted]"),
         without("body", "removed posts", "[removed]"),
+        _not_loaded,
         *_DELETED_LATER,
     )
+
+    @override
+    def posts_of(self, record: Record) -> list[Record]:
+        inside = self.opened(record)
+        replies = inside.get("replies")
+        return [inside, *_things(replies)] if isinstance(replies, dict) else [inside]
+
+
+@Platform.register("reddit_listing")
+class Listing(Platform):
+    """Reddit, listings of the API: pages of submissions, a submission with its tree of comments."""
+
+    title = "Reddit (API)"
+    signs = ("kind=Listing + data.children",)
+    fields: ClassVar[Any] = {"id": "name", "text": "title"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._submissions, self._comments = Submissions(), Comments()
+
+    @override
+    def posts_of(self, record: Record) -> list[Record]:
+        return _things(record) or [record]
+
+    @override
+    def row(self, record: Record) -> dict[str, Any] | str:
+        if record.get("kind") == "Listing":
+            return "empty listings"
+        is_submission = self._submissions.recognizes(record)
+        row = (self._submissions if is_submission else self._comments).row(record)
+        name = "reddit_submissions" if is_submission else "reddit_comments"
+        return {**row, "platform": name} if isinstance(row, dict) else row

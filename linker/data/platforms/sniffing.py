@@ -45,11 +45,20 @@ def check_format(name: str) -> None:
         platform_named(name)
 
 
-def platform_of(records: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the name of the format that most of the records have, more than half; None if there is none."""
-    best, most = None, len(records) // 2
-    for name, platform in platforms().items():
-        count = sum(map(platform.recognizes, records))
-        if count > most:
-            best, most = name, count
-    return best
+def platforms_of(records: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the names of the formats of some records, the most frequent first.
+
+    A file may be of several, such as submissions and comments of Reddit. A record of several formats counts for the
+    most frequent one. The list is empty if at most half of the records are of any known format.
+    """
+    places = {
+        name: {place for place, record in enumerate(records) if platform.recognizes(record)}
+        for name, platform in platforms().items()
+    }
+    found: list[str] = []
+    known: set[int] = set()
+    for name in sorted(places, key=lambda name: -len(places[name])):
+        if not places[name] <= known:
+            found.append(name)
+            known |= places[name]
+    return found if len(known) > len(records) // 2 else []

@@ -1,25 +1,31 @@
-"""X (Twitter): API 2 and 1.1, a person's archive, and the GraphQL of the web page.
+"""X (Twitter): API 2 and 1.1, a person's archive, the GraphQL of the web page, and tables of collectors.
 
-Sources: expansions.py of DocNow/twarc; datasources/twitter-import of 4CAT.
+Sources: expansions.py of DocNow/twarc; dataframe_converter.py of DocNow/twarc-csv; datasources/twitter-import of 4CAT;
+analysis/mod.export_tweets.php of DMI-TCAT.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from linker.data.platforms.paths import getter, lister
+from linker.data.platforms.paths import getter, lister, parsed
 from linker.data.platforms.platform import (
     Platform,
     Record,
     beginning,
     each,
+    separated,
     table,
     unescaped,
     without,
 )
 
 _URL = "https://x.com/i/status/"
-_URLS = lister("entities.urls[]|note_tweet.entities.urls[]")
+_ALL_URLS = "entities.urls[]|note_tweet.entities.urls[]"
+_URLS = lister(_ALL_URLS)
+# In place of a list of references.
+_OF_TWARC = tuple(f"referenced_tweets.{kind}" for kind in ("replied_to", "retweeted", "quoted"))
+_TEXT = getter("note_tweet.text|text")
 
 
 def _card(*keys: str) -> Any:
@@ -34,16 +40,32 @@ def _card(*keys: str) -> Any:
     return value_of
 
 
+def _unbroken(record: Record) -> Any:
+    """The text, in which twarc writes line breaks as backslash and n; with one of its options it is JSON."""
+    text = _TEXT(record)
+    if not isinstance(text, str):
+        return text
+    if text[:1] == text[-1:] == '"' and isinstance(found := parsed(text), str):
+        return found
+    return text.replace("\\n", "\n")
+
+
 @Platform.register("x")
 class V2(Platform):
     """X, API 2: pages, streams and flattened lines."""
 
     title = "X (API 2)"
     signs = (
-        "id + text + edit_history_tweet_ids",
-        "id + text + author_id + conversation_id",
-        "id + text + author_id + referenced_tweets",
-        "id + text + author_id + public_metrics",
+        *(
+            f"id + text + {more} + {' + '.join(f'!{reference}' for reference in _OF_TWARC)}"
+            for more in (
+                "edit_history_tweet_ids",
+                "author_id + conversation_id",
+                "author_id + referenced_tweets",
+                "author_id + public_metrics",
+            )
+        ),
+        "errors + !id + !text + !data",
     )
     envelope = "data"
     fields = table(
@@ -61,8 +83,28 @@ class V2(Platform):
         card_title=_card("title"),
         card_description=_card("description"),
     )
-    links = (each("entities.urls[]|note_tweet.entities.urls[]", "unwound_url", "expanded_url"),)
-    left_out = (without("referenced_tweets[type=retweeted].id", "reposts"),)
+    # twarc writes the addresses alone.
+    links = (each(_ALL_URLS, "unwound_url", "expanded_url"), "entities.urls[]")
+    left_out = (
+        lambda record: "notices" if "errors" in record and "text" not in record else None,
+        without("referenced_tweets[type=retweeted].id", "reposts"),
+    )
+
+
+@Platform.register("x_twarc_csv")
+class TwarcCsv(Platform):
+    """X, API 2, CSV of twarc: columns are paths, such as `author.username`."""
+
+    title = "X (twarc CSV)"
+    signs = tuple(f"id + text + {reference}" for reference in _OF_TWARC)
+    fields = table(
+        **{name: field for name, field in V2.fields.items() if name not in ("text", "reply_to", "quote_of")},
+        text=unescaped(_unbroken),
+        reply_to="referenced_tweets.replied_to.id",
+        quote_of="referenced_tweets.quoted.id",
+    )
+    links = V2.links
+    left_out = (without("referenced_tweets.retweeted.id", "reposts"),)
 
 
 @Platform.register("x_1")
@@ -75,6 +117,7 @@ class V1(Platform):
         "id_str + text + user",
         "id_str + text + entities",
         "delete.status.id_str",
+        *("limit.track", "scrub_geo.user_id", "status_withheld.id", "user_withheld.id", "warning.code"),
     )
     fields = table(
         id="id_str",
@@ -116,19 +159,21 @@ class GraphQL(Platform):
     """X, GraphQL of the web page, as Zeeschuimer and 4CAT save it."""
 
     title = "X (GraphQL)"
-    signs = ("rest_id + legacy.full_text", "__typename=TweetTombstone")
+    signs = ("rest_id + legacy.full_text", "legacy.id_str + legacy.full_text", "__typename=TweetTombstone")
     envelope = "data.tweet|tweet|data"
     fields = table(
-        id="rest_id",
+        id="rest_id|legacy.id_str",
         text=unescaped("note_tweet.note_tweet_results.result.text|legacy.full_text"),
         created_at="legacy.created_at",
         lang="legacy.lang",
-        author="core.user_results.result.rest_id|core.user_results.result.core.screen_name",
-        author_name="core.user_results.result.core.screen_name|core.user_results.result.legacy.screen_name",
+        author="core.user_results.result.rest_id|legacy.user_id_str|user.id_str"
+        "|core.user_results.result.core.screen_name|core.user_results.result.legacy.screen_name",
+        author_name="core.user_results.result.core.screen_name|core.user_results.result.legacy.screen_name"
+        "|user.screen_name",
         reply_to="legacy.in_reply_to_status_id_str",
         quote_of="legacy.quoted_status_id_str|quoted_status_result.result.rest_id|quoted_status_result.result.tweet.rest_id",
         thread="legacy.conversation_id_str",
-        url=f"{_URL}{{rest_id}}",
+        url=f"{_URL}{{rest_id}}|{_URL}{{legacy.id_str}}",
         card_title="card.legacy.binding_values[key=title].value.string_value",
         card_description="card.legacy.binding_values[key=description].value.string_value",
     )
@@ -137,3 +182,64 @@ class GraphQL(Platform):
         without("__typename", "tombstones", "TweetTombstone"),
         without("legacy.retweeted_status_result", "reposts"),
     )
+
+
+@Platform.register("tcat")
+class Tcat(Platform):
+    """X, tweets of DMI-TCAT, CSV."""
+
+    title = "TCAT"
+    signs = ("id + text + from_user_name + from_user_id", "id + text + from_user_name + to_user_name")
+    fields = table(
+        id="id",
+        text=unescaped("text"),
+        created_at="created_at|time",
+        lang="lang",
+        author="from_user_id|from_user_name",
+        author_name="from_user_name",
+        reply_to="in_reply_to_status_id",
+        quote_of="quoted_status_id",
+        url=f"{_URL}{{id}}",
+    )
+    links = (separated("urls_followed", "urls_expanded"),)
+    left_out = (beginning("text", "RT @", "reposts"),)
+
+
+@Platform.register("twint")
+class Twint(Platform):
+    """X, tweets of Twint."""
+
+    title = "Twint"
+    signs = ("id + conversation_id + tweet + username",)
+    fields = table(
+        id="id",
+        text=unescaped("tweet"),
+        created_at="created_at|{date} {time}",
+        lang="language",
+        author="user_id|username",
+        author_name="username",
+        thread="conversation_id",
+        url=f"{_URL}{{id}}",
+    )
+    links = ("urls[]",)
+    left_out = (without("retweet", "reposts", True, "True", "true"), without("user_rt", "reposts"))
+
+
+@Platform.register("x_1_csv")
+class TwarcCsv1(Platform):
+    """X, API 1.1, CSV of twarc."""
+
+    title = "X (twarc CSV, API 1.1)"
+    signs = ("id + text + tweet_url + tweet_type",)
+    fields = table(
+        id="id",
+        text=unescaped("text"),
+        created_at="created_at|parsed_created_at",
+        lang="lang",
+        author="user_id|user_screen_name",
+        author_name="user_screen_name",
+        reply_to="in_reply_to_status_id",
+        url="tweet_url",
+    )
+    links = (separated("urls"),)
+    left_out = (without("tweet_type", "reposts", "retweet"),)

@@ -1,8 +1,18 @@
-"""YouTube: comments of the Data API, of the YouTube Data Tools (YTDT) and of minet."""
+"""YouTube: comments of the Data API, the YouTube Data Tools (YTDT), minet, yt-dlp and YouTube Comment Downloader."""
 
 from __future__ import annotations
 
-from linker.data.platforms.platform import Platform, first, html_links, html_text, table
+from typing_extensions import override
+
+from linker.data.platforms.platform import (
+    Platform,
+    Record,
+    first,
+    html_links,
+    html_text,
+    other_than,
+    table,
+)
 
 
 @Platform.register("youtube")
@@ -57,4 +67,45 @@ class Minet(Platform):
         reply_to="parent_comment_id",
         thread="video_id",
         url="https://www.youtube.com/watch?v={video_id}&lc={comment_id}",
+    )
+
+
+@Platform.register("youtube_ytdlp")
+class YtDlp(Platform):
+    """YouTube and other sites, comments in the info.json of yt-dlp."""
+
+    title = "YouTube comments (yt-dlp)"
+    signs = ("comments + webpage_url + extractor", "id + parent + text + author_is_uploader")
+    posts = ("comments[]",)
+    fields = table(
+        id="id",
+        text="text",
+        created_at="timestamp",
+        author="author_id|author",
+        author_name="author",
+        reply_to=other_than("parent", "root"),
+        thread="video",
+        url="https://www.youtube.com/watch?v={video}&lc={id}",
+    )
+    left_out = (lambda record: "videos without comments" if "extractor" in record else None,)
+
+    @override
+    def posts_of(self, record: Record) -> list[Record]:
+        video = record.get("id") if "extractor" in record else None
+        return [{**post, "video": video} if post is not record else post for post in super().posts_of(record)]
+
+
+@Platform.register("youtube_downloader")
+class Downloader(Platform):
+    """YouTube, comments of YouTube Comment Downloader."""
+
+    title = "YouTube Comment Downloader"
+    signs = ("cid + text + votes + channel", "cid + text + author + time_parsed")
+    fields = table(
+        id="cid",
+        text="text",
+        created_at="time_parsed",
+        author="channel|author",
+        author_name="author",
+        reply_to=lambda record: str(record.get("cid")).rpartition(".")[0] or None,
     )

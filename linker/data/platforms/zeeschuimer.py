@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from linker.data.platforms.mastodon import Gab, Mastodon
-from linker.data.platforms.meta import Instagram, Threads
+from linker.data.platforms.meta import Facebook, Instagram, InstagramComments, Threads
 from linker.data.platforms.platform import Platform, Record, UnknownShapeError
 from linker.data.platforms.tiktok import Comments, Videos
 from linker.data.platforms.x import GraphQL
@@ -18,6 +18,8 @@ _INSIDE: dict[str, type[Platform]] = {
     "tiktok_comments": Comments,
     "threads": Threads,
     "instagram": Instagram,
+    "instagram_comments": InstagramComments,
+    "facebook": Facebook,
     "truth_social": Mastodon,
     "gab": Gab,
 }

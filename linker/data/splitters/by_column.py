@@ -80,4 +80,4 @@ def _warn_of_unused(counts: Counter[str | None], used: set[str]) -> None:
     left_out = {name: count for name, count in counts.items() if name not in used}
     if left_out:
         each = [f"{count} with {f'split {name!r}' if name else 'none'}" for name, count in left_out.items()]
-        warn(f"posts in no part: {', '.join(each)}")
+        warn(f"posts without a part: {', '.join(each)}")

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from typing_extensions import override
 
+from linker.data.characters import composed
 from linker.data.tokenizers.tokenizer import Tokenizer
 
 _EYES, _NOSE = "[8:=;]", "['`-]?"
 # Emoticons with letters must not touch words: "Android: yes" and "1080p" contain none.
 _FACES = (
     (
-        rf"{_EYES}{_NOSE}\)+|\(+{_NOSE}{_EYES}|(?<!\w){_EYES}{_NOSE}d+(?!\w)|(?<!\w)d+{_NOSE}{_EYES}(?!\w)",
+        rf"{_EYES}{_NOSE}\)+|(?<!\()\(+{_NOSE}{_EYES}|(?<!\w){_EYES}{_NOSE}d+(?!\w)|(?<!\w)d+{_NOSE}{_EYES}(?!\w)",
         "<smile>",
     ),
     (rf"(?<!\w){_EYES}{_NOSE}p+(?!\w)", "<lolface>"),
-    (rf"{_EYES}{_NOSE}\(+|\)+{_NOSE}{_EYES}", "<sadface>"),
+    (rf"{_EYES}{_NOSE}\(+|(?<!\))\)+{_NOSE}{_EYES}", "<sadface>"),
     (rf"{_EYES}{_NOSE}(?:[/|*]|l(?!\w))", "<neutralface>"),
 )
 _STEPS = [
@@ -27,7 +27,7 @@ _STEPS = [
         (r"@\w+", "<user>", 0),
         *((pattern, tag, re.IGNORECASE) for pattern, tag in _FACES),
         (r"<3", "<heart>", 0),
-        (r"[-+]?[.\d]*\d[:,.\d]*(?<![:,.])", "<number>", 0),
+        (r"(?:[-+]|(?<![.\d]))[.\d]*\d[:,.\d]*(?<![:,.])", "<number>", 0),
     )
 ]
 _HASHTAG = re.compile(r"#(\w+)")
@@ -50,7 +50,7 @@ class GloveTwitterTokenizer(Tokenizer):
 
     @override
     def tokenize(self, text: str) -> list[str]:
-        text = unicodedata.normalize("NFC", text)
+        text = composed(text)
         for pattern, tag in _STEPS:
             text = pattern.sub(tag, text)
         text = _HASHTAG.sub(_hashtag, text)

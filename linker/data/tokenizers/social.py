@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from typing import Literal
 
 from typing_extensions import override
 
+from linker.data.characters import composed, unescaped
 from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, WORD, hashtag_words
 from linker.data.tokenizers.tokenizer import Tokenizer
 
@@ -73,11 +73,11 @@ class SocialTokenizer(Tokenizer):
     @override
     def tokenize(self, text: str) -> list[str]:
         if "&" in text:
-            text = html.unescape(text)
+            text = unescaped(text)
         if "://" in text:  # a link may follow a word without a space
             text = text.replace("https://", " https://").replace("http://", " http://")
         if not text.isascii():
-            text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+            text = composed(_INVISIBLE.sub("", text))
         # Normal forms are cached by piece. Joining and splitting drops empty forms and splits long ones, both in C.
         return " ".join(map(self._normal_forms.__getitem__, _TOKEN.findall(text))).split()
 

@@ -19,6 +19,7 @@ import httpx
 from linker.common.console import info
 from linker.common.errors import DataError
 from linker.common.files import atomic_write, sha256_of
+from linker.common.locks import only_writer
 from linker.data.word_vectors.cache import (
     MIRROR_VARIABLE,
     PUBLISHED,
@@ -58,6 +59,7 @@ def fetch_vectors(
 
     Raises:
         DataError: if the name is unknown, the network or disk fails, or the file is not the expected one.
+        LinkerError: if another process downloads it.
     """
     vectors = published(name)
     if vectors is None:
@@ -68,9 +70,10 @@ def fetch_vectors(
         return target
     with _disk_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        if not archive.is_file():
-            _download(url or _address(vectors), archive, sha256, report)
-        _extract(archive, vectors.member, target)
+        with only_writer(archive):
+            if not archive.is_file():
+                _download(url or _address(vectors), archive, sha256, report)
+            _extract(archive, vectors.member, target)
     return target
 
 

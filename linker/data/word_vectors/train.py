@@ -51,9 +51,9 @@ def texts_of(paths: Sequence[str], columns: Sequence[str], on_error: OnError = "
             found, there = False, dict[str, None]()
             file = bad_lines.file(path)
             with open_table(file, set(columns)) as table:
-                name, table = recognized(table, posts)
-                if name is not None:
-                    for _, row in post_rows(file, table, name, posts, deleted):
+                formats, table = recognized(table, posts)
+                if formats is not None:
+                    for _, row in post_rows(file, table, formats, posts, deleted):
                         if isinstance(text := row.values["text"], str):
                             file.posts += 1
                             yield text

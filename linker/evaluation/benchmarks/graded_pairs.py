@@ -83,7 +83,7 @@ def read_pairs(
                 except LineError as error:
                     file.bad(row.line, error, row.raw)
     if not texts:
-        raise DataError(f"{path}: holds no pair")
+        raise DataError(f"{path}: no pairs in this file")
     return GradedPairs(texts, np.array(grades), np.array(labels))
 
 

@@ -14,8 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from linker.common.errors import ModelError
+from linker.common.errors import LinkerError, ModelError
 from linker.common.files import write_json
+from linker.common.locks import only_writer
 from linker.data.types import Article
 from linker.models.archive import CONFIG, load_model, read_config, write_manifest
 from linker.models.model import all_submodels
@@ -41,6 +42,7 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
 
     Raises:
         ModelError: if the model has no such part, or the package onnx is missing.
+        LinkerError: if another process writes the folder, or it exists.
     """
     model = load_model(folder)
     transformers = [part for part in all_submodels(model) if isinstance(part, TransformerModel)]
@@ -48,7 +50,9 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         raise ModelError(f"{folder}: has no transformer to export; other encoders need no torch or are small")
     for part in transformers:
         _check(folder, part)
-    with tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as name:
+    with only_writer(out), tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as name:
+        if out.exists():
+            raise LinkerError(f"{out}: exists; give another folder")
         new = Path(name) / out.name  # renamed when it is complete
         shutil.copytree(folder, new)
         for part, place in zip(transformers, sorted(new.rglob(FOLDER)), strict=True):

@@ -148,7 +148,11 @@ class CrossEncoderModel(TrainableModel):
         return EncodedText(np.array(ids, dtype=np.int32), ())
 
     def joined(self, post: EncodedText, article: EncodedText) -> EncodedPair:
-        """Join a post and an article, from `post_tokens` and `article_tokens`: at most `max_tokens` tokens."""
+        """Join a post and an article, from `post_tokens` and `article_tokens`.
+
+        Returns:
+            The pair, with at most `max_tokens` tokens.
+        """
         room = self.max_tokens - _SPECIAL_TOKENS
         first = post.ids[: max(room // 2, room - len(article.ids))]
         second = article.ids[: room - len(first)]

@@ -17,6 +17,7 @@ from linker.common.errors import ConfigError, ModelError
 from linker.models.averaged_word_vectors import check_finite
 from linker.models.siamese.quantization import FILE as INT8_FILE
 from linker.models.siamese.quantization import load_int8
+from linker.models.weight_files import check_weight_files
 
 Pooling = Literal["mean", "cls", "max"]
 
@@ -39,10 +40,13 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
         head: `masked_lm` loads the masked-language-model head as well.
 
     Raises:
-        ModelError: if the package transformers is missing, or the model is not found, damaged or without the head.
+        ModelError: if the package transformers is missing, or the model is not found, damaged, without the head, or
+            has weights only in a pickle.
     """
     transformers = _package()
     location = str(_network_folder(Path(path))) if os.path.isdir(path) else path
+    if os.path.isdir(location):
+        check_weight_files(Path(location))
     auto = transformers.AutoModel if head == "none" else transformers.AutoModelForMaskedLM
     verbosity = transformers.utils.logging.get_verbosity()
     transformers.utils.logging.set_verbosity_error()  # missing weights are reported below
@@ -54,7 +58,7 @@ def load_network(path: str, head: Literal["none", "masked_lm"] = "none") -> tupl
             missing_keys = network.load_state_dict(load_int8(quantized), strict=False).missing_keys
         else:
             network, report = auto.from_pretrained(
-                location, **options, dtype=torch.float32, output_loading_info=True
+                location, **options, use_safetensors=True, dtype=torch.float32, output_loading_info=True
             )
             missing_keys = report["missing_keys"]
     # transformers 4 raises an AttributeError if a tokenizer's files are missing.

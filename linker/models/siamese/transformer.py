@@ -38,6 +38,8 @@ class TransformerModel(SiameseModel):
 
     Needs the extra `transformers`.
 
+    Paper: Di Giovanni and Brambilla 2021, https://arxiv.org/abs/2110.02030
+
     Args:
         path: folder of a Hugging Face or sentence-transformers model, or its name on the Hugging Face hub. Nothing is
             downloaded for a folder, or if HF_HUB_OFFLINE=1 is set.

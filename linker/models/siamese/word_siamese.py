@@ -38,6 +38,8 @@ EMBEDDING, ENCODING = 1, 2
 class WordSiamese(SiameseModel):
     """Tokenizer, embedder and encoder, the same for articles and posts.
 
+    Paper: Danovitch 2020, https://arxiv.org/abs/2001.03303
+
     Args:
         encoder: turns token vectors into a text embedding.
         embedder: turns tokens into token vectors.

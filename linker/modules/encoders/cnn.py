@@ -19,6 +19,8 @@ class CnnEncoder(Encoder):
     Only windows completely inside the text count; a text shorter than an n-gram is padded with zero vectors to one
     window.
 
+    Paper: Kim 2014, https://arxiv.org/abs/1408.5882
+
     Args:
         num_filters: number of filters per n-gram size.
         ngram_sizes: window sizes in tokens; 1 to 4 in the paper.

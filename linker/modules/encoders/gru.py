@@ -34,6 +34,8 @@ class _Recurrent(Encoder):
 class GruEncoder(_Recurrent):
     """The state of a GRU after the last token.
 
+    Paper: Cho et al. 2014, https://arxiv.org/abs/1406.1078
+
     Args:
         hidden_dim: length of the state and of the embedding; null: that of the token vectors.
         dropout: dropout on the embedding.
@@ -47,6 +49,8 @@ class GruEncoder(_Recurrent):
 @Encoder.register("bigru")
 class BiGruEncoder(_Recurrent):
     """The last states of a forward and a backward GRU, each of half the size.
+
+    Paper: Cho et al. 2014, https://arxiv.org/abs/1406.1078
 
     Args:
         hidden_dim: length of the embedding, an even number; null: that of the token vectors, rounded up to even.

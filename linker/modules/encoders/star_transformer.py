@@ -26,6 +26,9 @@ class StarTransformerEncoder(Encoder):
     and then the relay s to [s; h_1 … h_n] (star). The embedding is (max over tokens of h + s) / 2. Neighbors beyond the
     ends of a text are masked, not zero vectors.
 
+    Paper: Danovitch 2020, https://arxiv.org/abs/2001.03303
+    Paper: Guo et al. 2019, https://arxiv.org/abs/1902.09113
+
     Args:
         num_heads: number of attention heads; each has its own α in ring and star.
         head_dim: size of each head; null: the length of the token vectors divided by `num_heads`, rounded up.

@@ -19,6 +19,8 @@ class InfoNCELoss(Loss):
     The sum of both cross entropies, averaged over positives. Other positives are not in the denominators. Unlike
     `nt_xent`, it is symmetric and needs memory for articles × posts numbers only.
 
+    Paper: van den Oord et al. 2018, https://arxiv.org/abs/1807.03748
+
     Args:
         temperature: divisor of the cosines, > 0; smaller is sharper.
     """
@@ -46,6 +48,8 @@ class ContrastiveMarginLoss(Loss):
     """½ d² for positives and ½ max(0, margin − d)² for negatives, averaged over pairs; d = 1 − cosine.
 
     Hadsell et al. 2006, equation 4; equals sentence-transformers' `ContrastiveLoss`.
+
+    Paper: Hadsell et al. 2006, https://doi.org/10.1109/CVPR.2006.100
 
     Args:
         margin: distance from which negatives have no loss, 0 to 2.

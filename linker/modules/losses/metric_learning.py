@@ -32,6 +32,8 @@ class _LibraryLoss(Loss):
 class MultiSimilarityLoss(_LibraryLoss):
     """Multi-similarity loss: weights each pair by its similarity relative to the others (Wang et al. 2019, eq. 9).
 
+    Paper: Wang et al. 2019, https://arxiv.org/abs/1904.06627
+
     Args:
         alpha: sharpness of the weights of positives, > 0.
         beta: sharpness of the weights of negatives, > 0.
@@ -46,6 +48,8 @@ class MultiSimilarityLoss(_LibraryLoss):
 @Loss.register("nt_xent")
 class NTXentLoss(_LibraryLoss):
     """Softmax of each positive against all negatives of its article (InfoNCE; van den Oord et al. 2018).
+
+    Paper: van den Oord et al. 2018, https://arxiv.org/abs/1807.03748
 
     Args:
         temperature: divisor of the cosines, > 0; smaller is sharper.

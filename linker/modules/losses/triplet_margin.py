@@ -23,6 +23,8 @@ class TripletMarginLoss(Loss):
     list of triplets grows with the cube of the batch. Here each article's negatives are sorted once, and the sum over
     the active negatives of a positive is found by binary search in prefix sums.
 
+    Paper: Danovitch 2020, https://arxiv.org/abs/2001.03303
+
     Args:
         margin: margin in squared distance between unit vectors (2 − 2 cos), ≥ 0.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from datetime import datetime, timezone
+from io import BytesIO
 from itertools import islice
 from typing import IO, Any
 
@@ -85,6 +86,8 @@ def write_spreadsheet(file: IO[bytes], ranking: Iterable[RankedPost]) -> None:
     """
     import xlsxwriter
 
+    # xlsxwriter leaves its archive open when the disk is full, and Python reports that at its end.
+    packed = BytesIO()
     with collected(ranking) as records:
         names = list(records.columns)
         if records.count > _ROWS or len(names) > _COLUMNS:
@@ -92,7 +95,7 @@ def write_spreadsheet(file: IO[bytes], ranking: Iterable[RankedPost]) -> None:
                 f"{records.count:,} posts with {len(names):,} fields: a sheet of Excel holds {_ROWS:,} rows and "
                 f"{_COLUMNS:,} columns; give --top, or write .csv or .parquet"
             )
-        book = xlsxwriter.Workbook(file, {"constant_memory": True, "strings_to_urls": False})
+        book = xlsxwriter.Workbook(packed, {"constant_memory": True, "strings_to_urls": False})
         sheet = book.add_worksheet("posts")
         bold = book.add_format({"bold": True, "bottom": 1})
         wrapped = book.add_format({"text_wrap": True, "valign": "top"})
@@ -118,6 +121,7 @@ def write_spreadsheet(file: IO[bytes], ranking: Iterable[RankedPost]) -> None:
                         cut, value = cut + 1, value[: _CHARACTERS - len(_CUT)] + _CUT
                     sheet.write_string(number, column, value, wrapped if name == "text" else top)
         book.close()
+    file.write(packed.getbuffer())
     if cut:
         stderr.print(
             f"{cut:,} cells were cut: Excel holds {_CHARACTERS:,} characters in one; .csv keeps the whole",

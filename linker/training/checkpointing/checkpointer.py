@@ -15,7 +15,7 @@ import torch
 
 from linker.common.console import info, warn
 from linker.common.errors import ConfigError, LinkerError
-from linker.common.files import check_writable
+from linker.common.files import check_regular_files, check_writable
 from linker.common.locks import lock
 from linker.config.jsonnet import ABSENT, diff_configs
 from linker.models.archive import CARD, CONFIG, MANIFEST, METRICS
@@ -67,6 +67,7 @@ class Checkpointer:
         Raises:
             LinkerError: if there is a model folder or an unfinished run.
         """
+        self._check_files()
         checkpoint, problems = self._newest()
         if checkpoint is not None and not checkpoint.facts["finished"]:
             raise LinkerError(
@@ -103,6 +104,7 @@ class Checkpointer:
             LinkerError: if nothing can be written, no checkpoint is complete, or there is a model without any.
         """
         if workers.is_main:
+            self._check_files()
             for path in (self.out / CONFIG, self._path(0)):
                 check_writable(path)
         self.facts = {"config": config}
@@ -264,6 +266,11 @@ class Checkpointer:
             )
         count = f" with {len(changes)} changes of the config" if changes else ""
         info(f"resuming {self._found.position}{count}")
+
+    def _check_files(self) -> None:
+        for folder in (self.out, self.log_dir):
+            if folder.is_dir():
+                check_regular_files(folder)
 
     def _newest(self) -> tuple[Checkpoint | None, list[str]]:
         """Return the newest complete checkpoint, and why each newer one cannot be used."""

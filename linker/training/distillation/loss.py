@@ -36,6 +36,8 @@ class DistillationLoss(Loss):
     For the reader and the batch sampler `texts`. If the teacher's embeddings have more dimensions than the student's,
     they are projected (see `pca_procrustes`); they cannot have fewer.
 
+    Paper: Reimers and Gurevych 2020, https://arxiv.org/abs/2004.09813
+
     Args:
         teacher: a folder of sentence-transformers or its name on the Hugging Face hub, or a model folder of linker.
         cache: folder of the teacher's embeddings, which several runs can share; null: `teacher-cache` in the folder of

@@ -11,7 +11,7 @@ import numpy as np
 
 from linker.common.console import info, progress_bar
 from linker.common.errors import ModelError
-from linker.common.files import atomic_write
+from linker.common.files import atomic_write, real_path
 from linker.config import build
 from linker.data.types import Post
 from linker.models.archive import CONFIG, load_model
@@ -53,7 +53,7 @@ class Teacher:
         if part is None:
             raise ModelError(f"{path}: this model has no embeddings to learn from; use one that has")
         self._part = part
-        self.name = path if is_hub_name(path) else str(folder.resolve())
+        self.name = path if is_hub_name(path) else str(real_path(folder))
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return the embeddings of texts: float32, texts × dim, unit length for cosines."""

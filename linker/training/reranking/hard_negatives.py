@@ -67,7 +67,7 @@ class HardNegativesSampler(BatchSampler):
             linked them; a first rank above 1 leaves them out.
 
     Raises:
-        ConfigError: if `ranks` is not two ascending numbers.
+        ConfigError: unless `ranks` has exactly two numbers, ascending from 1.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class HardNegativesSampler(BatchSampler):
 
     def _ranks(self, ranks: Sequence[int]) -> tuple[int, int]:
         if len(ranks) != 2 or not 1 <= ranks[0] < ranks[1]:
-            raise ConfigError(f"hard_negatives.ranks: {list(ranks)} is not two ascending ranks from 1")
+            raise ConfigError(f"hard_negatives.ranks: {list(ranks)}, but must be two ranks, ascending from 1")
         return ranks[0], ranks[1]
 
     @override

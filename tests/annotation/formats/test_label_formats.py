@@ -175,7 +175,7 @@ def test_a_spreadsheets_csv_is_read(tmp_path: Path) -> None:
         ("jsonl", "[]\n", "line 1: not a JSON object"),
         ("jsonl", '{"post_id": ["1"], "label": "not"}\n', "line 1: post_id is neither text nor a number"),
         ("doccano", '{"post_id": "1", "label": ["not", "relevant"]}\n', "line 1: has 2 labels"),
-        ("prodigy", '{"post_id": "1", "answer": "maybe"}\n', "line 1: 'maybe' is no answer"),
+        ("prodigy", '{"post_id": "1", "answer": "maybe"}\n', "line 1: unknown answer 'maybe'; use"),
         ("label_studio", "[{}\n{}]", "line 2: not JSON"),
         ("label_studio", '{"data": {}}', "not a list of records"),
         ("label_studio", '[{"data": {"text": "x"}}]', "record 1: data: post_id is missing"),

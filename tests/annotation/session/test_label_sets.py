@@ -120,7 +120,7 @@ def test_labels_of_machines_change_nothing_but_their_own_agreement(tmp_path: Pat
     )
     assert {one.annotator for one in session.labeled() if one.value} == {"kim"}
     assert sum(one.machine for one in session.labeled(machines=True)) == len(session.posts)
-    with pytest.raises(LinkerError, match="is the name of a machine here"):
+    with pytest.raises(LinkerError, match="is the name of a machine in this session"):
         session.label("llm", ids[2], "not")
     with pytest.raises(DataError, match="'kim' is a person, and cannot be a machine"):
         session.import_labels([ImportedLabel(ids[2], "kim", "not")], machine=True)

@@ -16,6 +16,7 @@ import pytest
 
 from linker.articles.crawl.crawl import crawl
 from linker.articles.crawl.options import CrawlOptions
+from linker.articles.crawl.request import Response
 from linker.articles.crawl.results import CrawlReport
 from linker.articles.loading import load_articles
 from linker.common.errors import ConfigError, DataError, LinkerError
@@ -157,6 +158,21 @@ def test_requests_to_a_host_keep_its_crawl_delay(web: Web, tmp_path: Path) -> No
     times = web.times["slow.test"]
     # The delay is rounded up to a whole second.
     assert [late - early >= 0.99 for early, late in pairwise(times)] == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        ("120", 120),
+        ("99999999999999999999", 365 * 86_400),
+        ("Thu, 01 Jan 1970 00:20:00 GMT", 200),
+        ("Fri, 31 Dec 9999 23:59:59 -2359", 365 * 86_400),  # later than any date in UTC
+        ("soon", None),
+    ],
+)
+def test_retry_after_is_at_most_a_year(value: str, seconds: int | None) -> None:
+    response = Response("http://news.test/", 503, (("Retry-After", value),))
+    assert response.retry_after(1_000.0) == (None if seconds is None else 1_000 + seconds)
 
 
 def test_retry_after_pauses_the_host(web: Web, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ import pytest
 
 from linker.annotation.session.session import Session
 from linker.data.platforms.platform import Platform
-from tests.data.platforms.records import CASES, DID, URL
+from tests.data.platforms.case import DID, URL
+from tests.data.platforms.records import CASES
 
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
 #: Formats whose records have links.
@@ -31,9 +32,18 @@ LINKED = (
     ),
     *("mastodon", "mastodon_archive", "reddit_submissions", "snscrape", "snscrape_telegram", "telegram"),
     *("telegram_desktop", "threads", "twitter_archive", "x", "x_1"),
+    *(
+        "bluesky_records",
+        "crowdtangle_api",
+        "mastodon_stream",
+        "tcat",
+        "threads_api",
+        "x_1_csv",
+        "x_twarc_csv",
+    ),
 )
-#: Formats with a post that is no copy of another format's; records of Zeeschuimer are of the platforms in them.
-DISTINCT = set(CASES) - {"zeeschuimer", "youtube_minet", "tiktok_research"}
+#: Formats with a post that is no copy of another format's; records of Zeeschuimer and listings are of what is in them.
+DISTINCT = set(CASES) - {"zeeschuimer", "reddit_listing", "youtube_minet", "tiktok_research"}
 
 
 def address(name: str) -> str:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from linker.cli.commands.new import KINDS, Component
 
 ROOT = Path(__file__).parents[3]
 
@@ -21,38 +26,42 @@ def linker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run(folder, "linker.cli.main", *arguments)
 
 
-@pytest.mark.parametrize("kind", ["encoder", "loss", "strategy"])
-def test_class_test_and_config_pass(kind: str, tmp_path: Path) -> None:
+WITHOUT_CONFIG = ("platform", "label_format")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_class_test_and_config_pass(kind: Component, tmp_path: Path) -> None:
     made = linker(tmp_path, "new", kind, "my_own")
     assert made.returncode == 0, made.stderr
     files = {"my_linker/__init__.py", "my_linker/my_own.py", "test_my_own.py", "my_own.jsonnet"}
+    files -= {"my_own.jsonnet"} if kind in WITHOUT_CONFIG else set()
     assert {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")} == files
     tested = run(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "test_my_own.py")
     assert tested.returncode == 0, tested.stdout
-    if kind == "strategy":
-        data = ROOT / "data"
+    data = ("--articles", str(ROOT / "data/articles.jsonl"), "--posts", str(ROOT / "data/posts.jsonl"))
+    included = ("--include-package", "my_linker")
+    if kind in ("strategy", "stopping_rule"):
+        option = "--strategy" if kind == "strategy" else "--stop"
+        other = ("--strategy", "lexical") if kind == "stopping_rule" else ()
         used = linker(
             tmp_path,
-            *(
-                "simulate",
-                "--strategy",
-                "my_own.jsonnet",
-                "--include-package",
-                "my_linker",
-                "--model",
-                "tfidf",
-            ),
-            *(
-                "--articles",
-                str(data / "articles.jsonl"),
-                "--posts",
-                str(data / "posts.jsonl"),
-                "--seeds",
-                "1",
-            ),
+            "simulate",
+            option,
+            "my_own.jsonnet",
+            *other,
+            *included,
+            "--model",
+            "tfidf",
+            *data,
+            "--seeds",
+            "1",
         )
+    elif kind == "model":
+        used = linker(tmp_path, "evaluate", "my_own.jsonnet", *included, *data, "--split", "dev")
+    elif kind in WITHOUT_CONFIG:
+        used = linker(tmp_path, "components", KINDS[kind].family, *included)
     else:
-        used = linker(tmp_path, "config", "check", "my_own.jsonnet", "--include-package", "my_linker")
+        used = linker(tmp_path, "config", "check", "my_own.jsonnet", *included)
     assert used.returncode == 0, used.stderr
     assert "my_own" in used.stdout
 
@@ -75,3 +84,106 @@ def test_every_fault_is_reported_and_nothing_is_written(tmp_path: Path) -> None:
     ):
         assert fault in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["class.jsonnet"]
+
+
+Tool = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tool]:
+    """The repository of a new plugin, installed, and a function that runs a module beside it."""
+    here = tmp_path_factory.mktemp("plugin")
+    made = linker(here, "new", "plugin", "river_otter")
+    assert made.returncode == 0, made.stderr
+    info = here / "site" / "river_otter-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: river-otter\nVersion: 0.1.0\n")
+    declared = (here / "river_otter" / "pyproject.toml").read_text(encoding="utf-8")
+    assert '[project.entry-points."linker.components"]\nriver_otter = "river_otter"\n' in declared
+    (info / "entry_points.txt").write_text("[linker.components]\nriver_otter = river_otter\n")
+    path = os.pathsep.join(map(str, (here / "river_otter" / "src", here / "site", ROOT)))
+
+    def run_module(*command: str, folder: Path = here) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    return here, run_module
+
+
+def test_a_new_plugin_passes_its_own_tests(plugin: tuple[Path, Tool]) -> None:
+    here, run_module = plugin
+    done = run_module("pytest", "-q", "-p", "no:cacheprovider", folder=here / "river_otter")
+    assert done.returncode == 0, done.stdout
+    assert "skipped" not in done.stdout
+    assert len(list((here / "river_otter" / "tests").glob("test_*.py"))) == len(KINDS) + 1
+
+
+def test_the_components_of_a_new_plugin_are_used_by_the_commands(plugin: tuple[Path, Tool]) -> None:
+    here, run_module = plugin
+    record = {"id": 1, "topic_id": 1, "post_number": 1, "cooked": "<p>the <b>ferry</b> ran aground</p>"}
+    gone = {**record, "id": 2, "deleted_at": "2031-01-01"}
+    (here / "forum.jsonl").write_text(f"{json.dumps(record)}\n{json.dumps(gone)}\n", encoding="utf-8")
+    (here / "model.jsonnet").write_text("{ type: 'river_otter_model' }")
+    article = ("--article", "The ferry ran aground on the reef near the island, and nobody was hurt.")
+    ranked = run_module(
+        "linker",
+        "rank",
+        "--model",
+        "model.jsonnet",
+        *article,
+        "--posts",
+        "forum.jsonl",
+        "--format",
+        "jsonl",
+        "--force",
+    )
+    assert ranked.returncode == 0, ranked.stderr
+    assert "read as River otter platform: 1 post of 2 lines; 1 deleted post left out" in ranked.stderr
+    (line,) = ranked.stdout.splitlines()
+    found = json.loads(line)
+    assert (found["text"], found["score"]) == ("the ferry ran aground", 75)
+
+    simulated = run_module(
+        "linker", "simulate", "--strategy", "river_otter_strategy", "--stop", "river_otter_stopping_rule,in_a_row=5",
+        "--model", "tfidf", "--seeds", "1",
+        "--articles", str(ROOT / "data/articles.jsonl"), "--posts", str(ROOT / "data/posts.jsonl"),
+    )  # fmt: skip
+    assert simulated.returncode == 0, simulated.stderr
+    assert "river_otter_strategy" in simulated.stdout
+    assert "river_otter_stopping_rule" in simulated.stdout
+
+    started = run_module(
+        "linker",
+        "annotate",
+        "start",
+        "session",
+        *article,
+        "--posts",
+        "forum.jsonl",
+        "--force",
+        "--model",
+        "bm25",
+    )
+    assert started.returncode == 0, started.stderr
+    (here / "labels.tsv").write_text("1\trelevant\tann\n")
+    shape = ("--format", "river_otter_label_format")
+    imported = run_module("linker", "annotate", "import", "session", "labels.tsv", *shape)
+    assert imported.returncode == 0, imported.stderr
+    exported = run_module("linker", "annotate", "export", "session", "--out", "out.tsv", *shape)
+    assert exported.returncode == 0, exported.stderr
+    assert (here / "out.tsv").read_text() == "1\trelevant\tann\n"
+
+
+def test_a_plugin_replaces_nothing(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    done = linker(tmp_path, "new", "plugin", "taken")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: taken: the folder exists; choose another name, or delete it first\n",
+    )
+    done = linker(tmp_path, "new", "plugin", "other", "--package", "mine")
+    assert done.returncode == 2
+    assert "leave out --package" in done.stderr
+    assert os.listdir(tmp_path) == ["taken"]

@@ -191,7 +191,7 @@ class TestRules:
 
     def test_nothing_but_rubbish(self, tmp_path: Path) -> None:
         path = write(tmp_path / "a.json", [b"{", b"", {"delete": {}}])
-        message = r"not one tweet in 3 lines \(1 .*; expected are JSON lines of tweet objects"
+        message = r"no tweets in 3 lines \(1 .*; expected are JSON lines of tweet objects"
         with pytest.raises(DataError, match=message):
             mine_pairs([path], PairMiner.by_name("quotes")(), tmp_path / "out.jsonl")
         assert not (tmp_path / "out.jsonl").exists()

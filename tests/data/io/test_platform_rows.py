@@ -106,6 +106,19 @@ def test_unknown_records_in_a_stream_are_reported(tmp_path: Path) -> None:
     assert side["line"] == 2
 
 
+def test_names_of_authors_without_an_id_are_hidden_too(tmp_path: Path) -> None:
+    view = {
+        "uri": "at://a/app.bsky.feed.post/1",
+        "author": {"handle": "a.example"},
+        "record": {"text": "Dam"},
+    }
+    path = file(tmp_path / "p.jsonl", json.dumps({"post": view}))
+    (post,) = read_posts(path)
+    assert "a.example" not in str(post.extra)
+    (post,) = read_posts(path, PostColumns(authors="plain"))
+    assert post.extra["author_name"] == "a.example"
+
+
 def test_named_columns_and_linked_posts(tmp_path: Path) -> None:
     event = {"path": {"to": "some text"}, **json.loads(POST), "article_id": "a1"}
     path = file(tmp_path / "p.jsonl", json.dumps(event))
@@ -218,3 +231,24 @@ def test_every_line_is_a_post_left_out_or_reported(
         assert post.id
         assert post.text.strip()
         assert all(isinstance(link, str) for link in post.extra.get("links", []))
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data(), names=st.lists(st.sampled_from(sorted(ONE_A_LINE)), min_size=2, max_size=3))
+def test_every_record_of_a_mixture_is_a_post_left_out_or_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], data: st.DataObject, names: list[str]
+) -> None:
+    whole = [record for name in names for record in ONE_A_LINE[name]]
+    some = [damaged(record, data.draw) for record in whole]
+    # Whole records first, so that formats are recognized.
+    records = [*whole, *whole, *(record for record in some if isinstance(record, dict) and record)]
+    path = file(tmp_path / "p.jsonl", *map(json.dumps, records))
+    capsys.readouterr()
+    with BadLines("skip", str(tmp_path)) as bad_lines:
+        posts = list(stream_posts(path, PostColumns(), bad_lines))
+        bad, left_out = bad_lines.total, bad_lines.left_out.total()
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "read as" in line]
+    total = len(posts) + left_out + bad
+    # A damaged record of several posts may have fewer or more than one.
+    assert f"of {total:,} line" in line or f"of {total:,} records in {len(records):,} lines" in line
+    assert not any("author_name" in post.extra for post in posts)

@@ -44,8 +44,6 @@ BAD_LINES = [
     (b'{"id": "x", "text": ' + b"9" * 5000 + b"}", "broken JSON: a number too long"),
     (b'["x", "y"]', "not a JSON object: but a list"),
     (b'"text"', 'not a JSON object: but "text"'),
-    (b"", "blank line"),
-    (b"  \t", "blank line"),
     (b'{"id": "x", "text": "caf\xe9"}', "invalid UTF-8"),
     (b'{"id": "x", "text": "cut \\ud83d"}', "invalid Unicode: half of a surrogate pair"),
     (b'{"id": "x", "text": 3}', "wrong type: \"text\" is '3' (int), expected a string"),
@@ -84,6 +82,47 @@ def test_bad_line(tmp_path: Path, line: bytes, reason: str, capsys: pytest.Captu
     assert record["raw"].encode("utf-8", "surrogateescape") == line
     summary = capsys.readouterr().err
     assert f"{path}: 1 of 3 lines set aside (1 {reason.partition(':')[0]})" in summary
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "first", "second"),
+    [
+        ("p.jsonl", "", '{"id": "1", "text": "one"}', '{"id": "2", "text": "two"}'),
+        ("p.csv", "id,text\n", "1,one", "2,two"),
+        ("p.csv", "id,text\n", "1,one\n ,\n,", "2,two"),  # rows that were emptied in Excel
+        ("p.tsv", "id\ttext\n", "1\tone", "2\ttwo"),
+        ("p.txt", "", "one", "two"),
+    ],
+)
+@pytest.mark.parametrize("above", ["", "\n", "\ufeff\r\n \t\r\n"])
+def test_blank_lines_are_left_out_and_counted(
+    tmp_path: Path,
+    name: str,
+    header: str,
+    first: str,
+    second: str,
+    above: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / name
+    path.write_text(f"{above}{header}{first}\n\n  \t \n{second}\n\n", newline="", encoding="utf-8")
+    posts = read_posts(str(path))
+    assert [post.text for post in posts] == ["one", "two"]
+    number = above.count("\n") + 3 + first.count("\n")
+    assert f"{path}: {number} blank lines left out" in capsys.readouterr().err
+    if name == "p.txt":  # ids are line numbers of the file
+        assert [post.id for post in posts] == [str(above.count("\n") + 1), str(above.count("\n") + 4)]
+
+
+def test_line_numbers_count_blank_lines(tmp_path: Path) -> None:
+    path = write(tmp_path / "p.jsonl", b"", b"", {"id": "1", "text": "one"}, b"", b"oops")
+    with pytest.raises(DataError, match=r"1 bad line;[^\n]*\n.*p\.jsonl, line 5: broken JSON"):
+        read_posts(path)
+
+
+def test_a_file_of_blank_lines_has_no_post(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="does not contain a single post"):
+        read_posts(write(tmp_path / "p.jsonl", *[b""] * 40_000))
 
 
 def test_strict_lists_twenty_and_counts_all(tmp_path: Path) -> None:
@@ -139,7 +178,6 @@ def test_csv_line_numbers(tmp_path: Path) -> None:
         read_posts(str(path))
     said = [line.split(", ", 1)[1] for line in str(caught.value).splitlines()[1:]]
     assert [(line.split(":")[0], line.split(": ")[1]) for line in said] == [
-        ("line 4", "blank line"),
         ("line 5", "wrong number of fields"),
         ("line 6", "invalid UTF-8"),
         ("line 7", "broken CSV"),
@@ -211,7 +249,8 @@ def test_every_json_line_is_a_post_or_a_reported_error(
         stale.unlink()
     posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
     errors = errors_of(str(path), tmp_path)
-    assert len(posts) + len(errors) == 1 + len(lines)
+    blank = sum(not line.decode("utf-8", "surrogateescape").strip() for line in lines)
+    assert len(posts) + len(errors) + blank == 1 + len(lines)
     assert len({post.id for post in posts}) == len(posts)
     for error in errors:
         told = error["raw"].encode("utf-8", "surrogateescape")
@@ -235,7 +274,8 @@ def test_every_csv_record_is_a_post_or_a_reported_error(tmp_path: Path, records:
     for stale in tmp_path.glob("*.errors*"):
         stale.unlink()
     posts = read_posts(str(path), on_error="skip", errors_dir=str(tmp_path))
-    assert len(posts) + len(errors_of(str(path), tmp_path)) == 1 + len(records)
+    blank = sum(not any(map(str.strip, record)) for record in records)
+    assert len(posts) + len(errors_of(str(path), tmp_path)) + blank == 1 + len(records)
 
 
 def test_posts_with_their_articles(tmp_path: Path) -> None:

@@ -2,39 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, NamedTuple
+from typing import Any
 
-URL = "https://news.example/dam"
-DID = "did:plc:aaaaaaaaaaaaaaaaaaaaaaaa"
-POST = f"at://{DID}/app.bsky.feed.post"
-
-
-class Case(NamedTuple):
-    """A format with some of its records.
-
-    Attributes:
-        content: the file.
-        posts: id, text and the columns that are worth a look, with the author in the clear.
-        left_out: what the line on stderr says of the other records.
-        name: of the file.
-    """
-
-    content: str
-    posts: list[dict[str, Any]]
-    left_out: str
-    name: str = "posts.jsonl"
-
-
-def lines(*records: Any) -> str:
-    """Return one JSON document a line."""
-    return "".join(json.dumps(record) + "\n" for record in records)
-
-
-def indented(document: Any) -> str:
-    """Return a JSON document of several lines."""
-    return json.dumps(document, indent=1, ensure_ascii=False)
-
+from tests.data.platforms.case import DID, POST, URL, Case, indented, lines
+from tests.data.platforms.odd_exports import ODD_EXPORTS
+from tests.data.platforms.threads import THREADS
 
 BLUESKY_RECORD: dict[str, Any] = {
     "$type": "app.bsky.feed.post",
@@ -728,7 +700,7 @@ CASES: dict[str, list[Case]] = {
                 {"id": "c1", "text": "see news & more", "author": "UC1", "thread": "v1", "links": [URL]},
                 {"id": "c1.2", "text": "no", "reply_to": "c1"},
             ],
-            "2 posts of 1 item",
+            "2 posts of 2 records in 1 item",
             "comments.json",
         )
     ],
@@ -952,3 +924,15 @@ CASES: dict[str, list[Case]] = {
         )
     ],
 }
+for name, cases in THREADS.items():
+    CASES[name] = [*CASES.get(name, []), *cases]
+for export in ODD_EXPORTS:
+    if export.format not in CASES:
+        posts = [
+            {"id": id_, "text": text, **({"author": export.authors[id_]} if id_ in export.authors else {})}
+            for id_, text in export.texts.items()
+        ]
+        if export.format == "reddit_listing":  # its posts are named by what they are
+            names = {"t3": "reddit_submissions", "t1": "reddit_comments"}
+            posts = [post | {"platform": names[post["id"][:2]]} for post in posts]
+        CASES[export.format] = [Case(export.content, posts, export.report, export.name)]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from linker.data import Post, read_posts
+from tests.data.platforms.threads import THREADS
 
 MESSAGE = {
     "id": 1,
@@ -59,6 +60,26 @@ def test_documents_on_one_line_are_read_like_those_on_several(
     posts = read(tmp_path / "export.json", json.dumps(document, indent=indent))
     assert len(posts) == messages
     assert {post.text for post in posts} == {"dam flood"}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_long_threads_and_contexts_are_read_as_short_ones(
+    tmp_path: Path, indent: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (thread,) = (json.loads(case.content) for case in THREADS["bluesky_api"] if case.name == "thread.json"
+                 and '"threadgate"' in case.content)  # fmt: skip
+    node = thread["thread"]["replies"][0]
+    for number in range(5_000):  # 2 MB
+        post = {**node["post"], "uri": f"{node['post']['uri']}x{number}"}
+        thread["thread"]["replies"].append({**node, "post": post, "replies": []})
+    assert len(read(tmp_path / "thread.json", json.dumps(thread, indent=indent))) == 5_004
+    assert f"5,004 posts of 5,007 records in 1 {'item' if indent else 'line'};" in capsys.readouterr().err
+    (context,) = (json.loads(case.content) for case in THREADS["mastodon"] if case.name == "context.json")
+    status = context["descendants"][0]
+    context["descendants"] += [{**status, "id": f"x{number}"} for number in range(5_000)]
+    posts = read(tmp_path / "context.json", json.dumps(context, indent=indent))
+    assert [post.id for post in posts[:3]] == ["102", "103", "x0"]
+    assert len(posts) == 5_002
 
 
 def test_service_messages_of_telethon_are_left_out(

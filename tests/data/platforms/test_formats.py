@@ -9,7 +9,8 @@ import pytest
 
 from linker.data import Post, PostColumns, read_posts
 from linker.data.platforms.platform import Platform, hashed
-from tests.data.platforms.records import CASES, Case
+from tests.data.platforms.case import Case
+from tests.data.platforms.records import CASES
 
 EVERY = [
     pytest.param(name, case, id=f"{name}-{i}")

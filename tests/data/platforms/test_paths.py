@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linker.data.platforms.paths import getter, has_path, lister
+from linker.data.platforms.paths import getter, has_path, lister, nested, parsed
 
 RECORD: dict[str, Any] = {
     "a": {"b": 1, "$type": "x", "none": None, "empty": ""},
@@ -51,6 +51,32 @@ def test_signs_are_keys_whatever_their_value() -> None:
     assert has_path("!a.c")(RECORD)
     assert has_path("a.$type=x")(RECORD)
     assert not has_path("a.$type=y")(RECORD)
+
+
+def test_dotted_keys_are_nested_values() -> None:
+    assert nested({"id": "1", "author.id": "7", "author.name": "ann", "a.b.c": 1}) == {
+        "id": "1",
+        "author": {"id": "7", "name": "ann"},
+        "a": {"b": {"c": 1}},
+    }
+    # Where a place is taken, the key stays as it is.
+    assert nested({"a": "x", "a.b": 1}) == {"a": "x", "a.b": 1}
+    assert nested({"a.b": 1, "a": "x"}) == {"a": {"b": 1}}
+
+
+def test_lists_in_cells() -> None:
+    row = {"json": '[{"n": 1}, {"n": 2}]', "python": "[{'n': 1, 'none': None}]", "text": "[Breaking] {n}"}
+    assert lister("json[].n")(row) == [1, 2]
+    assert lister("python[].n")(row) == [1]
+    assert lister("text[].n")(row) == []
+    assert getter("text")(row) == "[Breaking] {n}"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[", "[" * 200_000, '["\\ud83d"]', "[" + "1," * 600_000 + "1]", "[print('x')]", "x = 1"]
+)
+def test_cells_that_hold_no_value(text: str) -> None:
+    assert parsed(text) is None
 
 
 def test_a_malformed_path_is_refused() -> None:

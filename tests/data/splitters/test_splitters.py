@@ -172,7 +172,7 @@ def test_given_by_posts_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert article_ids(splits.train) == ["a"]
     assert article_ids(splits.test) == ["a", "b", "lone"]
     assert splits.dev is None
-    assert "posts in no part: 1 with split 'spare'" in capsys.readouterr().err
+    assert "posts without a part: 1 with split 'spare'" in capsys.readouterr().err
 
 
 def test_given_cuts_links_across_but_refuses_a_post_without_its_articles() -> None:

@@ -75,5 +75,5 @@ def test_nothing_but_relevant_pairs_is_refused():
 
 @pytest.mark.parametrize("ranks", [[1], [0, 4], [4, 4], [5, 2]])
 def test_ranks_that_are_none_are_refused(ranks):
-    with pytest.raises(ConfigError, match="not two ascending ranks"):
+    with pytest.raises(ConfigError, match="must be two ranks, ascending"):
         HardNegativesSampler(ranks=ranks)

@@ -9,39 +9,35 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
-from linker.data.io.formats.json_lines import (
-    checked_object,
-    finite_number,
-    json_object,
-    no_constant,
-    unique_keys,
-)
+from linker.data.io.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
+from linker.data.io.formats.json_pages import DATA, NESTED, is_beside
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Row, Table, not_utf8
 from linker.data.io.streams import shown_name
 
-#: Lists that API responses have beside their list of posts.
-BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
-#: Objects around a list of objects with one list of posts each: the chats of Telegram Desktop.
-NESTED = frozenset(("chats", "left_chats"))
-# Lists of posts in objects that have an id themselves: Telegram Desktop, ActivityPub.
-_NAMED = frozenset(("messages", "orderedItems"))
-# An object in which API responses have their list.
-_DATA = "data"
+# Lists in one object that are read together: a post's context on Mastodon.
+_TOGETHER = frozenset(("ancestors", "descendants"))
+# An object that is a record whatever its length: a thread of Bluesky.
+_WHOLE = "thread"
 _CHUNK = 1 << 18
+# Objects of at most this many characters are looked at as a whole.
+_SMALL = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Characters that may continue a number or word at the end of the text read so far.
 _OPEN_END = re.compile(r"[\w.+-]")
-_KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:')
-_OPENING = re.compile(r"\s*\[\s*\{")
 _REMEDY = "not a list of objects or an object with one such list"
 
 
-def json_document(file: InputFile, stream: BinaryIO) -> Table:
-    """Open a JSON list of objects, or an object with exactly one such list; items are numbered from 1.
+def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str, Any]], bool]) -> Table:
+    """Open a JSON list of objects, an object with exactly one such list, or a post; items are numbered from 1.
 
     Several such values may follow one another, like the pages of an API response. Memory holds one item at a time, and
     the other values of an object around the list.
+
+    Args:
+        file: the input.
+        stream: its content.
+        is_post: whether an object is a post itself, although it may have lists.
 
     Raises:
         DataError: while reading: broken JSON, no such list, or several.
@@ -54,7 +50,10 @@ def json_document(file: InputFile, stream: BinaryIO) -> Table:
         while opening := text.skip_to():
             if opening == "[":
                 text.take("[")
-                items, lists = _items(text, file, number), lists + 1
+                read = _lists if text.skip_to() == "[" else _items
+                items, lists = read(text, file, number), lists + 1
+            elif opening == "{" and is_post(text.small_object()):
+                items = _whole(text, file, number)
             elif opening == "{":
                 items = _only_list(text, file, number, keys)
             else:
@@ -67,57 +66,6 @@ def json_document(file: InputFile, stream: BinaryIO) -> Table:
             raise text.fault(f"{_REMEDY} (keys: {', '.join(keys[:15]) or 'none'})")
 
     return Table("json", None, rows())
-
-
-def is_page(line: bytes, whole: bool, is_known: Callable[[str], bool]) -> bool:
-    """Return whether a line is an object with one list of posts, not a post itself.
-
-    Args:
-        line: the line, or its beginning.
-        whole: whether it is the complete line.
-        is_known: whether a key is that of a post.
-    """
-    if whole:
-        try:
-            value = json_object(line.decode("utf-8", "surrogateescape"))
-        except LineError:
-            return False
-        if any(isinstance(value.get(key), dict) for key in NESTED):
-            return True
-        if _NAMED.intersection(lists_of_objects(value)):
-            return True
-        inside = value.get(_DATA)
-        values = value | inside if isinstance(inside, dict) else value
-        known = any(not isinstance(item, list) and is_known(key) for key, item in values.items())
-        return not known and len(lists_of_objects(values)) == 1
-    text, decoder = line.decode("utf-8", "replace"), json.JSONDecoder()
-    position, is_post = text.index("{") + 1, False
-    try:  # key after key, up to the list
-        while match := _KEY.match(text, position):
-            key, start = json.loads(match[1]), _end_of_space(text, match.end())
-            if key in NESTED and text[start : start + 1] == "{":
-                return True
-            if _OPENING.match(text, match.end()):
-                return not is_post or key in _NAMED
-            value, position = decoder.raw_decode(text, start)
-            is_post |= not isinstance(value, list) and is_known(key)
-    except ValueError:
-        pass
-    return False
-
-
-def _end_of_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return match.end() if match else position
-
-
-def lists_of_objects(value: dict[str, Any]) -> list[str]:
-    """Return the keys whose values are lists with at least one object, without those in `BESIDE`."""
-    return [
-        key
-        for key, items in value.items()
-        if key not in BESIDE and isinstance(items, list) and any(isinstance(item, dict) for item in items)
-    ]
 
 
 class _Text:
@@ -186,6 +134,28 @@ class _Text:
             self._more(step)
             step *= 2  # so that a long value is not parsed from its start for every piece
 
+    def lenient_value(self) -> Any:
+        """Read a value beside the posts; None if it is well-formed but not strict JSON."""
+        try:
+            return self.value()
+        except LineError:
+            return None
+
+    def small_object(self) -> dict[str, Any]:
+        """Return the next value without consuming it; an empty object if it is none, too long or malformed."""
+        size, decoder = _CHUNK, json.JSONDecoder()
+        while True:
+            try:
+                value, _ = decoder.raw_decode(self._held, self._at)
+                return value if isinstance(value, dict) else {}
+            except RecursionError:
+                return {}
+            except ValueError:
+                if self._ended or len(self._held) - self._at >= _SMALL:
+                    return {}
+            self._more(size)
+            size *= 2
+
     def fault(self, problem: str, position: int | None = None) -> DataError:
         """Make an error that names the file and the line."""
         at = self._at if position is None else position
@@ -220,17 +190,40 @@ def _items(text: _Text, file: InputFile, number: int, around: dict[str, Any] | N
     while True:
         number += 1
         file.lines = number
-        try:
-            value = text.value()
-            if not_utf8(text.raw):
-                raise LineError("invalid UTF-8")
-            yield Row(number, checked_object(value, text.raw), text.raw, around)
-        except LineError as error:
-            file.bad(number, error, text.raw)
+        yield from _row(text, file, number, around)
         if text.skip_to() != ",":
             text.take("]")
             return
         text.take(",")
+
+
+def _lists(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
+    """The objects of the lists in a list whose bracket was consumed, such as pages that a script collected."""
+    while text.skip_to() != "]":
+        text.take("[")
+        yield from _items(text, file, max(number, file.lines))
+        if text.skip_to() == ",":
+            text.take(",")
+    text.take("]")
+
+
+def _row(text: _Text, file: InputFile, number: int, around: dict[str, Any] | None = None) -> Iterator[Row]:
+    """The next value if it is a proper object; otherwise it is reported."""
+    try:
+        value = text.value()
+        if not_utf8(text.raw):
+            raise LineError("invalid UTF-8")
+        row = Row(number, checked_object(value, text.raw), text.raw, around)
+    except LineError as error:
+        file.bad(number, error, text.raw)
+    else:
+        yield row
+
+
+def _whole(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
+    """The next object, which is a post."""
+    file.lines = number + 1
+    yield from _row(text, file, number + 1)
 
 
 def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> Iterator[Row]:
@@ -243,26 +236,29 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
         if not first_key:
             text.take(",")
         first_key = False
-        key = text.value()
+        key = text.lenient_value()
         if not isinstance(key, str):
             raise text.fault("broken JSON: a key must be a string")
         keys.append(key)
         text.take(":")
         opening = text.skip_to()
-        if key == _DATA and opening == "{":
+        if key in DATA and opening == "{":
             yield from _only_list(text, file, number, keys)
             continue
         if key in NESTED and opening == "{":
             yield from _nested(text, file, file.lines, keys)
             continue
         if opening != "[":
-            value = text.value()
-            if not isinstance(value, dict):
+            value = text.lenient_value()
+            if key == _WHOLE and isinstance(value, dict):
+                file.lines = number + 1
+                yield Row(number + 1, {key: value}, text.raw)
+            elif not isinstance(value, dict):
                 around[key] = value
             continue
         first = len(found) == 0
-        rows = _list_in_object(text, file, number, around)
-        if key in BESIDE:
+        rows = _list_in_object(text, file, number if first else file.lines, around)
+        if is_beside(key, keys):
             before = file.lines
             for _ in rows:
                 pass
@@ -272,14 +268,14 @@ def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> It
         if row is None:
             continue
         found.append(key)
-        if first:
+        if first or _TOGETHER.issuperset(found):
             yield row
             yield from rows
         else:
             for _ in rows:
                 pass
     text.take("}")
-    if len(found) > 1:
+    if len(found) > 1 and not _TOGETHER.issuperset(found):
         raise text.fault(
             f"several lists of objects ({', '.join(found)}); keep one of them: jq -c '.{found[0]}[]'"
         )
@@ -289,10 +285,10 @@ def _nested(text: _Text, file: InputFile, number: int, keys: list[str]) -> Itera
     """The objects in the lists of the objects in the list of an object, such as the messages of all chats."""
     text.take("{")
     while text.skip_to() != "}":
-        text.value()
+        text.lenient_value()
         text.take(":")
         if text.skip_to() != "[":
-            text.value()
+            text.lenient_value()
         else:
             text.take("[")
             while text.skip_to() != "]":
@@ -316,7 +312,7 @@ def _list_in_object(
         yield from _items(text, file, number, around)
         return
     while text.skip_to() != "]":
-        text.value()
+        text.lenient_value()
         if text.skip_to() == ",":
             text.take(",")
     text.take("]")

@@ -19,6 +19,9 @@ def json_table(file: InputFile, lines: Iterator[Line]) -> Table:
 
     def rows() -> Iterator[Row]:
         for number, text in lines:
+            if not text.strip():
+                file.blank()
+                continue
             try:
                 yield Row(number, json_object(text), text)
             except LineError as error:
@@ -33,8 +36,6 @@ def json_object(text: str) -> dict[str, Any]:
     Raises:
         LineError: if it is not an object, or not valid JSON or Unicode.
     """
-    if not text.strip():
-        raise LineError("blank line")
     if not_utf8(text):
         raise LineError("invalid UTF-8")
     try:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from datetime import time, timedelta
+from datetime import date, datetime
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
+from linker.common.limited_process import LimitedProcess
 from linker.data.io.formats.delimited import checked_header
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import Row, Table
@@ -16,44 +20,68 @@ from linker.data.io.streams import shown_name
 
 #: Excel keeps 15 digits of a number; longer ids have lost their last digits.
 _EXACT = 10**15
+_PROGRAM = Path(__file__).with_name("workbook_process.py")
+#: Limits of the process: seconds until the sheet is in memory, and memory in MiB (on Linux).
+_SECONDS, _MEGABYTES = 300.0, 6 * 1024
 
 
 def spreadsheet_table(file: InputFile, stream: BinaryIO) -> Table:
     """Open the first non-empty sheet; rows have Excel's numbers.
 
-    The sheet is held in memory, about 700 bytes for a row of six cells.
+    A process of its own (decision 186) holds the sheet in memory, about 700 bytes for a row of six cells.
 
     Raises:
-        DataError: if it is not a workbook, is damaged or empty.
+        DataError: if it is not a workbook, is damaged or empty, or takes too much time or memory.
     """
-    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
-
     shown = shown_name(file.path)
-    try:
-        with tempfile.TemporaryFile() as copy:
-            while block := stream.read(1 << 20):
-                copy.write(block)
-            copy.seek(0)
-            book = CalamineWorkbook.from_filelike(copy)
-            names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
-            sheets = [sheet for name in names if (sheet := book.get_sheet_by_name(name)).start is not None]
-    except (CalamineError, OSError, ValueError) as error:
-        raise DataError(
-            f"{shown}: not an Excel workbook, or damaged ({error}); save it as .xlsx or CSV"
-        ) from error
+    rows = _sheet(shown, stream)
+    sheets, above = next(rows)
     if not sheets:
         raise DataError(f"{shown}: the file is empty; add a header line")
-    sheet, *others = sheets
-    rows = sheet.iter_rows()
-    above = sheet.start[0] if sheet.start else 0
     header = [_cell(value) for value in next(rows)]
     names = ["" if value is None else str(value) for value in header]
     while names and not names[-1].strip():
         names.pop()
     columns = checked_header([name or f"column {number}" for number, name in enumerate(names, 1)], file)
-    other = ", ".join(f'"{sheet.name}"' for sheet in others[:5])
-    notes = (f'sheet "{sheet.name}" (ignored: {other})',) if others else ()
+    other = ", ".join(f'"{name}"' for name in sheets[1:6])
+    notes = (f'sheet "{sheets[0]}" (ignored: {other})',) if other else ()
     return Table("xlsx", columns, _rows(rows, columns, above + 2, file), notes)
+
+
+def _sheet(shown: str, stream: BinaryIO) -> Iterator[Any]:
+    """Yield the names of the sheets with cells and the number of empty rows above; then the rows of the first sheet.
+
+    Raises:
+        DataError: see `spreadsheet_table`.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "workbook")
+        with path.open("wb") as copy:
+            shutil.copyfileobj(stream, copy)
+        process = LimitedProcess([sys.executable, "-I", "-S", str(_PROGRAM), json.dumps(sys.path)])
+        try:
+            with process.within(_SECONDS):
+                if process.receive() is not None:
+                    process.limit_memory(_MEGABYTES)
+                process.send({"path": str(path)})
+                reply = process.receive()
+            if reply is None:
+                why = process.ending(_SECONDS)
+                raise DataError(
+                    f"{shown}: damaged, or too large for {_MEGABYTES >> 10} GiB of memory, perhaps by a cell far "
+                    f"from the others (what reads it {why}); save it as CSV"
+                )
+            if "error" in reply:
+                raise DataError(
+                    f"{shown}: not an Excel workbook, or damaged ({reply['error']}); save it as .xlsx or CSV"
+                )
+            yield reply["sheets"], reply["first"]
+            while (reply := process.receive()) is not None and "end" not in reply:
+                yield from reply["rows"]
+            if reply is None:
+                raise DataError(f"{shown}: cannot be read to its end; save it as CSV")
+        finally:
+            process.kill()
 
 
 def _rows(rows: Iterator[Sequence[Any]], columns: list[str], first: int, file: InputFile) -> Iterator[Row]:
@@ -81,6 +109,7 @@ def _cell(value: Any) -> Any:
         return value if value.strip() else None
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    if isinstance(value, (time, timedelta)):
-        return str(value)
+    if isinstance(value, list):
+        kind, text = value
+        return datetime.fromisoformat(text) if kind == "datetime" else date.fromisoformat(text)
     return value

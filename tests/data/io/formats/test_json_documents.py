@@ -66,6 +66,33 @@ def test_bad_items_are_reported_by_their_number(tmp_path: Path) -> None:
     assert [post.id for post in posts] == ["1"]
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{\n "id": "1", "text": "dam", "n": NaN\n}',
+        '{\n "id": "1", "text": "dam", "n": {"a": 1, "a": 2}\n}',
+        '{\n "meta": NaN, "items": [{"id": "1", "text": "dam", "n": NaN}]}',
+        '{\n "meta": {"a": 1, "a": 2}, "items": [{"id": "1", "text": "dam", "n": NaN}]}',
+    ],
+)
+def test_values_that_are_not_strict_json_are_reported(tmp_path: Path, content: str) -> None:
+    with pytest.raises(
+        DataError, match=r"1 bad line;[^\n]*\n.*p\.json, line 1: broken JSON: (NaN|repeated key)"
+    ):
+        read(tmp_path / "p.json", content)
+
+
+def test_objects_one_after_another_are_posts(tmp_path: Path) -> None:
+    rows = [{"id": str(i), "text": "dam", "tags": [{"name": "a"}]} for i in range(3)]
+    text = "\n".join(json.dumps(row, indent=2) for row in rows)
+    assert [row["id"] for row in read(tmp_path / "p.json", text)] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_lists_in_a_list(tmp_path: Path, indent: int | None) -> None:
+    assert read(tmp_path / "p.json", json.dumps([POSTS[:2], [], POSTS[2:]], indent=indent)) == POSTS
+
+
 def test_memory_does_not_grow_with_the_list(tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     item = json.dumps({"id": "x", "text": "word " * 200})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -72,3 +73,14 @@ def test_damaged(tmp_path: Path) -> None:
     (tmp_path / "q.xlsx").write_text("id,text\n1,x\n")
     with pytest.raises(DataError, match="not an Excel workbook, or damaged"):
         read_posts(str(tmp_path / "q.xlsx"))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux")
+def test_cells_in_opposite_corners_are_one_message(tmp_path: Path) -> None:
+    book = xlsxwriter.Workbook(tmp_path / "far.xlsx")
+    sheet = book.add_worksheet()
+    sheet.write_row(0, 0, ["id", "text"])
+    sheet.write(1_048_575, 16_383, "x")
+    book.close()
+    with pytest.raises(DataError, match=r"far\.xlsx: damaged, or too large .*save it as CSV"):
+        read_posts(str(tmp_path / "far.xlsx"))

@@ -1,0 +1,1 @@
+"""Throughput and memory of reading the exports of platforms."""

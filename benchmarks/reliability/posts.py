@@ -1,0 +1,237 @@
+"""Posts that are built to take for ever, to fill the memory, or to confuse what reads their text."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from benchmarks.reliability.commands import ROOT, SAMPLE, Tally, environment, fault_of
+from linker.common.errors import LinkerError
+
+# CPU seconds for a text of a million characters in one function, and for a command.
+_SECONDS, _COMMAND_SECONDS = 20.0, 60.0
+_GIGABYTES = 6
+_HOST = "https://a.example/"
+_RANK = ("rank", "--posts", "posts.jsonl")
+_COMMANDS = {
+    "rank with best": (*_RANK, *SAMPLE[:2], "--out", "ranked.csv"),
+    "rank with distilled": (*_RANK, *SAMPLE[:2], "--model", "distilled", "--explain", "--format", "jsonl"),
+    "rank with bm25": (*_RANK, *SAMPLE[:2], "--model", "bm25"),
+    "rank for the text": ("rank", "--article", "text.txt", "--posts", SAMPLE[3], "--top", "3"),
+    "corpus build": ("corpus", "build", "posts.jsonl", "--out", "corpus", "--model", "distilled"),
+    "annotate start": (
+        "annotate",
+        "start",
+        "session",
+        *SAMPLE[:2],
+        "--posts",
+        "posts.jsonl",
+        "--model",
+        "bm25",
+    ),
+    "mine links": ("mine", "links", "posts.jsonl", "--out", "mined"),
+}
+
+
+def texts(size: int) -> dict[str, str]:
+    """Return texts of about `size` characters that may take quadratic time or much memory."""
+
+    def times(text: str) -> str:
+        return text * (size // len(text))
+
+    return {
+        "words": times("the otters of Marrow were seen again "),
+        "one word": "x" * size,
+        "one word with accents": "é" * size,
+        "one number": "1" * size,
+        "number of parts": times("1:") + "1a",
+        "dots": "." * size,
+        "marks": times(".,;:!?"),
+        "hyphens": times("a-"),
+        "dotted letters": times("a.") + "bb",
+        "apostrophes": times("a'"),
+        "underscores": times("-_"),
+        "mention": "@" + "a" * size,
+        "mentions": times("@a "),
+        "signs": times("@"),
+        "hashtag": "#" + times("Otter"),
+        "hashtags": times("#"),
+        "cased hashtag": "#" + "A" * size + "a",
+        "links": times(f"{_HOST}b "),
+        "one link": _HOST + "b" * size,
+        "link of marks": "http://" + "!" * size,
+        "links without end": times("http://"),
+        "www": times("www."),
+        "hosts": times("a-") + ".example/",
+        "no host": times("a-") + "! /",
+        "no host of hyphens": times("--a") + "! /",
+        "link with marks inside": _HOST + "!" * size + "b",
+        "link in brackets": _HOST + ")" * size,
+        "bars inside": "a" + "|" * size + "b",
+        "nested brackets": "(" * (size // 2) + ")" * (size // 2),
+        "brackets": "(" * size,
+        "closed brackets": ")" * size,
+        "smileys": ":" + ")" * size + "a",
+        "quotation marks": times('"'),
+        "spaces": "a" + " " * size + "b",
+        "form feeds": "<a" + "\f" * size + "x",
+        "anchor of spaces": "<a" + " " * (size // 2) + "x" * (size // 2),
+        "lines": times("a\n"),
+        "line breaks": "a" + "\n" * size + "b",
+        "comments": times("<!--") + "<br>",
+        "scripts": times("<script>") + "<br>",
+        "styles": times("<style>") + "<br>",
+        "tags": times("<b>") + "</b>",
+        "open tags": times("<p "),
+        "attributes": "<p " + times("a=1 ") + "</p>",
+        "hidden": times('<span class="invisible">') + "</span>",
+        "lower-than": times("<"),
+        "ampersands": times("&"),
+        "entities": times("&amp;"),
+        "entity of digits": "&#" + "9" * size + ";",
+        "entity of zeros": "&#" + "0" * size + "65;",
+        "entity of hexadecimal digits": "&#x" + "f" * size + ";",
+        "accents": "a" + times("\u0301\u0316"),
+        "accents on letters": times("a" + "\u0301\u0316" * 100),
+        "joiners": times("a\u200d"),
+        "families": times("\U0001f468\u200d"),
+        "flags": times("\U0001f1e6"),
+        "ligatures": times("\ufdfa"),
+        "Han": times("水獭"),
+        "Thai": times("นาก"),
+        "Brahmi": times("\U00011013"),
+        "Hangul": times("\u1100\u1161\u11a8"),
+        "right to left": times("\u202e\u202d"),
+        "invisible": times("\u200b\ufeff"),
+        "controls": times("\x01\x02\x85\u2028"),
+        "via": times("via "),
+        "via nobody": "@ via" + " " * size + "x",
+        "via people": times("via @"),
+        "read more": times("read more "),
+        "retweet": times("RT @a: "),
+        "marks after spaces": times(" ."),
+        "arrows": times("→ "),
+        "surrogates in JSON": times("\U0001f9a6"),
+    }
+
+
+def functions() -> dict[str, Callable[[str], object]]:
+    """Return what reads texts, by name."""
+    from linker.articles.extraction import article_from_text
+    from linker.articles.links.text_links import links_in
+    from linker.contrib.twitter4sse.cleaning import clean
+    from linker.data.html_text import anchors, plain_text
+    from linker.data.languages import language_of
+    from linker.data.near_duplicates import duplicate_groups, signatures
+    from linker.data.token_axis import subword_hashes
+    from linker.data.tokenizers.glove_twitter import GloveTwitterTokenizer
+    from linker.data.tokenizers.normalization import normalized
+    from linker.data.tokenizers.simple import BasicEnglishTokenizer
+    from linker.data.tokenizers.social import SocialTokenizer
+    from linker.data.types import Article
+    from linker.mining.cleaning import cleaned, copied_grams, has_words
+    from linker.models.lexical import lexical_words
+
+    grams = copied_grams("Otters below the weir of Marrow", "The otters were seen below the weir on Tuesday")
+    return {
+        "plain_text": plain_text,
+        "anchors": anchors,
+        "links_in": links_in,
+        "language_of": lambda text: language_of(Article("1", text)),
+        "signatures": lambda text: signatures([text, "otters"]),
+        "duplicate_groups": lambda text: duplicate_groups([text, text + "x", "otters"]),
+        "social": SocialTokenizer().tokenize,
+        "social with marks": SocialTokenizer(hashtags="both", punctuation=True).tokenize,
+        "glove_twitter": GloveTwitterTokenizer().tokenize,
+        "basic_english": BasicEnglishTokenizer().tokenize,
+        "bertweet": lambda text: normalized(text, "bertweet"),
+        "hashtags": lambda text: normalized(text, "hashtags"),
+        "lexical_words": lexical_words,
+        "lexical_words, French": lambda text: lexical_words(text, "fr"),
+        "subword_hashes": subword_hashes,
+        "clean": clean,
+        "cleaned": lambda text: cleaned(text, grams),
+        "has_words": lambda text: has_words(text, 4),
+        "article_from_text": lambda text: article_from_text(text, "1"),
+    }
+
+
+def _read_with_all(text: str, without: Sequence[str]) -> None:
+    """Give a text to each function; prints the names before, and the CPU seconds after each."""
+    resource.setrlimit(resource.RLIMIT_AS, (_GIGABYTES << 30, _GIGABYTES << 30))
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    for name, function in functions().items():
+        if name in without:
+            continue
+        print(name, end=": ", flush=True)
+        # The limit of CPU time: the process ends there.
+        soft = int(time.process_time() + _SECONDS) + 1
+        resource.setrlimit(resource.RLIMIT_CPU, (soft, most))
+        begun = time.process_time()
+        try:
+            function(text)
+            print(f"{time.process_time() - begun:.3f}", flush=True)
+        except LinkerError:
+            print("0", flush=True)
+        except Exception as error:
+            print(f"{error!r:.150}", flush=True)
+
+
+def _run_functions(name: str, path: Path, tally: Tally) -> tuple[float, str]:
+    """Read a text with all functions; returns the longest time and its function."""
+    slowest = (0.0, "")
+    done: set[str] = set()
+    for _ in range(len(functions())):  # again after a function that was ended
+        command = [sys.executable, "-m", "benchmarks.reliability.posts", str(path), *done]
+        ended = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True)
+        for line in ended.stdout.splitlines():
+            function, _, took = line.partition(": ")
+            done.add(function)
+            held = took.replace(".", "").isdigit()
+            tally.check(held, f"{function}, {name}: {took or ended.stderr[-100:] or 'ended by a limit'}")
+            slowest = max(slowest, (float(took), function)) if held else slowest
+        if ended.returncode == 0:
+            break
+    return slowest
+
+
+def hostile_posts(folder: Path, size: int, chance: random.Random) -> Tally:
+    """Read posts that are built to take for ever.
+
+    Args:
+        folder: an empty folder.
+        size: characters of each text.
+        chance: not used.
+    """
+    tally, slowest = Tally(), (0.0, "", "")
+    for name, text in texts(size).items():
+        path = folder / "text.txt"
+        path.write_text(text, encoding="utf-8", newline="")
+        slowest = max(slowest, (*_run_functions(name, path, tally), name))
+        rows = [{"id": "1", "text": text}, {"id": "2", "text": "the festival was never booked, lol"}]
+        lines = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / "posts.jsonl").write_text(lines, encoding="utf-8")
+        for title, arguments in _COMMANDS.items():
+            limited = f'ulimit -v {_GIGABYTES << 20}; ulimit -t {_COMMAND_SECONDS:.0f}; exec "$@"'
+            command = ["bash", "-c", limited, "bash", sys.executable, "-m", "linker", *arguments]
+            ended = subprocess.run(
+                command, cwd=folder, env=environment(), capture_output=True, text=True, errors="replace",
+                stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+            fault = fault_of(ended.returncode, ended.stderr, (0, 2))
+            tally.check(not fault, f"{title}, {name}: {fault}")
+            for made in ("corpus", "session", "mined"):
+                shutil.rmtree(folder / made, ignore_errors=True)
+    tally.notes = f"slowest {slowest[0]:.1f} s: {slowest[1]}, {slowest[2]}"
+    return tally
+
+
+if __name__ == "__main__":
+    _read_with_all(Path(sys.argv[1]).read_text(encoding="utf-8"), sys.argv[2:])

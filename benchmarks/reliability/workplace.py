@@ -1,0 +1,262 @@
+"""Every command with small inputs that it takes, and the folder that holds them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from benchmarks.reliability.commands import DATA, run
+from linker.cli.main import app
+from tests.helpers.tiny_transformers import tiny
+from tests.helpers.tweets import v1, write
+
+_TRAINING = {
+    "data": {"reader": {"type": "articles_and_posts", "articles": "articles.jsonl", "posts": "posts.jsonl"}},
+    "miner": "all_pairs",
+    "loss": {"type": "nt_xent", "temperature": 0.1},
+    "trainer": {"epochs": 1, "batches": {"articles": 4, "posts_per_article": 2}},
+    "seed": 1,
+}
+_HUGGING = _TRAINING | {"model": {"type": "transformer", "path": "tiny"}}
+_TEXTS = ("--min-count", "1", "--epochs", "1")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command.
+
+    Attributes:
+        arguments: `IN` is where the input goes, and what begins with `OUT` is what the command writes.
+        input: the file or folder that goes there, in the workplace; empty: none.
+        folder: whether it writes a folder.
+        own: a folder of linker's that the command reads, in the workplace; empty: none.
+        forever: whether it has to be stopped.
+        ends: exit code where nothing is wrong.
+    """
+
+    arguments: tuple[str, ...]
+    input: str = ""
+    folder: bool = False
+    own: str = ""
+    forever: bool = False
+    ends: int = 0
+
+
+def _case(text: str, **more: object) -> Case:
+    return Case(tuple(text.split()), **more)  # type: ignore[arg-type]
+
+
+_ABOUT = "--article article.html"
+_PAIRS = "--articles articles.jsonl --posts"
+CASES = {
+    "rank": _case(f"rank {_ABOUT} --posts IN --model bm25 --out OUT.csv", input="posts.jsonl"),
+    "rank to a workbook": _case(
+        f"rank {_ABOUT} --posts IN --model bm25 --out OUT.xlsx", input="posts.jsonl"
+    ),
+    "rank with best": _case(f"rank {_ABOUT} --posts IN --out OUT.jsonl", input="posts.jsonl"),
+    "rank for an article": _case("rank --article IN --posts posts.jsonl --model bm25", input="article.html"),
+    "rank with a model": _case(f"rank {_ABOUT} --posts IN --model run", input="posts.csv", own="run"),
+    "rank by labels": _case(f"rank {_ABOUT} --posts posts.jsonl --labels IN", input="labels.csv"),
+    "serve": _case("serve session --port 0 --no-browser --model bm25", own="session", forever=True),
+    "simulate": _case(
+        f"simulate {_PAIRS} IN --model bm25 --seeds 1 --workers 1 --strategy learning --out OUT",
+        input="posts.jsonl",
+        folder=True,
+    ),
+    "train": _case("train IN --out OUT", input="small.jsonnet", folder=True),
+    "train on posts": _case(
+        "train small.jsonnet --posts IN --out OUT", input="posts.jsonl", folder=True
+    ),
+    "train --resume": _case(
+        "train small.jsonnet --out run --resume --allow-config-change -o trainer.epochs=2", own="run"
+    ),
+    "fetch": _case("fetch IN --out OUT --contact me@lab.example", input="links.txt", folder=True),
+    "export": _case("export hugging --out OUT", own="hugging", folder=True),
+    "evaluate": _case(f"evaluate bm25 {_PAIRS} IN --json OUT.json", input="posts.jsonl"),
+    "benchmark": _case("benchmark bm25 --similarity IN --grade grade --json OUT.json", input="pairs.csv"),
+    "calibrate": _case(f"calibrate {_PAIRS} IN --model bm25 --out OUT.json", input="posts.jsonl"),
+    "components": _case("components"),
+    "doctor": _case("doctor"),
+    "new": _case("new encoder otters --package OUT", folder=True),
+    "corpus build": _case("corpus build IN --out OUT --model distilled", input="posts.jsonl", folder=True),
+    "corpus add": _case("corpus add corpus IN", input="more.jsonl", own="corpus"),
+    "corpus info": _case("corpus info corpus", own="corpus"),
+    "corpus verify": _case("corpus verify corpus", own="corpus"),
+    "corpus search": _case(f"corpus search corpus {_ABOUT} --out OUT.csv", own="corpus"),
+    "annotate start": _case(
+        f"annotate start OUT {_ABOUT} --posts IN --model bm25", input="posts.jsonl", folder=True
+    ),
+    "annotate run": _case("annotate run session --annotator Ada", own="session", ends=2),
+    "annotate next": _case("annotate next session --annotator Ada", own="session"),
+    "annotate label": _case("annotate label session s01-a1-p3 relevant --annotator Ada", own="session"),
+    "annotate undo": _case("annotate undo session --annotator Ada", own="session"),
+    "annotate status": _case("annotate status session", own="session"),
+    "annotate export": _case("annotate export session --out OUT.xlsx", own="session"),
+    "annotate import": _case(
+        "annotate import session IN --annotator Bo", input="labels.csv", own="session"
+    ),
+    "annotate agreement": _case("annotate agreement session", own="session"),
+    "vectors fetch": _case("vectors fetch 6B.50d --cache IN", input="cache"),
+    "vectors train": _case(
+        f"vectors train IN --out OUT.txt --dim 8 {' '.join(_TEXTS)}", input="posts.jsonl"
+    ),
+    "vectors distill": _case(
+        f"vectors distill IN --teacher hugging --out OUT.npz {' '.join(_TEXTS)}", input="posts.jsonl"
+    ),
+    "vectors info": _case("vectors info IN posts.jsonl", input="vectors.txt"),
+    "plot alphas": _case("plot alphas --model star --out OUT.svg", own="star"),
+    "plot tsne": _case("plot tsne --model run --articles articles.jsonl --posts IN --out OUT.png",
+                       input="posts.jsonl", own="run"),
+    "plot retrieved": _case("plot retrieved IN --out OUT.pdf", input="ranking.csv"),
+    "plot reliability": _case("plot reliability IN --out OUT.svg", input="ranking.csv"),
+    "plot recall": _case("plot recall IN --out OUT.svg", input="study"),
+    "config show": _case("config show IN", input="small.jsonnet"),
+    "config check": _case("config check IN", input="small.jsonnet"),
+    "config schema": _case("config schema"),
+    "config library": _case("config library"),
+    "mine links": _case("mine links IN --out OUT --articles known.jsonl --dev 0.2", input="linked.jsonl", folder=True),
+    "mine quotes": _case("mine quotes IN --out OUT.jsonl --workers 1", input="tweets"),
+    "mine replies": _case("mine replies IN --out OUT.jsonl --workers 1", input="tweets"),
+    "mine coquotes": _case("mine coquotes IN --out OUT.jsonl --workers 1", input="tweets"),
+    "mine coreplies": _case("mine coreplies IN --out OUT.jsonl --workers 1", input="tweets"),
+    "mine benchmarks": _case(
+        "mine benchmarks IN --out OUT --queries 3 --positives 2 --negatives 4 --workers 1",
+        input="tweets",
+        folder=True,
+    ),
+    "mine augmented": _case("mine augmented IN --model tiny --out OUT.jsonl", input="classes.csv"),
+    "help": _case("--help"),
+    "version": _case("--version"),
+}  # fmt: skip
+#: Former names of commands, kept for old scripts.
+FORMER = ("vectors distil",)
+
+
+def commands_without_case() -> list[str]:
+    """Return the commands of linker that no case runs."""
+    found: list[str] = []
+
+    def walk(command: object, names: tuple[str, ...]) -> None:
+        if inner := getattr(command, "commands", None):
+            for name, below in inner.items():
+                walk(below, (*names, name))
+        else:
+            found.append(" ".join(names))
+
+    walk(typer.main.get_command(app), ())
+    tried = {" ".join(case.arguments) + " " for case in CASES.values()}
+    return [
+        name for name in found if name not in FORMER and not any(one.startswith(f"{name} ") for one in tried)
+    ]
+
+
+def _config(encoder: object) -> dict[str, object]:
+    embedder = {"type": "word_vectors", "dim": 8, "trainable": True}
+    return _TRAINING | {
+        "model": {"type": "siamese", "embedder": embedder, "encoder": encoder, "min_count": 1}
+    }
+
+
+def _address(number: int) -> str:
+    return f"https://news{number % 4}.example/2026/03/{number}-otters-below-the-weir-again.html"
+
+
+def _known() -> list[dict[str, str]]:
+    story = "Otters {} were filmed below the weir at Marrow on Tuesday, the first on the river for years. "
+    return [
+        {"id": str(n), "url": _address(n), "title": f"Otters of weir {n}", "text": story.format(n * n) * 9,
+         "created_at": f"2026-03-{n + 1:02}"}
+        for n in range(12)
+    ]  # fmt: skip
+
+
+def _linked() -> list[dict[str, str]]:
+    said = "my mum saw {} of them swim past the mill last night and nobody believed her {}"
+    return [
+        {"id": f"l{n}", "text": said.format(n * n, _address(n % 12)),
+         "created_at": f"2026-03-{n % 12 + 2:02}"}
+        for n in range(60)
+    ]  # fmt: skip
+
+
+def make(folder: Path) -> None:
+    """Fill an empty folder with what the commands read.
+
+    Args:
+        folder: an empty folder.
+    """
+    posts = (DATA / "posts.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in posts[:60]]
+    known = {row["article_id"] for row in rows}
+    articles = (DATA / "articles.jsonl").read_text(encoding="utf-8").splitlines()
+    write_lines = {
+        "posts.jsonl": posts[:60],
+        "more.jsonl": posts[40:80],
+        "articles.jsonl": [line for line in articles if json.loads(line)["id"] in known],
+        "posts.csv": ["id,text", *(f'{row["id"]},"{row["text"].replace(chr(34), "")}"' for row in rows)],
+        "labels.csv": [
+            "id,label",
+            *(f"{row['id']},{('relevant', 'not')[n % 2]}" for n, row in enumerate(rows[:20])),
+        ],
+        "ranking.csv": ["id,score,label", *(f"{n},{n},{'relevant' if n % 3 else 'not'}" for n in range(60))],
+        "pairs.csv": ["text1,text2,grade", *(f"otters {n},weir {n * n % 7},{n % 5}" for n in range(20))],
+        "links.txt": ["http://127.0.0.1:9/story", "http://10.0.0.1/private"],
+        "linked.jsonl": [json.dumps(row) for row in _linked()],
+        "known.jsonl": [json.dumps(row) for row in _known()],
+        "vectors.txt": [f"word{n} {' '.join(str((n * k) % 7 / 7) for k in range(1, 9))}" for n in range(50)],
+        "small.jsonnet": [json.dumps(_config("mean"))],
+        "star.jsonnet": [
+            json.dumps(_config({"type": "star_transformer", "num_heads": 2, "head_dim": 4, "cycles": 1}))
+        ],
+        "hugging.jsonnet": [json.dumps(_HUGGING)],
+    }
+    for name, lines in write_lines.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (folder / "article.html").write_bytes((DATA / "article.html").read_bytes())
+    taco = DATA / "taco"
+    texts = {one["id"]: one["text"] for one in map(json.loads, (taco / "texts.jsonl").open(encoding="utf-8"))}
+    labels = [line.split(",") for line in (taco / "labels.csv").read_text(encoding="utf-8").split()[1:13]]
+    (folder / "classes.csv").write_text(
+        "tweet_id,topic,class,text\n"
+        + "".join(
+            f'{id_},{topic},{kind},"{texts[id_].replace(chr(34), "")}"\n' for id_, topic, kind in labels
+        ),
+        encoding="utf-8",
+    )
+    tweets = [v1(100 * n + i, quotes=v1(n), replies_to=n) for n in range(1, 9) for i in range(1, 7)]
+    write(folder / "tweets" / "a.json.gz", [*tweets, *(v1(n) for n in range(1, 9))])
+    (folder / "cache").mkdir()
+    with zipfile.ZipFile(folder / "cache" / "glove.6B.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("glove.6B.50d.txt", "".join(f"word{n} {'0.5 ' * 49}0.25\n" for n in range(400)))
+    (folder / "study").mkdir()
+    (folder / "study" / "curves.csv").write_text(
+        "task,strategy,seed,0.00,0.50,1.00\nflood,learning,0,0.0,0.96,1.0\nflood,random,0,0.0,0.5,1.0\n"
+    )
+    tiny("bert", folder / "tiny", masked_lm=True)
+    for arguments in (
+        ("train", "small.jsonnet", "--out", "run"),
+        ("train", "star.jsonnet", "--out", "star"),
+        ("train", "hugging.jsonnet", "--out", "hugging"),
+        ("corpus", "build", "posts.jsonl", "--out", "corpus", "--model", "distilled"),
+        ("annotate", "start", "session", "--article", "article.html", "--posts", "posts.jsonl", "--model", "bm25"),
+        *(("annotate", "label", "session", row["id"], "relevant", "--annotator", "Ada") for row in rows[:2]),
+    ):  # fmt: skip
+        code, _, err = run(arguments, folder)
+        assert code == 0, (arguments, err)
+
+
+def arguments_of(case: Case, given: str, out: str) -> list[str]:
+    """Return the arguments of a case with an input and an output."""
+    return [
+        given if one == "IN" else out + one[3:] if one.startswith("OUT") else one for one in case.arguments
+    ]
+
+
+def copied(workplace: Path, place: Path) -> None:
+    """Copy a workplace for a case."""
+    shutil.copytree(workplace, place, symlinks=True)

@@ -1,0 +1,114 @@
+"""Tell JSON objects around a list of posts, such as the pages of an API response, from posts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Container
+from typing import Any
+
+from linker.data.io.formats.json_lines import json_object
+from linker.data.io.line_errors import LineError
+
+#: Lists that API responses have beside their list of posts.
+BESIDE = frozenset(("accounts", "errors", "hashtags", "matching_rules"))
+# Keys of a response beside its list.
+_ABOUT = frozenset(
+    ("cursor", "data", "error", "errors", "etag", "kind", "meta", "pageInfo", "paging", "result")
+)
+# Lists beside the chats of an account in Telegram Desktop.
+_OF_AN_ACCOUNT = frozenset(("other_data", "profile_pictures", "stories"))
+#: Objects around a list of objects with one list of posts each: the chats of Telegram Desktop.
+NESTED = frozenset(("chats", "left_chats"))
+#: Objects in which API responses have their list.
+DATA = ("data", "result")
+# Lists of posts in objects that have an id themselves: Telegram Desktop, ActivityPub.
+_NAMED = frozenset(("messages", "orderedItems"))
+_SPACE = re.compile(r"[ \t\r\n]*")
+_KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:')
+_OPENING = re.compile(r"\s*\[\s*\{")
+
+
+def is_list_around_posts(value: dict[str, Any]) -> bool:
+    """Return whether an object has an id, but its list is known to be one of posts."""
+    return any(isinstance(value.get(key), dict) for key in NESTED) or bool(
+        _NAMED.intersection(lists_of_objects(value))
+    )
+
+
+def opened_data(value: dict[str, Any]) -> dict[str, Any]:
+    """Return an object with the values of the objects in which API responses have their list or post."""
+    opened = value
+    for key in DATA:
+        if isinstance(inside := value.get(key), dict):
+            opened = opened | inside
+    return opened
+
+
+def is_page(
+    line: bytes, whole: bool, is_known: Callable[[str], bool], is_post: Callable[[dict[str, Any]], bool]
+) -> bool:
+    """Return whether a line is an object with one list of posts, not a post itself.
+
+    Args:
+        line: the line, or its beginning.
+        whole: whether it is the complete line.
+        is_known: whether a key is that of a post.
+        is_post: whether an object is a post.
+    """
+    if whole:
+        try:
+            value = json_object(line.decode("utf-8", "surrogateescape"))
+        except LineError:
+            return False
+        return is_list_around_posts(value) or (
+            len(lists_of_objects(opened_data(value))) == 1 and not is_post(value)
+        )
+    text, decoder = line.decode("utf-8", "replace"), json.JSONDecoder()
+    position, known = text.index("{") + 1, False
+    try:  # key after key, up to the list
+        while match := _KEY.match(text, position):
+            key, start = json.loads(match[1]), _end_of_space(text, match.end())
+            if key in NESTED and text[start : start + 1] == "{":
+                return True
+            if _OPENING.match(text, match.end()):
+                return not known or key in _NAMED
+            value, position = decoder.raw_decode(text, start)
+            known |= not isinstance(value, list) and is_known(key)
+    except ValueError:
+        pass
+    return False
+
+
+def _end_of_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def lists_of_objects(value: dict[str, Any]) -> list[str]:
+    """Return the keys whose values are lists with at least one object, without those that are beside another list."""
+    return [
+        key
+        for key, items in value.items()
+        if not is_beside(key, value)
+        and isinstance(items, list)
+        and any(isinstance(item, dict) for item in items)
+    ]
+
+
+def is_beside(key: str, keys: Container[str]) -> bool:
+    """Return whether a list is beside one of posts, by its key and all keys (so far) of its object."""
+    return key in BESIDE or (key in _OF_AN_ACCOUNT and "personal_information" in keys)
+
+
+def is_empty_page(page: dict[str, Any]) -> bool:
+    """Return whether a page has no post: an empty list, or nothing but what a response says about itself."""
+    values = opened_data(page)
+    return any(items == [] for items in values.values()) or _ABOUT.issuperset(values)
+
+
+def items_of(page: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects in the only list of objects of a page; none if it has none or several."""
+    values = opened_data(page)
+    keys = lists_of_objects(values)
+    return [item for item in values[keys[0]] if isinstance(item, dict)] if len(keys) == 1 else []

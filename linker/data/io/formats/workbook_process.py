@@ -1,0 +1,63 @@
+"""The program of the process that reads workbooks (decision 186): it imports nothing of linker.
+
+The first argument is the module search path, as JSON. Standard input has one line of JSON with the `path` of the
+workbook. Standard output has an empty object as soon as the library is there; then `error`, or `sheets` (names of those
+with cells) and `first` (the row of the first cell, from 0); then lines with `rows`, and one with `end`.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from datetime import date, datetime
+from typing import Any
+
+_ROWS_AT_ONCE = 500
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON: dates are a list of their kind and ISO format, other values than these of JSON are text."""
+    if isinstance(value, datetime):
+        return ["datetime", value.isoformat()]
+    if isinstance(value, date):
+        return ["date", value.isoformat()]
+    return value if isinstance(value, (str, bool, int, float)) or value is None else str(value)
+
+
+def _main() -> None:
+    # Ctrl-C reaches all processes; the main one ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.path[:] = json.loads(sys.argv[1])
+    from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
+
+    def answer(**message: object) -> None:
+        sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
+        sys.stdout.buffer.flush()
+
+    answer()
+    try:
+        book = CalamineWorkbook.from_path(json.loads(sys.stdin.buffer.readline())["path"])
+        names = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+        sheet, filled = None, []
+        for name in names:
+            found = book.get_sheet_by_name(name)
+            if found.start is not None:
+                filled.append(name)
+                sheet = sheet or found
+    except (CalamineError, OSError, ValueError) as error:
+        answer(error=str(error))
+        return
+    answer(sheets=filled, first=sheet.start[0] if sheet and sheet.start else 0)
+    rows: list[list[Any]] = []
+    for row in sheet.iter_rows() if sheet else ():
+        rows.append([_plain(value) for value in row])
+        if len(rows) == _ROWS_AT_ONCE:
+            answer(rows=rows)
+            rows = []
+    answer(rows=rows)
+    answer(end=True)
+
+
+if __name__ == "__main__":
+    _main()
