@@ -27,6 +27,38 @@ class Tensor(NamedTuple):
     shape: Sequence[str | int]
 
 
+class WeightFile:
+    """A safetensors file whose tensors a graph in the same folder can refer to.
+
+    Args:
+        path: the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        with open(path, "rb") as opened:
+            (size,) = struct.unpack("<Q", opened.read(8))
+            self._header: dict[str, Any] = json.loads(opened.read(size))
+        self._name, self._start = path.name, 8 + size
+
+    def tensor(self, name: str) -> Any:
+        """Return a `TensorProto` that refers to a tensor of the file.
+
+        Raises:
+            KeyError: if the file has no such tensor.
+        """
+        import onnx
+
+        entry = self._header[name]
+        begin, end = entry["data_offsets"]
+        kinds = {"F32": onnx.TensorProto.FLOAT, "I8": onnx.TensorProto.INT8}
+        tensor = onnx.TensorProto(name=name, dims=entry["shape"], data_type=kinds[entry["dtype"]])
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        places = {"location": self._name, "offset": self._start + begin, "length": end - begin}
+        for key, value in places.items():
+            tensor.external_data.add(key=key, value=str(value))
+        return tensor
+
+
 class GraphBuilder:
     """Nodes and constants of a graph.
 
@@ -37,8 +69,7 @@ class GraphBuilder:
     def __init__(self, weights: Path) -> None:
         self._nodes: list[Any] = []
         self._constants: dict[str, Any] = {}
-        self._header, self._start = _header(weights)
-        self._file = weights.name
+        self._weights = WeightFile(weights)
         self._unnamed = 0
 
     def node(
@@ -65,23 +96,9 @@ class GraphBuilder:
         Raises:
             KeyError: if the file has no such tensor.
         """
-        import onnx
-
         if name not in self._constants:
-            entry = self._header[name]
-            begin, end = entry["data_offsets"]
-            kinds = {"F32": onnx.TensorProto.FLOAT, "I8": onnx.TensorProto.INT8}
-            tensor = onnx.TensorProto(name=name, dims=entry["shape"], data_type=kinds[entry["dtype"]])
-            tensor.data_location = onnx.TensorProto.EXTERNAL
-            places = {"location": self._file, "offset": self._start + begin, "length": end - begin}
-            for key, value in places.items():
-                tensor.external_data.add(key=key, value=str(value))
-            self._constants[name] = tensor
+            self._constants[name] = self._weights.tensor(name)
         return name
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """Return the shape of a tensor of the safetensors file."""
-        return tuple(self._header[name]["shape"])
 
     def write(self, path: Path, name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Write the graph; the safetensors file must be in the same folder.
@@ -116,8 +133,3 @@ def _described(tensors: Sequence[Tensor]) -> list[Any]:
     return [helper.make_tensor_value_info(name, kinds[kind], shape) for name, kind, shape in tensors]
 
 
-def _header(file: Path) -> tuple[dict[str, Any], int]:
-    """Return the header of a safetensors file and where its data begins, in bytes."""
-    with open(file, "rb") as opened:
-        (size,) = struct.unpack("<Q", opened.read(8))
-        return json.loads(opened.read(size)), 8 + size

@@ -21,7 +21,7 @@ from linker.data.types import Article
 from linker.models.archive import CONFIG, load_model, read_config, write_manifest
 from linker.models.model import all_submodels
 from linker.models.onnx.graph import BertGraph, Ranges
-from linker.models.onnx.transformer import GRAPH
+from linker.models.onnx.session import GRAPH
 from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.transformer import FOLDER, TransformerModel
 
