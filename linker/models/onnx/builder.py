@@ -131,5 +131,3 @@ def _described(tensors: Sequence[Tensor]) -> list[Any]:
 
     kinds = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32, "int64": TensorProto.INT64}
     return [helper.make_tensor_value_info(name, kinds[kind], shape) for name, kind, shape in tensors]
-
-

@@ -31,14 +31,15 @@ def check_siamese(folder: Path, model: WordSiamese) -> None:
     Raises:
         ModelError: if its embedder or encoder cannot.
     """
-    if type(model.encoder).encode_padded is Encoder.encode_padded:
+    encoder, embedder = model.encoder, model.embedder
+    if type(encoder).encode_padded is Encoder.encode_padded:
         raise ModelError(
-            f"{folder}: cannot be exported; the encoder {type(model.encoder).__name__} defines no encode_padded"
+            f"{folder}: cannot be exported; the encoder {type(encoder).__name__} has no ONNX form; "
+            "cnn, gru, bigru and star_transformer have one"
         )
-    if type(model.embedder) is not WordVectorsEmbedder:
+    if type(embedder) is not WordVectorsEmbedder:
         raise ModelError(
-            f"{folder}: cannot be exported; only the embedder word_vectors can, "
-            f"this one is {type(model.embedder).__name__}"
+            f"{folder}: cannot be exported; the embedder {type(embedder).__name__} has no ONNX form; word_vectors has one"
         )
 
 
@@ -70,7 +71,9 @@ def write_siamese_graph(model: WordSiamese, folder: Path) -> None:
     written = io.BytesIO()
     network = _PaddedSiamese(model, list(inputs)).eval()
     with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that this exporter is the older one, and on batches, which are tested
+        warnings.simplefilter(
+            "ignore"
+        )  # that this exporter is the older one, and on batches, which are tested
         options: dict[str, Any] = {"dynamo": False} if torch.__version__ >= "2.5" else {}
         torch.onnx.export(
             network,
@@ -107,7 +110,9 @@ class _PaddedSiamese(nn.Module):
         size = words.shape[0]
         inside = torch.arange(ids.shape[1]) < lengths[:, None]  # (texts, longest)
         vectors = words[ids.clamp(max=size - 1)]  # (texts, longest, dim)
-        vectors = torch.where((ids < size)[..., None], vectors, self._outside(named, (ids - size).clamp(min=0)))
+        vectors = torch.where(
+            (ids < size)[..., None], vectors, self._outside(named, (ids - size).clamp(min=0))
+        )
         embeddings = self.encoder.encode_padded(vectors * inside[..., None], lengths)
         return nn.functional.normalize(embeddings, dim=-1) if self._cosine else embeddings
 

@@ -21,10 +21,6 @@ class MeanEncoder(Encoder):
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         return torch.segment_reduce(tokens, "mean", lengths=lengths, unsafe=True)
 
-    @override
-    def encode_padded(self, vectors: Tensor, lengths: Tensor) -> Tensor:
-        return vectors.sum(1) / lengths[:, None]
-
     def token_weights(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """Return each token's projection on the mean, divided by their sum per text; 0 for tokens that point away."""
         mean = self(tokens, lengths)  # (texts, dim)

@@ -36,12 +36,7 @@ def _solve(distance: Tensor, epsilon: Tensor) -> tuple[Tensor, Tensor]:
         # For α = 2, 0^0 = 1 would count entries outside the support.
         slope = torch.where(base > 0, slope, 0)
         total = (slope * base).sum(-1, keepdim=True)
-        step = (
-            _expm1(epsilon * total.log())
-            / epsilon
-            * total ** (1 - epsilon)
-            / slope.sum(-1, keepdim=True)
-        )
+        step = _expm1(epsilon * total.log()) / epsilon * total ** (1 - epsilon) / slope.sum(-1, keepdim=True)
         shift = shift + step
         # An ONNX graph has all steps: it cannot stop by the tolerance.
         if not torch.onnx.is_in_onnx_export() and step.abs().max() <= tolerance:
