@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import warnings
 from pathlib import Path
@@ -39,7 +40,7 @@ def check_siamese(folder: Path, model: WordSiamese) -> None:
         )
     if type(embedder) is not WordVectorsEmbedder:
         raise ModelError(
-            f"{folder}: cannot be exported; the embedder {type(embedder).__name__} has no ONNX form; word_vectors has one"
+            f"{folder}: cannot be exported; the embedder {type(embedder).__name__} has no ONNX form, word_vectors has"
         )
 
 

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+import warnings
 import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Post
 from linker.models.archive import load_model, save_model
 from linker.models.model import Model, embedding_submodel
+from linker.models.onnx.export import export_model
+from linker.models.onnx.siamese import OnnxSiameseModel, padded_inputs
+from linker.modules.kernels.reference import PlainKernels
 from linker.training.experiment import Experiment
 from tests.conftest import toy_posts
 from tests.helpers.training_runs import write_workplace
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx", reason="the extra onnx writes graphs")
-from linker.models.onnx.export import export_model
-from linker.models.onnx.siamese import OnnxSiameseModel, padded_inputs
 
 ENCODERS: dict[str, dict] = {
     "cnn": {"type": "cnn", "num_filters": 5, "ngram_sizes": [1, 2, 4]},
@@ -112,15 +116,24 @@ def test_negative_distances_keep_the_lengths_of_embeddings(tmp_path: Path) -> No
     assert np.ptp(np.linalg.norm(vectors, axis=1)) > 1e-3
 
 
-def test_heads_near_softmax_keep_their_digits(tmp_path: Path) -> None:
-    """α barely above 1 is where exp(x) − 1 and log(1 + x) lose theirs, and ONNX has no other operators."""
-    folder = untrained(tmp_path, config(ENCODERS["star_transformer"]))
-    model = load_model(folder)
-    for name, parameter in model.named_parameters():
-        if name.endswith("theta"):
-            parameter.data.fill_(-9.0)
-    save_model(model, folder, {"model": json.loads((folder / "config.json").read_text())["model"]}, {}, "")
-    compare(folder, tmp_path / "onnx")
+class Entmax(torch.nn.Module):
+    def forward(self, scores: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
+        return PlainKernels().entmax(scores, alpha)
+
+
+@pytest.mark.parametrize("alpha", [1.0001, 1.01, 1.5, 1.99, 2.0])
+def test_entmax_keeps_its_digits(alpha: float) -> None:
+    """With α barely above 1, exp(x) − 1 and log(1 + x), as ONNX would compute them, are wrong from the fifth digit on."""
+    scores = 4 * torch.randn(50, 7, generator=torch.Generator().manual_seed(0))
+    alphas, file = torch.full((1,), alpha), io.BytesIO()
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        options: dict = {"dynamo": False, "opset_version": 17, "input_names": ["scores", "alpha"]}
+        torch.onnx.export(Entmax(), (scores, alphas), file, **options)  # type: ignore[arg-type]
+    session = onnxruntime.InferenceSession(file.getvalue())
+    found = session.run(None, {"scores": scores.numpy(), "alpha": alphas.numpy()})[0]
+    expected = PlainKernels().entmax(scores.double(), alphas.double()).numpy()
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 def test_the_folder_is_enough_without_linker(tmp_path: Path) -> None:
@@ -153,7 +166,8 @@ def test_a_part_of_an_ensemble_is_exported_and_the_rest_kept(tmp_path: Path) -> 
         {"type": "siamese", "encoder": "mean", "embedder": config({})["embedder"]},
         config(ENCODERS["cnn"]),
     ]
-    whole = {"type": "article_softmax", "model": {"type": "ensemble", "parts": parts, "fusion": "sum"}}
+    ensemble = {"type": "ensemble", "parts": parts, "fusion": "sum"}
+    whole = {"type": "article_softmax", "model": ensemble, "temperature": 0.1, "null_score": 0.3}
     folder = untrained(tmp_path, whole)
     export_model(folder, tmp_path / "onnx")
     before, after = load_model(folder, for_scoring=True), load_model(tmp_path / "onnx", for_scoring=True)
