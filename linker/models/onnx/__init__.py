@@ -1,1 +1,1 @@
-"""Transformers as ONNX graphs in int8, which score without torch."""
+"""Trained models as ONNX graphs, which score without torch."""

@@ -1,11 +1,11 @@
-"""Export of trained transformers to ONNX graphs in int8."""
+"""Export of trained models to ONNX graphs: transformers in int8, bi-encoders over word vectors in float32."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -17,68 +17,106 @@ from torch import Tensor, nn
 from linker.common.errors import LinkerError, ModelError
 from linker.common.files import write_json
 from linker.common.locks import only_writer
+from linker.config import resolve
 from linker.data.types import Article
 from linker.models.archive import CONFIG, load_model, read_config, write_manifest
-from linker.models.model import all_submodels
+from linker.models.ensemble import EnsembleModel
+from linker.models.model import Model, all_submodels
 from linker.models.onnx.graph import BertGraph, Ranges
-from linker.models.onnx.transformer import GRAPH
+from linker.models.onnx.session import GRAPH
+from linker.models.onnx.siamese_graph import check_siamese, write_siamese_graph
+from linker.models.onnx.transformer import FOLDER
+from linker.models.reranking.cross_encoder import CrossEncoderModel
 from linker.models.siamese.quantization import FILE, save_int8
-from linker.models.siamese.transformer import FOLDER, TransformerModel
+from linker.models.siamese.siamese import SiameseModel
+from linker.models.siamese.transformer import TransformerModel
+from linker.models.siamese.word_siamese import WordSiamese
+from linker.modules.encoders.mean import MeanEncoder
 
 #: Values beyond these percentiles of a dimension are clipped.
 _PERCENTILES = (0.05, 99.95)
 _TEXTS = 2_000
 _UNQUANTIZED = "model.safetensors"
+#: Keys of `siamese` that `onnx_siamese` has as well.
+_KEPT = ("tokenizer", "max_article_tokens", "max_post_tokens", "similarity", "title_weight")
 
 
 def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
-    """Write a model folder whose transformers score in int8 by ONNX Runtime, without torch.
+    """Write a model folder whose trained parts score by ONNX Runtime, without torch.
 
     Args:
-        folder: a model folder with one or more `transformer` models of the BERT architecture.
+        folder: a model folder with one or more `transformer` models of the BERT architecture, or `siamese` models.
         out: the folder to write; must not exist.
-        texts: posts and articles that are typical of what will be ranked, of which up to 2,000 are read: activations
-            are quantized to their range; by default some of the sample in `data/`.
+        texts: posts and articles that are typical of what will be ranked, of which up to 2,000 are read: activations of
+            transformers are quantized to their range; by default some of the sample in `data/`.
 
     Raises:
-        ModelError: if the model has no such part, or the package onnx is missing.
+        ModelError: if the model has no such part, one that cannot be exported, or the package onnx is missing.
         LinkerError: if another process writes the folder, or it exists.
     """
     model = load_model(folder)
-    transformers = [part for part in all_submodels(model) if isinstance(part, TransformerModel)]
-    if not transformers:
-        raise ModelError(f"{folder}: has no transformer to export; other encoders need no torch or are small")
-    for part in transformers:
+    parts = [(part, place) for part, place in _places(model, Path()) if _needs_torch(part)]
+    if any(isinstance(part, CrossEncoderModel) for part in all_submodels(model)):
+        raise ModelError(
+            f"{folder}: cannot be exported; it has a cross_encoder, which needs torch; export its first stage"
+        )
+    if not parts:
+        raise ModelError(
+            f"{folder}: has no transformer or siamese to export; means of word vectors and lexical models need no torch"
+        )
+    try:
+        import onnx  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise ModelError("onnx is not installed: pip install 'article-linker[onnx]'") from error
+    for part, _ in parts:
         _check(folder, part)
     with only_writer(out), tempfile.TemporaryDirectory(prefix=f".{out.name}.", dir=out.parent) as name:
         if out.exists():
             raise LinkerError(f"{out}: exists; give another folder")
         new = Path(name) / out.name  # renamed when it is complete
         shutil.copytree(folder, new)
-        for part, place in zip(transformers, sorted(new.rglob(FOLDER)), strict=True):
-            _export(part, place, texts or _sample())
+        for part, place in parts:
+            if isinstance(part, TransformerModel):
+                _export_transformer(part, new / place / FOLDER, texts or _sample())
+            elif isinstance(part, WordSiamese):
+                write_siamese_graph(part, new / place)
         config = read_config(new)
-        _set_precision(config["model"])
+        config["model"] = _for_onnx(config["model"])
         write_json(new / CONFIG, config)
         write_manifest(new)
         new.rename(out)
 
 
-def _check(folder: Path, part: TransformerModel) -> None:
-    try:
-        import onnx  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise ModelError("onnx is not installed: pip install 'article-linker[onnx]'") from error
+def _places(model: Model, folder: Path) -> Iterator[tuple[Model, Path]]:
+    """Yield the model and everything that it combines, with their folders in the model folder."""
+    yield model, folder
+    for number, part in enumerate(model.submodels()):
+        yield from _places(part, folder / f"part-{number}" if isinstance(model, EnsembleModel) else folder)
+
+
+def _needs_torch(part: Model) -> bool:
+    """Return whether a part scores by torch; means of word vectors are scored by `averaged_word_vectors`."""
+    means = isinstance(part, WordSiamese) and isinstance(part.encoder, MeanEncoder)
+    return isinstance(part, SiameseModel) and not means
+
+
+def _check(folder: Path, part: SiameseModel) -> None:
+    if isinstance(part, WordSiamese):
+        return check_siamese(folder, part)
+    if not isinstance(part, TransformerModel):
+        raise ModelError(
+            f"{folder}: cannot be exported; {type(part).__name__} is not a transformer or siamese"
+        )
     config = part.network.config
     kind = getattr(config, "model_type", "unknown")
     if kind != "bert" or config.hidden_act != "gelu" or part.pooling not in ("mean", "cls"):
         raise ModelError(
-            f"{folder}: cannot be exported; only BERT networks with gelu and mean or cls pooling can, "
+            f"{folder}: cannot be exported; of transformers, only BERT networks with gelu and mean or cls pooling can, "
             f"this one is {kind} with {config.hidden_act} and {part.pooling}"
         )
 
 
-def _export(part: TransformerModel, folder: Path, texts: Sequence[str]) -> None:
+def _export_transformer(part: TransformerModel, folder: Path, texts: Sequence[str]) -> None:
     weights = {name: weight.detach().float() for name, weight in part.network.state_dict().items()}
     if not (folder / FILE).is_file():
         save_int8(weights, folder / FILE)
@@ -123,12 +161,17 @@ def ranges_of(part: TransformerModel, texts: Sequence[str]) -> Ranges:
     return Ranges(low, high)
 
 
-def _set_precision(config: Any) -> None:
-    if isinstance(config, dict):
-        if config.get("type") == "transformer":
-            config["precision"] = "int8"
-        for value in config.values():
-            _set_precision(value)
-    elif isinstance(config, list):
-        for value in config:
-            _set_precision(value)
+def _for_onnx(config: Any) -> Any:
+    """Return a config whose transformers have the precision int8 and whose siamese models are `onnx_siamese`."""
+    if isinstance(config, list):
+        return [_for_onnx(item) for item in config]
+    if not isinstance(config, dict):
+        return config
+    if config.get("type") == "siamese":
+        whole = resolve(Model, config)
+        if whole["encoder"]["type"] == "mean":
+            return config
+        return {"type": "onnx_siamese", **{key: whole[key] for key in _KEPT}}
+    if config.get("type") == "transformer":
+        return {**config, "precision": "int8"}
+    return {key: _for_onnx(value) for key, value in config.items()}

@@ -8,15 +8,14 @@ compute the same as others.
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-_MICROSOFT = "com.microsoft"
+from linker.models.onnx.builder import MICROSOFT, GraphBuilder, Tensor
+
 #: Share of an activation's range that is moved to the weights; the rest stays.
 _SMOOTHING = 0.7
 _LARGEST_WEIGHT = 63
@@ -58,39 +57,19 @@ class BertGraph:
         embeddings: Path,
     ) -> None:
         self._config, self._weights, self._ranges = config, weights, ranges
-        self._nodes: list[Any] = []
-        self._constants: list[Any] = []
+        self._builder = GraphBuilder(embeddings)
         self._quantized: dict[str, tuple[str, str, str, np.ndarray]] = {}
-        self._header, self._start = _header(embeddings)
-        self._file = embeddings.name
         self._build(pooling)
 
     def write(self, path: Path) -> None:
         """Write the graph; the file of embeddings must be in the same folder."""
-        import onnx
-        from onnx import helper
-
-        from linker.common.files import atomic_write
-
-        def tensor(name: str, kind: int, shape: list[str | int]) -> Any:
-            return helper.make_tensor_value_info(name, kind, shape)
-
-        types = onnx.TensorProto
-        graph = helper.make_graph(
-            self._nodes,
-            "bert",
-            [
-                tensor("input_ids", types.INT64, ["texts", "longest"]),
-                tensor("attention_mask", types.FLOAT, ["texts", "longest"]),
-                tensor("lengths", types.INT32, ["texts"]),
-            ],
-            [tensor("embeddings", types.FLOAT, ["texts", self._config["hidden_size"]])],
-            self._constants,
-        )
-        opsets = [helper.make_opsetid("", 17), helper.make_opsetid(_MICROSOFT, 1)]
-        model = helper.make_model(graph, opset_imports=opsets, producer_name="linker", ir_version=9)
-        with atomic_write(path, "wb") as file:
-            file.write(model.SerializeToString())
+        inputs = [
+            Tensor("input_ids", "int64", ["texts", "longest"]),
+            Tensor("attention_mask", "float32", ["texts", "longest"]),
+            Tensor("lengths", "int32", ["texts"]),
+        ]
+        outputs = [Tensor("embeddings", "float32", ["texts", self._config["hidden_size"]])]
+        self._builder.write(path, "bert", inputs, outputs)
 
     def _build(self, pooling: str) -> None:
 
@@ -129,13 +108,13 @@ class BertGraph:
             "MultiHeadAttention",
             [query, key, value, "", "lengths"],
             f"{attention}.heads",
-            _MICROSOFT,
+            MICROSOFT,
             num_heads=self._config["num_attention_heads"],
         )
         x = self._added(
             x, self._linear(attended, f"{attention}.output.dense"), f"{attention}.output.LayerNorm"
         )
-        wide = self._node("Gelu", [self._linear(x, f"{name}.intermediate.dense")], f"{name}.gelu", _MICROSOFT)
+        wide = self._node("Gelu", [self._linear(x, f"{name}.intermediate.dense")], f"{name}.gelu", MICROSOFT)
         return self._added(x, self._linear(wide, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
     def _added(self, x: str, y: str, norm: str) -> str:
@@ -168,7 +147,7 @@ class BertGraph:
                 self._constant(f"{name}.bias", self._weights[f"{name}.bias"]),
             ],
             f"{name}.out",
-            _MICROSOFT,
+            MICROSOFT,
         )
 
     def _quantize(self, x: str, layers: list[str]) -> tuple[str, str, str, np.ndarray]:
@@ -196,43 +175,17 @@ class BertGraph:
         """Rows of an embedding matrix in int8, times their scales."""
         from onnx import TensorProto
 
-        matrix, scales = (self._external(f"embeddings.{name}.weight{suffix}") for suffix in ("", ".scale"))
+        matrix, scales = (
+            self._builder.weight(f"embeddings.{name}.weight{suffix}") for suffix in ("", ".scale")
+        )
         rows = self._node("Gather", [matrix, ids], f"{name}.rows")
         floats = self._node("Cast", [rows], f"{name}.floats", to=TensorProto.FLOAT)
         return self._node("Mul", [floats, self._node("Gather", [scales, ids], f"{name}.scales")], name)
 
-    def _external(self, name: str) -> str:
-        """A tensor in the safetensors file."""
-        import onnx
-
-        entry = self._header[name]
-        begin, end = entry["data_offsets"]
-        kinds = {"F32": onnx.TensorProto.FLOAT, "I8": onnx.TensorProto.INT8}
-        tensor = onnx.TensorProto(name=name, dims=entry["shape"], data_type=kinds[entry["dtype"]])
-        tensor.data_location = onnx.TensorProto.EXTERNAL
-        places = {"location": self._file, "offset": self._start + begin, "length": end - begin}
-        for key, value in places.items():
-            tensor.external_data.add(key=key, value=str(value))
-        self._constants.append(tensor)
-        return name
-
     def _constant(self, name: str, value: Any) -> str:
-        from onnx import numpy_helper
-
-        self._constants.append(numpy_helper.from_array(np.asarray(value), name))
-        return name
+        return self._builder.constant(value, name)
 
     def _node(
         self, operator: str, inputs: list[str], output: str, domain: str = "", **attributes: Any
     ) -> str:
-        from onnx import helper
-
-        self._nodes.append(helper.make_node(operator, inputs, [output], domain=domain, **attributes))
-        return output
-
-
-def _header(file: Path) -> tuple[dict[str, Any], int]:
-    """Return the header of a safetensors file and where its data begins, in bytes."""
-    with open(file, "rb") as opened:
-        (size,) = struct.unpack("<Q", opened.read(8))
-        return json.loads(opened.read(size)), 8 + size
+        return self._builder.node(operator, inputs, output, domain, **attributes)

@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
-from linker.common.concurrency import ahead, cores
-from linker.common.console import progress_bar
-from linker.common.errors import ModelError
-from linker.data.token_axis import length_buckets, token_batches
 from linker.data.tokenizers.normalization import Normalization, normalized
 from linker.data.vocabulary import EncodedText
-from linker.models.embedding_model import EmbeddingModel, Similarity, unit_length
+from linker.models.embedding_model import Similarity
 from linker.models.model import Model
+from linker.models.onnx.session import OnnxModel, damaged
 
-FOLDER, GRAPH, TOKENIZER = "transformer", "model.onnx", "tokenizer.json"
-
-# Tokens between two updates of the progress bar, and tokens encoded together: activations then fit the caches.
-_TOKENS_PER_CHUNK = 65_536
-_TOKENS_TOGETHER = 512
+FOLDER, TOKENIZER = "transformer", "tokenizer.json"
 
 
 @Model.register("onnx_transformer")
-class OnnxTransformerModel(EmbeddingModel):
+class OnnxTransformerModel(OnnxModel):
     """A `transformer` for scoring only: int8 matrix products in ONNX Runtime instead of torch.
 
     Loads the folder of a `transformer` that `linker export` wrote. Activations are quantized with fixed ranges, so an
@@ -43,6 +35,8 @@ class OnnxTransformerModel(EmbeddingModel):
         article_prefixes: see `transformer`.
     """
 
+    tokens_together = 512
+
     def __init__(
         self,
         max_article_tokens: int = 128,
@@ -52,9 +46,9 @@ class OnnxTransformerModel(EmbeddingModel):
         title_weight: float = 0.0,
         article_prefixes: list[int] | None = None,
     ) -> None:
+        super().__init__()
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
         self.normalization: Normalization = normalization
-        self._session: Any = None
         self._tokenizers: dict[int, Any] = {}
 
     @override
@@ -64,28 +58,18 @@ class OnnxTransformerModel(EmbeddingModel):
         Raises:
             ModelError: if a file is missing or damaged.
         """
-        import onnxruntime
         import tokenizers
 
         folder = folder / FOLDER
-        for name in (GRAPH, TOKENIZER):
-            if not (folder / name).is_file():
-                raise ModelError(f"{folder / name}: file not found; copy the model folder again")
+        self._open(folder, (TOKENIZER,))
         try:
             for limit in {self.max_article_tokens, self.max_post_tokens, *self.article_prefixes}:
                 tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
                 tokenizer.no_padding()
                 tokenizer.enable_truncation(limit)
                 self._tokenizers[limit] = tokenizer
-            options = onnxruntime.SessionOptions()
-            options.log_severity_level = 4
-            options.intra_op_num_threads = _threads()
-            self._session = onnxruntime.InferenceSession(
-                str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # both packages raise classes of their own, derived from Exception only
-            reason = str(error).strip().split("\n")[0]
-            raise ModelError(f"{folder}: cannot be loaded ({reason}); copy the model folder again") from error
+        except Exception as error:  # the package raises a class of its own, derived from Exception only
+            raise damaged(folder, error) from error
 
     @override
     def _tokens(self, text: str, limit: int) -> EncodedText:
@@ -93,32 +77,9 @@ class OnnxTransformerModel(EmbeddingModel):
         return EncodedText(np.array(ids or [0], dtype=np.int32), ())
 
     @override
-    def encode(
-        self, texts: Iterable[EncodedText], description: str = "encoding", count: int | None = None
-    ) -> np.ndarray:
-        width = self._session.get_outputs()[0].shape[1]
-        vectors = [np.zeros((0, width), dtype=np.float32)]
-        with progress_bar() as progress:
-            bar = progress.add_task(description, total=len(texts) if isinstance(texts, Sized) else count)
-            for batch in ahead(token_batches(texts, _TOKENS_PER_CHUNK)):
-                vectors.append(self._vectors(batch))
-                progress.advance(bar, len(batch))
-        return np.concatenate(vectors)
-
-    def _vectors(self, texts: Sequence[EncodedText]) -> np.ndarray:
-        """float32, texts × dim; of unit length if `similarity` is `cosine`."""
-        vectors = np.empty((len(texts), self._session.get_outputs()[0].shape[1]), dtype=np.float32)
-        for bucket in length_buckets([len(text.ids) for text in texts], _TOKENS_TOGETHER):
-            lengths = np.array([len(texts[i].ids) for i in bucket], dtype=np.int32)
-            real = np.arange(lengths.max()) < lengths[:, None]  # (texts, longest)
-            ids = np.zeros(real.shape, dtype=np.int64)
-            ids[real] = np.concatenate([texts[i].ids for i in bucket])
-            inputs = {"input_ids": ids, "attention_mask": real.astype(np.float32), "lengths": lengths}
-            vectors[bucket] = self._session.run(None, inputs)[0]
-        return unit_length(vectors) if self.similarity == "cosine" else vectors
-
-
-def _threads() -> int:
-    """Return the number of threads: the cores that this process may use, or fewer by OMP_NUM_THREADS."""
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores(), int(wanted)) if wanted.isdigit() and int(wanted) else cores()
+    def _inputs(self, texts: Sequence[EncodedText]) -> dict[str, np.ndarray]:
+        lengths = np.array([len(text.ids) for text in texts], dtype=np.int32)
+        real = np.arange(lengths.max()) < lengths[:, None]  # (texts, longest)
+        ids = np.zeros(real.shape, dtype=np.int64)
+        ids[real] = np.concatenate([text.ids for text in texts])
+        return {"input_ids": ids, "attention_mask": real.astype(np.float32), "lengths": lengths}

@@ -98,5 +98,6 @@ class AttentionHeads(nn.Module):
 
     def _unit(self, flat: Tensor, parts: int = 1) -> Tensor:
         """Scale each head's part to unit length."""
-        heads = flat.unflatten(-1, (parts * self.num_heads, self.head_dim))
-        return F.normalize(heads, dim=-1).flatten(-2)
+        # Not unflatten: in an ONNX graph it fixes the number of texts.
+        heads = flat.view(*flat.shape[:-1], parts * self.num_heads, self.head_dim)
+        return F.normalize(heads, dim=-1).reshape(flat.shape)

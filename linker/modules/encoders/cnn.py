@@ -51,6 +51,20 @@ class CnnEncoder(Encoder):
     @override
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         padded, _ = pad_tokens(tokens, lengths, minimum=max(self.ngram_sizes))
+        return self.output(self.dropout(self._pooled(padded, lengths), text_numbers(tokens.device)))
+
+    @override
+    def encode_padded(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        longer = nn.functional.pad(vectors, (0, 0, 0, max(self.ngram_sizes) - 1))
+        return self.output(self._pooled(longer, lengths))
+
+    def _pooled(self, padded: Tensor, lengths: Tensor) -> Tensor:
+        """Maximum of each filter over the windows in a text: float, texts × all filters.
+
+        Args:
+            padded: float, texts × longest × dim, at least as long as the longest n-gram.
+            lengths: int64, texts.
+        """
         padded = padded.transpose(1, 2)  # (texts, dim, longest)
         pooled = []
         for size, convolution in zip(self.ngram_sizes, self.convolutions):
@@ -59,4 +73,4 @@ class CnnEncoder(Encoder):
             inside = torch.arange(activations.shape[-1], device=lengths.device) < windows[:, None]
             # Activations are ≥ 0 after the ReLU, so masked ones never exceed real ones.
             pooled.append((activations * inside[:, None]).amax(-1))  # (texts, filters)
-        return self.output(self.dropout(torch.cat(pooled, -1), text_numbers(tokens.device)))
+        return torch.cat(pooled, -1)
