@@ -100,7 +100,7 @@ def _needs_torch(part: Model) -> bool:
     return isinstance(part, SiameseModel) and not means
 
 
-def _check(folder: Path, part: SiameseModel) -> None:
+def _check(folder: Path, part: Model) -> None:
     if isinstance(part, WordSiamese):
         return check_siamese(folder, part)
     if not isinstance(part, TransformerModel):
