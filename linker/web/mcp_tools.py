@@ -14,7 +14,7 @@ from linker.articles.incomplete_pages import word_count
 from linker.articles.loading import is_url
 from linker.common.errors import DataError, LinkerError
 from linker.corpus.corpus import Corpus
-from linker.corpus.info import summary
+from linker.corpus.info import summarize
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
@@ -83,6 +83,24 @@ class RankedPosts(TypedDict):
     meaning: str
     total: int
     posts: list[FoundPost]
+
+
+class CorpusInfo(TypedDict):
+    """What a corpus contains.
+
+    Attributes:
+        posts: number of posts.
+        first: time of the earliest post, ISO 8601; None if no post has a time.
+        last: time of the latest post.
+        languages: language → number of posts, the most frequent first.
+        model: the model that encoded the corpus.
+    """
+
+    posts: int
+    first: str | None
+    last: str | None
+    languages: dict[str, int]
+    model: str
 
 
 class Tools:
@@ -154,19 +172,26 @@ class Tools:
             opened = Corpus.open(folder)
             return _answer(query, opened.rank(query, top=top), len(opened))
 
-    def corpus_info(self, corpus: str) -> dict[str, str]:
+    def corpus_info(self, corpus: str) -> CorpusInfo:
         """Return the number, times and languages of the posts of a corpus, and its model.
 
         Args:
             corpus: path of a folder written by `linker corpus build`.
 
         Returns:
-            Name → text to show.
+            The summary.
 
         Raises:
             LinkerError: if the folder is not below the folders or no corpus.
         """
-        return summary(Store.open(self._allowed(corpus)))
+        found = summarize(Store.open(self._allowed(corpus)))
+        return {
+            "posts": found.posts,
+            "first": found.first.isoformat() if found.first else None,
+            "last": found.last.isoformat() if found.last else None,
+            "languages": dict(found.languages),
+            "model": found.model,
+        }
 
     def _allowed(self, given: str) -> Path:
         """Return an existing path below the folders, absolute and without links.

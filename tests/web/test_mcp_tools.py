@@ -49,7 +49,7 @@ def test_a_corpus_is_searched_and_described(folder: Path) -> None:
     found = tools.search(str(folder / "corpus"), "otters", 1)
     assert found["posts"][0]["id"] in ("p0", "p2")
     assert (found["total"], found["model"]) == (4, "distilled")
-    assert tools.corpus_info("corpus")["posts"] == "4"
+    assert tools.corpus_info("corpus")["posts"] == 4
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_a_client_ranks_and_searches_and_reads_errors(tmp_path: Path) -> None:
     assert (ranked["posts"][0]["id"], ranked["total"], len(ranked["posts"])) == ("p0", 3, 2)
     assert json.loads(found["ranked"].content[0].text) == ranked
     assert found["searched"].structured_content["posts"][0]["id"] == "p0"
-    assert found["described"].structured_content["posts"] == "3"
+    assert found["described"].structured_content["posts"] == 3
     messages = {
         "private": "http://127.0.0.1:9/: 127.0.0.1 is 127.0.0.1, not an address of the public internet: refused",
         "elsewhere": f"/etc/passwd: not found below {tmp_path.resolve()}; --allow names the folders of this server",
