@@ -80,8 +80,8 @@ def read_run(path: str | Path) -> dict[str, dict[str, float]]:
         Article id → post id → score, in the order of the file. `ir_measures` takes it as a run.
 
     Raises:
-        DataError: if the file cannot be read, a line has other columns or a score that is not a number, or a post is there
-            twice for an article.
+        DataError: if the file cannot be read, a line has other columns or a score that is not a number, or a post is
+            there twice for an article.
     """
     return _read(path, 6, "article Q0 post rank score tag", 4, _finite)
 
