@@ -33,7 +33,7 @@ def _start(case: Case, place: Path) -> subprocess.Popen[str]:
 
 
 def _left_processes(session: int) -> str:
-    """Return which processes of a session are still there; those that were told to end have a second."""
+    """Return which processes of a session are still there; those that were asked to end have a second."""
     for _ in range(20):
         found = []
         for name in os.listdir("/proc"):

@@ -273,14 +273,16 @@ def _notify(callbacks: list[Callback], call: Callable[[Callback], None]) -> None
 
 
 def _start(callbacks: list[Callback], log_dir: Path, step: int | None, epochs: int) -> None:
-    """Start the callbacks, or resume them after `step`."""
+    """Start the callbacks, or resume them after `step`; where one fails, only those before it are left, to be closed."""
+    number = 0
     try:
-        for callback in callbacks:
+        for number, callback in enumerate(callbacks):
             if step is None:
                 callback.start(log_dir)
             else:
                 callback.resume(log_dir, step, epochs)
     except OSError as error:
+        del callbacks[number:]
         raise LinkerError(f"{error.filename or log_dir}: cannot be written ({error.strerror})") from error
 
 
