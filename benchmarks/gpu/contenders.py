@@ -47,7 +47,7 @@ def encoder_of(name: str) -> Encoder:
 
 
 def contenders(rehearse: bool) -> dict[str, tuple[Encoder | Padded, str]]:
-    """Return name → module and the kernels it uses; without a GPU, plain torch stands in for Triton."""
+    """Return name → module and the kernels it uses; without a GPU, plain torch takes Triton's place."""
     star = encoder_of("star transformer")
     assert isinstance(star, StarTransformerEncoder)
     torch.manual_seed(0)

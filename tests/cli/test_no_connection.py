@@ -60,6 +60,7 @@ corpus build {DATA}/posts.jsonl --out corpus --model distilled
 corpus add corpus {DATA}/posts.jsonl
 corpus info corpus
 corpus verify corpus
+corpus export corpus --out exported.parquet
 corpus search corpus --article {DATA}/wolf.html
 simulate --articles seed.jsonl --posts labeled.jsonl --relevant relevant --model bm25 --seeds 1 --out simulated
 annotate start session --article {DATA}/wolf.html --posts {DATA}/posts.jsonl --model bm25

@@ -26,6 +26,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
         Registrable, "_registry", {base: dict(known) for base, known in Registrable._registry.items()}
     )
     files_before = dict(catalog.sources.files)
+    included_before = list(catalog.included)
 
     def write(*, include: bool = True, **files: str) -> str:
         name = f"example_package_{next(NUMBERS)}"
@@ -39,6 +40,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
     yield write
     catalog.sources.files = files_before
+    catalog.included[:] = included_before
     catalog._specs, catalog._registered = {}, {}
     for module in [name for name in sys.modules if name.startswith("example_package_")]:
         del sys.modules[module]

@@ -192,7 +192,7 @@ def test_agreement(run: Run) -> None:
         (("label", "job", "p1", "perhaps"), "unknown label 'perhaps'; use relevant, not or skip"),
         (("label", "job", "p1", "y", "--annotator", " "), "annotator '': give a name"),
         (("undo", "job"), "kim has no label to take back"),
-        (("export", "job", "--out", "labels.xyz"), "--format argilla, csv"),
+        (("export", "job", "--out", "labels.xyz"), "--format argilla, asreview, csv"),
         (("export", "job", "--out", "job/posts.jsonl"), "would overwrite an input"),
         (("export", "job", "--out", "labels.csv", "--format", "excel"), "excel"),
         (("import", "job", "missing.csv"), "missing.csv: cannot be read"),
