@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) 
 # The native CPU kernels, compiled again when their sources change. Without a C++ compiler a line says so, and all else works.
 LIBRARY := linker/modules/kernels/liblinker.so
 
-.PHONY: demo test test-slow test-torchtext test-minimum test-newest coverage lint format docs notebook wheels clean
+.PHONY: demo test test-slow test-torchtext test-minimum test-newest coverage lint format docs notebook gpu wheels clean
 
 # With what the commands in the README need: serve (web), corpus.
 $(VENV)/.installed: setup.cfg pyproject.toml constraints.txt
@@ -85,6 +85,10 @@ docs: $(VENV)/.installed-docs
 # The case study on the sample; LINKER_ARTICLES and others in the environment: on data of your own, then give OUT=FILE.
 notebook: $(VENV)/.installed-dev $(LIBRARY)
 	$(BIN)/python scripts/run_notebook.py notebooks/annotation_ordering.ipynb $(OUT)
+
+# Checks and measures on a GPU, in ten minutes; without one: make gpu GPU_FLAGS=--rehearse
+gpu: $(VENV)/.installed-dev $(LIBRARY)
+	$(BIN)/python -m benchmarks.gpu $(GPU_FLAGS)
 
 # For Linux, macOS and Windows, on one machine; see the script.
 wheels:

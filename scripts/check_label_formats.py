@@ -1,11 +1,11 @@
 """Check the label formats against the code of the annotation tools.
 
-    python scripts/check_label_formats.py [--golden tests/annotation/golden]
+    python scripts/check_label_formats.py [--golden tests/golden/annotation]
 
-Runs in an environment with linker's folder on the path and `argilla`, `label-studio-sdk` and `pandas` installed; a
-missing package is reported and its check skipped. doccano is an application, not a library: the steps of its importer
-and exporter are repeated here. Prodigy needs a license and is not checked. --golden keeps the files that the tools
-wrote, for the tests.
+Runs in an environment with linker's folder on the path and `argilla`, `label-studio-sdk`, `asreview` and `pandas`
+installed; a missing package is reported and its check skipped. doccano is an application, not a library: the steps of
+its importer and exporter are repeated here. Prodigy needs a license and is not checked. --golden keeps the files that
+the tools wrote, for the tests.
 """
 
 from __future__ import annotations
@@ -92,6 +92,34 @@ def label_studio(folder: Path) -> list[Path]:
     return []
 
 
+def asreview(folder: Path) -> list[Path]:
+    """ASReview reads the dataset and its labels; more are given in a project, whose file is read back."""
+    from asreview.project.api import Project
+
+    path = folder / "asreview.csv"
+    write(path, "asreview", [*RECORDS, LabeledPost(Post("4", "known"), "a", 1.0, "not", "ben", "why", NOON)])
+    project = Project.create(folder / "project", project_name="check")
+    project.add_dataset(path)
+    project.label_priors()
+    with project.db as database:
+        rows = database.input[["record_id", "dataset_row", "abstract", "included"]].to_dict(orient="records")
+        assert [row["abstract"].lstrip("'") for row in rows] == [
+            FIRST.text,
+            "<b>ü</b>\u2028x",
+            "plain",
+            "known",
+        ]
+        assert [row["dataset_row"] for row in rows if row["included"] == 0] == [3]
+        database.label_record(rows[0]["record_id"], 1)
+        database.update_note(rows[0]["record_id"], "sure")
+        database.label_record(rows[1]["record_id"], 0, user_id=5)
+    theirs = folder / "asreview-own.asreview"
+    project.export(theirs)
+    expected = [("1", None, "relevant", "sure"), ("2", "5", "not", ""), ("4", "ben", "not", "why")]
+    assert facts(theirs, "asreview") == expected, facts(theirs, "asreview")
+    return [theirs]
+
+
 def doccano(folder: Path) -> list[Path]:
     """Do what doccano 1.8.4 does with a file: lines, a pandas table, labels one by one; then its export, read back."""
     import pandas as pd
@@ -128,7 +156,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--golden", type=Path)
     golden = parser.parse_args().golden
-    checks: list[Callable[[Path], list[Path]]] = [argilla, label_studio, doccano]
+    checks: list[Callable[[Path], list[Path]]] = [argilla, label_studio, asreview, doccano]
     for check in checks:
         with tempfile.TemporaryDirectory() as folder:
             try:

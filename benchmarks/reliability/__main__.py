@@ -28,6 +28,7 @@ from benchmarks.reliability import (
     server,
     signals,
     slow_answers,
+    web_pages,
     writers,
 )
 from benchmarks.reliability.commands import Tally
@@ -60,6 +61,7 @@ CAMPAIGNS = {
     "damaged files": Campaign(fuzz.files, 300, 10_000),
     "environments": Campaign(environments.commands, 1, 99),
     "pages": Campaign(pages.extraction, 1, 3),
+    "web pages": Campaign(web_pages.web_pages, 1, 2),
     "documents": Campaign(documents.hostile_documents, 200_000, 5_000_000),
     "posts": Campaign(posts.hostile_posts, 20_000, 9_900_000),
     "slow answers": Campaign(slow_answers.slow_answers, 1, 2),

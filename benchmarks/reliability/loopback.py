@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 import zipfile
+from dataclasses import dataclass
 from functools import cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -51,6 +52,19 @@ def site_folder() -> tuple[tempfile.TemporaryDirectory[str], dict[str, str]]:
     return folder, {"PYTHONPATH": os.pathsep.join(path)}
 
 
+@dataclass(frozen=True)
+class Page:
+    """A page.
+
+    Attributes:
+        body: its content.
+        kind: its Content-Type.
+    """
+
+    body: bytes
+    kind: str = "text/html"
+
+
 class Loopback:
     """Pages on several hosts, and two that redirect: to a private address, and to itself.
 
@@ -59,11 +73,14 @@ class Loopback:
         archive: address of an archive of word vectors, which takes some seconds.
         requests: number of requests for them.
         private: number of requests for the private host.
+        private_url: an address of the private host.
+        pages: further pages by their paths.
     """
 
     def __init__(self, pages: int) -> None:
         outer = self
         self.requests = self.private = 0
+        self.pages: dict[str, Page] = {}
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
@@ -82,7 +99,12 @@ class Loopback:
         self.urls = [f"http://site-{n % 6}.test:{port}/story-{n}" for n in range(pages)]
         self.archive = f"http://files.test:{port}/archive.zip"
         self.hostile = [f"http://hostile.test:{port}/{name}" for name in ("private", "loop")]
+        self.private_url = f"http://private.test:{port}/secret"
         self._folder, self.environment = site_folder()
+
+    def page_url(self, number: int) -> str:
+        """Return the address of `/page-NUMBER`."""
+        return f"http://page-{number % 6}.test:{self._server.server_port}/page-{number}"
 
     def __enter__(self) -> Loopback:
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
@@ -100,9 +122,12 @@ class Loopback:
         self.private += host == "private.test"
         port = self._server.server_port
         if path == "/private":
-            self._send(handler, 302, "", ("Location", f"http://private.test:{port}/secret"))
+            self._send(handler, 302, "", ("Location", self.private_url))
         elif path == "/loop":
             self._send(handler, 302, "", ("Location", f"http://hostile.test:{port}/loop"))
+        elif path in self.pages:
+            page = self.pages[path]
+            self._send(handler, 200, page.body, kind=page.kind)
         elif path == "/archive.zip":
             self._send_archive(handler)
         elif path.startswith("/story-"):
@@ -127,11 +152,16 @@ class Loopback:
             time.sleep(0.05)
 
     def _send(
-        self, handler: BaseHTTPRequestHandler, status: int, body: str, *headers: tuple[str, str]
+        self,
+        handler: BaseHTTPRequestHandler,
+        status: int,
+        body: str | bytes,
+        *headers: tuple[str, str],
+        kind: str = "text/html",
     ) -> None:
-        content = body.encode()
+        content = body.encode() if isinstance(body, str) else body
         handler.send_response(status)
-        for name, value in (("Content-Type", "text/html"), ("Content-Length", str(len(content))), *headers):
+        for name, value in (("Content-Type", kind), ("Content-Length", str(len(content))), *headers):
             handler.send_header(name, value)
         handler.end_headers()
         handler.wfile.write(content)

@@ -21,7 +21,8 @@ _STORY = (
     "<p>Two otters were filmed below the weir at Marrow, the first seen on the river for forty years.</p>"
     * 20
 )
-_CHARSETS = (
+#: Charsets that a page may name.
+CHARSETS = (
     "utf-7",
     "utf-16",
     "utf-32",
@@ -88,7 +89,7 @@ def _pages(folder: Path, rounds: int, chance: random.Random) -> Iterator[tuple[s
                 encoding="utf-8",
             )
             yield f"external entity, {kind}", path
-    for charset in _CHARSETS:
+    for charset in CHARSETS:
         path = folder / f"charset-{zlib.crc32(charset.encode()):x}.html"
         path.write_bytes(
             f'<html><head><meta charset="{charset}"></head><body>{_STORY}'.encode() + chance.randbytes(200)

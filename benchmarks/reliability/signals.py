@@ -18,7 +18,7 @@ _LONGEST = 60.0
 # Before that Python starts, and none of linker's code is there.
 _STARTED = 0.1
 _PATIENCE = 30.0
-# Commands that stay until they are stopped run for up to so many seconds.
+# Commands that stay until they are stopped run for up to this number of seconds.
 _FOREVER = 6.0
 _CODES = {signal.SIGINT: (130,), signal.SIGTERM: (143, -signal.SIGTERM)}
 
@@ -33,7 +33,7 @@ def _start(case: Case, place: Path) -> subprocess.Popen[str]:
 
 
 def _left_processes(session: int) -> str:
-    """Return which processes of a session are still there; those that were told to end have a second."""
+    """Return which processes of a session are still there; those that were asked to end have a second."""
     for _ in range(20):
         found = []
         for name in os.listdir("/proc"):

@@ -118,6 +118,7 @@ CASES = {
     "config show": _case("config show IN", input="small.jsonnet"),
     "config check": _case("config check IN", input="small.jsonnet"),
     "config schema": _case("config schema"),
+    "config list": _case("config list"),
     "config library": _case("config library"),
     "mine links": _case("mine links IN --out OUT --articles known.jsonl --dev 0.2", input="linked.jsonl", folder=True),
     "mine quotes": _case("mine quotes IN --out OUT.jsonl --workers 1", input="tweets"),

@@ -16,7 +16,7 @@
     //   negatives: negatives in a list, ≥ 1; where there are fewer, some occur repeatedly.
     //   ranks: the first and the last rank, from 1, of negatives. Posts near the top may be relevant though nobody
     //   linked them; a first rank above 1 leaves them out.
-    hard_negatives(model=null, lists=8, negatives=7, ranks=null):: { type: 'hard_negatives', [if model != null then 'model']: model, lists: lists, negatives: negatives, [if ranks != null then 'ranks']: ranks },
+    hard_negatives(model='best', lists=8, negatives=7, ranks=null):: { type: 'hard_negatives', model: model, lists: lists, negatives: negatives, [if ranks != null then 'ranks']: ranks },
     // Batches in which every article has a positive and hard negatives exist.
     //   articles: articles in a batch.
     //   posts_per_article: posts of each article; its other posts come in later batches.
@@ -86,6 +86,9 @@
   label_formats:: {
     // Records for `dataset.records.from_json`, one per post, and the dataset's settings in `NAME.settings.json`.
     argilla():: { type: 'argilla' },
+    // A dataset for ASReview, one line per post with its text as `abstract`; read: project files and exported
+    // datasets.
+    asreview():: { type: 'asreview' },
     // One line per label, with the columns of `jsonl`; text that a spreadsheet would run as a formula begins with
     // '.
     csv():: { type: 'csv' },
@@ -252,7 +255,7 @@
     //   in the folder of this model.
     //   top: number of best posts of an article that are scored again, ≥ 1.
     //   weight: what a point of the second stage's score adds to the first stage's, > 0.
-    reranker(second_stage, first_stage=null, top=50, weight=0.5):: { type: 'reranker', second_stage: second_stage, [if first_stage != null then 'first_stage']: first_stage, top: top, weight: weight },
+    reranker(second_stage, first_stage='best', top=50, weight=0.4):: { type: 'reranker', second_stage: second_stage, first_stage: first_stage, top: top, weight: weight },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
     //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
     //   looked up only if that folder does not exist; with HF_HUB_OFFLINE=1 only in the local cache.

@@ -1,4 +1,4 @@
-// A reranker: MiniLM reads each of the best posts of the bundled model `best` together with the article.
+// A cross-encoder that reads the best posts of the bundled model `best` again, together with the article.
 //   linker train configs/minilm/reranker.jsonnet --data DIR
 // DIR holds articles.jsonl and posts.jsonl (or .csv, .parquet ..., also compressed). MiniLM is downloaded once; to use a
 // copy in a folder, add -o model.second_stage.path=FOLDER. To rerank with a model of your own, add

@@ -21,8 +21,8 @@ from linker.articles.pdf import PdfText, text_of_pdf
 from linker.common.concurrency import cores
 from linker.common.limited_process import LimitedProcess
 
-SECONDS = 10.0
-"""Maximum time for a page in HTML."""
+SECONDS = 8.0
+"""Maximum time for a page in HTML: with reading and ending it, ten seconds are kept on a busy machine."""
 MEGABYTES = 1024
 """Maximum memory beyond that of an idle process, in MiB (on Linux)."""
 _START_SECONDS = 120.0

@@ -24,6 +24,7 @@ from linker.cli.commands import (
     evaluate,
     export,
     fetch,
+    mcp,
     mine,
     new,
     plot,
@@ -67,6 +68,7 @@ app = typer.Typer(
 # `linker --help` stays fast.
 app.command("rank", cls=SeveralValues, rich_help_panel=_RANK)(rank.rank)
 app.add_typer(corpus.app, name="corpus", rich_help_panel=_RANK)
+app.command("mcp", rich_help_panel=_RANK)(mcp.mcp)
 app.add_typer(annotate.app, name="annotate", rich_help_panel=_LABEL)
 app.command("serve", rich_help_panel=_LABEL)(serve.serve)
 app.command("simulate", rich_help_panel=_LABEL)(simulate.simulate)

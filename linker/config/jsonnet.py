@@ -127,6 +127,8 @@ class _JsonnetSource:
             path, content = self._load(importer, name)
         except (ValueError, ConfigError) as error:
             return {"error": str(error)}
+        except OSError as error:  # the name is too long, say
+            return {"error": f"cannot be read ({error.strerror})"}
         return {"path": path, "text": content.decode("latin-1")}
 
     def _load(self, importer: str, name: str) -> tuple[str, bytes]:

@@ -29,6 +29,8 @@ class Catalog:
         self._hidden: set[str] = set()
         self.plugin_faults: list[str] = []
         """Plugins that cannot be used, or in part: one message each, with the remedy."""
+        self.included: list[str] = []
+        """Packages that were included, for processes that are to know the same components."""
 
     @property
     def sources(self) -> Sources:
@@ -47,6 +49,7 @@ class Catalog:
         if os.getcwd() not in sys.path:
             sys.path.append(os.getcwd())
         self.sources.include(package)
+        self.included.append(package)
         self._forget()
 
     def include_plugins(self) -> None:

@@ -108,6 +108,13 @@ class Corpus:
     def __len__(self) -> int:
         return len(self._vectors)
 
+    def refreshed(self) -> Corpus:
+        """Return the corpus with the posts that are in it now: itself if it has not changed since it was opened."""
+        newest = self.store.dataset()
+        if newest is None or newest.version == self._dataset.version:
+            return self
+        return Corpus(self.store, self.model, self.name, self._engine)
+
     def rank(
         self,
         article: AnyArticles,

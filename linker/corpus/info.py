@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import pyarrow.compute as pc
@@ -13,8 +16,27 @@ from linker.corpus.storage.store import Store
 _LANGUAGES = 8
 
 
-def summary(store: Store) -> dict[str, str]:
-    """Return name → text to show, in order."""
+@dataclass(frozen=True)
+class CorpusSummary:
+    """What a corpus contains.
+
+    Attributes:
+        posts: number of posts.
+        first: time of the earliest post in UTC; None if no post has a time.
+        last: time of the latest post in UTC.
+        languages: language → number of posts, the most frequent first; `unknown` for posts without one.
+        model: path or name of the model that encoded it.
+    """
+
+    posts: int
+    first: datetime | None
+    last: datetime | None
+    languages: Mapping[str, int]
+    model: str
+
+
+def summarize(store: Store) -> CorpusSummary:
+    """Summarize a corpus, reading the times and languages of all posts."""
     dataset = store.dataset()
     first, last, languages = None, None, Counter[str]()
     if dataset is not None:
@@ -25,14 +47,20 @@ def summary(store: Store) -> dict[str, str]:
                 last = max(last or ends["max"], ends["max"])
             for entry in pc.value_counts(batch.column("lang")).to_pylist():
                 languages[entry["values"] or "unknown"] += entry["counts"]
-    shown = [f"{name} {count:,}" for name, count in languages.most_common(_LANGUAGES)]
-    rest = len(languages) - _LANGUAGES
+    return CorpusSummary(store.count(), first, last, dict(languages.most_common()), store.facts.model)
+
+
+def summary_lines(store: Store) -> dict[str, str]:
+    """Return name → text to show, in order."""
+    found = summarize(store)
+    shown = [f"{name} {count:,}" for name, count in list(found.languages.items())[:_LANGUAGES]]
+    rest = len(found.languages) - _LANGUAGES
     return {
-        "posts": f"{store.count():,}",
-        "from": f"{first:%Y-%m-%d %H:%M} UTC" if first else "unknown",
-        "to": f"{last:%Y-%m-%d %H:%M} UTC" if last else "unknown",
+        "posts": f"{found.posts:,}",
+        "from": f"{found.first:%Y-%m-%d %H:%M} UTC" if found.first else "unknown",
+        "to": f"{found.last:%Y-%m-%d %H:%M} UTC" if found.last else "unknown",
         "languages": ", ".join(shown) + (f" and {rest} more" if rest > 0 else "") or "unknown",
-        "model": store.facts.model,
+        "model": found.model,
         "vectors": f"{store.facts.dim} dimensions, {store.facts.similarity}",
         "on disk": f"{_size(store.folder) / 1e6:,.1f} MB",
     }

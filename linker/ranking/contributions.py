@@ -161,11 +161,17 @@ def _times(carried: dict[str, float], factor: float) -> dict[str, float]:
 def _left_out(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> Carried:
     """Return the loss of score of each post without each of its content words, the mean over the articles."""
     carried = []
+    vectors = model.article_vectors(articles)  # once: an article takes longer to encode than a post
     # Post by post: the last bits of an embedding may depend on what is encoded with it, an explanation must not.
     for post in posts:
         content = _content_words(post.text)
         texts = [post.text, *(_without(post.text, word) for word in content)]
-        scores = model.score_independently(articles, [Post(str(i), text) for i, text in enumerate(texts)])
+        shortened = [Post(str(i), text) for i, text in enumerate(texts)]
+        without = None if vectors is None else model.post_vectors(shortened)
+        if vectors is None or without is None:
+            scores = model.score_independently(articles, shortened)
+        else:
+            scores = model.similarities(vectors, without)
         means = scores.mean(axis=0, dtype=np.float64)
         carried.append(dict(zip(content, (means[0] - means[1:]).tolist())))
     return carried

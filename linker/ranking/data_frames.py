@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -62,7 +63,7 @@ class Frame:
         raise NotImplementedError
 
     def _check_names(self) -> None:
-        twice = sorted({name for name in self.columns if self.columns.count(name) > 1})
+        twice = sorted(name for name, count in Counter(self.columns).items() if count > 1)
         if twice:
             raise DataError(f"the {self.kind} has several columns named {', '.join(twice)}; rename them")
 

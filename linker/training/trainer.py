@@ -273,14 +273,17 @@ def _notify(callbacks: list[Callback], call: Callable[[Callback], None]) -> None
 
 
 def _start(callbacks: list[Callback], log_dir: Path, step: int | None, epochs: int) -> None:
-    """Start the callbacks, or resume them after `step`."""
+    """Start the callbacks, or resume them after `step`; if one fails, only those that were started are left."""
+    started: list[Callback] = []
     try:
         for callback in callbacks:
             if step is None:
                 callback.start(log_dir)
             else:
                 callback.resume(log_dir, step, epochs)
+            started.append(callback)
     except OSError as error:
+        callbacks[:] = started
         raise LinkerError(f"{error.filename or log_dir}: cannot be written ({error.strerror})") from error
 
 

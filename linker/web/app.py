@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -24,12 +24,16 @@ from linker.web.project_routes import project_routes
 from linker.web.projects_api import ProjectsApi
 from linker.web.ranking_api import RankingApi
 from linker.web.ranking_queue import BusyError, RankingQueue
+from linker.web.rate_limit import RateLimit
 from linker.web.review_routes import review_routes
 from linker.web.security import LOGIN, SecurityMiddleware, allowed_hosts, tokens_match
 from linker.web.serializers import AsciiJsonResponse
 from linker.web.served_sessions import NoSessionError, ServedSessions
 from linker.web.session_api import Filter
 from linker.web.visitors import OWNER, Visitor
+
+if TYPE_CHECKING:
+    from linker.web.corpus_search import CorpusSearch
 
 _STATIC = Path(__file__).parent / "static"
 # On Windows the registry may map .js to anything, and browsers refuse modules of another type.
@@ -70,6 +74,8 @@ def create_app(
     model: str | None = None,
     posts: Sequence[Post] = (),
     projects: ProjectsApi | None = None,
+    corpus: CorpusSearch | None = None,
+    searches_per_minute: int | None = None,
 ) -> FastAPI:
     """Create the web app.
 
@@ -81,6 +87,8 @@ def create_app(
         model: default model of the page "Rank"; None: the default model of all commands.
         posts: posts to rank there besides those of the sessions.
         projects: projects to serve instead of sessions; the caller closes them.
+        corpus: a corpus to search.
+        searches_per_minute: searches of the corpus per address and minute; None: no limit.
     """
     served = projects or ServedSessions(sessions)
     ranking = RankingApi(served, model, posts)
@@ -114,6 +122,7 @@ def create_app(
                 "sessions": served.summaries(),
                 "sources": ranking.sources(),
                 "models": ranking.models(),
+                "corpus": corpus is not None,
             }
         )
 
@@ -175,6 +184,10 @@ def create_app(
     app.include_router(review_routes(served))
     if projects is not None:
         app.include_router(project_routes(projects))
+    if corpus is not None:
+        from linker.web.corpus_routes import corpus_routes  # needs the extra `corpus`
+
+        app.include_router(corpus_routes(corpus, rankings, RateLimit(searches_per_minute)))
 
     @app.get("/")
     def page() -> FileResponse:

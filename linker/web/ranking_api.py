@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,8 +12,7 @@ from linker.articles.loading import is_url
 from linker.common.errors import DataError, LinkerError
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
-from linker.ranking.ranker import Ranker, load
-from linker.web.serializers import article_view, post_view
+from linker.web.ranking_process import RankingProcess
 from linker.web.served_sessions import NoSessionError, ServedSessions
 
 _FETCH_SECONDS = 15.0
@@ -38,8 +36,7 @@ class RankingApi:
         self._sessions = sessions
         self._models = list(dict.fromkeys([model or BEST, *MODELS]))
         self._posts = list(posts)
-        self._rankers: dict[str, Ranker] = {}
-        self._lock = threading.Lock()  # ranking takes all cores and much memory: one at a time
+        self._process = RankingProcess()
 
     def sources(self) -> list[dict[str, Any]]:
         """Return the sources of posts."""
@@ -73,26 +70,7 @@ class RankingApi:
             raise LinkerError(f"model {model[:60]!r} is not served here; choose one of the list")
         posts = self._posts_of(source, pasted)
         query = read_article(article)
-        with self._lock:
-            linker = self._ranker(model or self._models[0])
-            ranking = linker.rank(query, posts, top=top, explain=True)
-        explained = ranking[0].explanation if ranking else None
-        return {
-            "article": article_view(query),
-            "words": explained.article_words if explained else [],
-            "model": linker.name,
-            "total": len(posts),
-            "meaning": ranking.meaning,
-            "posts": [
-                {
-                    **post_view(one.post, one.explanation.post_spans if one.explanation else ()),
-                    "rank": one.rank,
-                    "score": one.score,
-                    "shares": one.explanation.decided_by if one.explanation else "",
-                }
-                for one in ranking
-            ],
-        }
+        return self._process.rank(model or self._models[0], query, source, posts, top)
 
     def _posts_of(self, source: str, pasted: str) -> list[Post]:
         if source == _PASTED:
@@ -108,11 +86,6 @@ class RankingApi:
             return self._sessions.get(source.removeprefix("session:")).session.posts
         except NoSessionError as error:
             raise LinkerError("these posts are no longer served; reload the page") from error
-
-    def _ranker(self, model: str) -> Ranker:
-        if model not in self._rankers:
-            self._rankers[model] = load(model)
-        return self._rankers[model]
 
 
 def read_article(given: str) -> Article:

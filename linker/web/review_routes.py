@@ -25,7 +25,14 @@ from linker.web.serializers import AsciiJsonResponse, post_view
 from linker.web.served_sessions import ServedSessions
 from linker.web.session_api import SessionApi
 
-_ENDINGS = {"csv": ".csv", "xlsx": ".xlsx", "jsonl": ".jsonl", "doccano": ".jsonl", "prodigy": ".jsonl"}
+_ENDINGS = {
+    "csv": ".csv",
+    "asreview": ".csv",
+    "xlsx": ".xlsx",
+    "jsonl": ".jsonl",
+    "doccano": ".jsonl",
+    "prodigy": ".jsonl",
+}
 _MOST_SHOWN = 200
 
 

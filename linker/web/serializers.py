@@ -13,6 +13,7 @@ from linker.annotation.formats.records import LabeledPost
 from linker.annotation.session.status import Status
 from linker.annotation.session.suggestion import Suggestion
 from linker.data.types import Article, Post
+from linker.ranking.results import Ranking
 from linker.ranking.words import Span
 
 _CURVE_POINTS = 240
@@ -81,6 +82,27 @@ def article_view(article: Article) -> dict[str, Any]:
         "text": article.text,
         "url": article.url,
         "published": article.published.isoformat() if article.published else None,
+    }
+
+
+def ranking_view(ranking: Ranking, article: Article, total: int) -> dict[str, Any]:
+    """Return the view of a ranking of `total` posts for an article."""
+    explained = ranking[0].explanation if ranking else None
+    return {
+        "article": article_view(article),
+        "words": explained.article_words if explained else [],
+        "model": ranking.model,
+        "total": total,
+        "meaning": ranking.meaning,
+        "posts": [
+            {
+                **post_view(one.post, one.explanation.post_spans if one.explanation else ()),
+                "rank": one.rank,
+                "score": one.score,
+                "shares": one.explanation.decided_by if one.explanation else "",
+            }
+            for one in ranking
+        ],
     }
 
 

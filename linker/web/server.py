@@ -110,7 +110,7 @@ def make_server(app: FastAPI) -> uvicorn.Server:
 def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = lambda: None) -> None:
     """Serve until Ctrl-C or SIGTERM; `started` is called just before."""
     server = make_server(app)
-    # Rankings hold the interpreter in turns of 5 ms otherwise, and a label needs it many times.
+    # Queues that are computed hold the interpreter in turns of 5 ms otherwise, and a label needs it many times.
     sys.setswitchinterval(_SWITCH_SECONDS)
     started()
     try:

@@ -93,6 +93,7 @@ NOT_RUN = {
     "benchmark",
     "export",
     "fetch",
+    "mcp",
     "mine augmented",
     "mine benchmarks",
     "mine coquotes",

@@ -56,6 +56,12 @@ def test_imports_stay_in_the_folder_of_the_config(here: Path, how: str) -> None:
         load_config(write("configs/y.jsonnet", "{}"), ["{a: " + how + " '../secret.json'}"])
 
 
+@pytest.mark.parametrize("how", ["import", "importstr"])
+def test_an_import_whose_name_is_too_long_is_refused(here: Path, how: str) -> None:
+    with pytest.raises(ConfigError, match=r"x\.jsonnet:1:5: "):
+        load_config(write("x.jsonnet", f"{{a: {how} '{'y' * 5_000}'}}"))
+
+
 def test_a_folder_that_is_not_called_configs_gives_no_way_up(here: Path) -> None:
     write("recipes/base.libsonnet", "{}")
     with pytest.raises(ConfigError, match="may only import from"):

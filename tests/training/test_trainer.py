@@ -1,6 +1,8 @@
 """Training as its user meets it: the loss falls, the best epoch wins, a seed decides everything."""
 
+import errno
 import json
+import os
 
 import numpy as np
 import pytest
@@ -15,9 +17,9 @@ from linker.models.siamese.siamese import SiameseModel
 from linker.modules.losses.loss import Loss
 from linker.modules.losses.triplet_margin import TripletMarginLoss
 from linker.modules.miners import MultiSimilarityMiner
-from linker.training.callbacks import Callback
+from linker.training.callbacks import Callback, TensorBoard
 from linker.training.experiment import seed_everything
-from linker.training.trainer import Trainer
+from linker.training.trainer import Trainer, _start
 from linker.training.training_state import TrainingTask
 from tests.conftest import toy_posts
 
@@ -229,3 +231,32 @@ def test_logs_that_cannot_be_written_are_reported(tmp_path):
     (tmp_path / "log").write_text("a file")
     with pytest.raises(LinkerError, match="log: cannot be written"):
         run(siamese(), tmp_path, callbacks=["json_lines"])
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_log_that_cannot_be_opened_is_reported_and_only_open_ones_are_closed(
+    tmp_path, monkeypatch, resumed
+):
+    closed = []
+
+    class Watcher(Callback):
+        def close(self):
+            closed.append(self)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("linker.training.callbacks.SummaryWriter", full)
+    before, after = Watcher(), Watcher()
+    callbacks = [before, TensorBoard(), after]
+    with pytest.raises(LinkerError, match=r"log: cannot be written \(No space left"):
+        _start(callbacks, tmp_path / "log", 3 if resumed else None, 1)
+    assert callbacks == [before]
+    failing = trainer()
+    failing.callbacks = [before, TensorBoard(), after]
+    with pytest.raises(LinkerError, match="log: cannot be written"):
+        failing.train(
+            TrainingTask(siamese(), MultiSimilarityMiner(), BrokenLoss(), toy_posts(), seed=0),
+            tmp_path / "log",
+        )
+    assert closed == [before]

@@ -305,7 +305,9 @@ def test_disagreements_are_decided_once(ready: Served) -> None:
     assert journal.count('"resolve"') == 1
 
 
-@pytest.mark.parametrize("format", ["csv", "xlsx", "jsonl", "label_studio", "argilla", "doccano", "prodigy"])
+@pytest.mark.parametrize(
+    "format", ["csv", "xlsx", "jsonl", "asreview", "label_studio", "argilla", "doccano", "prodigy"]
+)
 def test_every_format_is_exported_and_imported_again(ready: Served, format: str) -> None:
     label(ready.person("Ada"), "Ada", "p3", "relevant")
     path = f"/api/sessions/{KEY}"

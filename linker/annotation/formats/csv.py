@@ -36,7 +36,7 @@ class CsvFormat(LabelFormat):
         writer = csv.DictWriter(text, columns, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC)
         writer.writeheader()
         for record in records:
-            writer.writerow({column: _guarded(value) for column, value in flat(record).items()})
+            writer.writerow({column: guarded(value) for column, value in flat(record).items()})
         # Lone surrogates, as in broken JSON, cannot be encoded in UTF-8.
         with atomic_write(path, "wb") as file:
             file.write(text.getvalue().encode("utf-8", "replace"))
@@ -56,7 +56,7 @@ class CsvFormat(LabelFormat):
                 where = f"{path}, line {line}"
                 if None in record:
                     raise DataError(f"{where}: has more fields than line 1 has columns")
-                label = unflat({key: _plain(value) for key, value in record.items()}, line, where)
+                label = unflat({key: plain(value) for key, value in record.items()}, line, where)
                 if label is not None:
                     labels.append(label)
         except csv.Error as error:
@@ -69,9 +69,11 @@ def columns_of(records: Sequence[LabeledPost]) -> list[str]:
     return [*_COLUMNS, *(name for name in _OPTIONAL if any(getattr(record, name) for record in records))]
 
 
-def _guarded(value: Any) -> Any:
+def guarded(value: Any) -> Any:
+    """Return a field that no spreadsheet runs as a formula."""
     return f"'{value}" if isinstance(value, str) and _TO_GUARD.match(value) else value
 
 
-def _plain(value: str | None) -> str | None:
+def plain(value: str | None) -> str | None:
+    """Return a field as it was before `guarded`."""
     return value[1:] if value and _GUARDED.match(value) else value

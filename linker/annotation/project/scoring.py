@@ -6,11 +6,13 @@ import contextlib
 import multiprocessing
 import signal
 import sys
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
 
 from linker.common.errors import LinkerError
+from linker.config.registry import catalog
 
 _PATIENCE = 5.0
 
@@ -26,7 +28,9 @@ class Scoring:
     def __init__(self, folder: Path, model: str) -> None:
         context = multiprocessing.get_context("spawn")
         self._answer, sender = context.Pipe(duplex=False)
-        self._process = context.Process(target=_score, args=(folder, model, sender), daemon=True)
+        self._process = context.Process(
+            target=_score, args=(folder, model, catalog.included, sender), daemon=True
+        )
         self._process.start()
         sender.close()
 
@@ -53,13 +57,15 @@ class Scoring:
             self._process.join()
 
 
-def _score(folder: Path, model: str, answer: Connection) -> None:
+def _score(folder: Path, model: str, packages: Sequence[str], answer: Connection) -> None:
     from linker.annotation.session.create import rescore  # imports what only this process needs
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the server
     signal.signal(signal.SIGTERM, _leave)
     problem = ""
     try:
+        for package in packages:
+            catalog.include(package)
         rescore(folder, model)
     except LinkerError as error:
         problem = str(error)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.annotation.pool import Pool
@@ -37,6 +37,9 @@ from linker.config import build
 from linker.data.io.labels import LabelValue
 from linker.data.types import Article, Post
 from linker.models.pretrained import BEST
+
+if TYPE_CHECKING:
+    from linker.ranking.inputs import AnyArticles, AnyPosts
 
 STRATEGY = "active_learning"
 RULE = "recall"
@@ -79,8 +82,8 @@ class Session:
     def create(
         cls,
         folder: str | Path,
-        articles: Sequence[Article],
-        posts: Sequence[Post],
+        articles: AnyArticles,
+        posts: AnyPosts,
         model: str = BEST,
         strategy: dict[str, Any] | str = STRATEGY,
         rule: dict[str, Any] | str = RULE,
@@ -96,8 +99,8 @@ class Session:
 
         Args:
             folder: created; it may exist if it is empty.
-            articles: the seed articles, together one query.
-            posts: the posts to label.
+            articles: the seed articles, together one query: whatever `Ranker.rank` takes.
+            posts: the posts to label: whatever `Ranker.rank` takes, data frames of pandas and polars among them.
             model: scores and encodes the posts, as for `linker.load`; not needed later.
             strategy: config of a `QueryStrategy`, or its name.
             rule: config of a `StoppingRule`, or its name.
@@ -110,14 +113,16 @@ class Session:
             labels: label set (see `label_set`), each label with `name` and `value`; empty: relevant, not, skip.
 
         Raises:
-            LinkerError: if the folder is not empty, the model is not found, or a config is invalid.
+            LinkerError: if the folder is not empty, articles or posts cannot be read, the model is not found, or
+                a config is invalid.
         """
         from linker.annotation.session.create import start  # imports what only creation needs
+        from linker.ranking.inputs import as_articles, as_posts
 
         settings = Settings(
             model, {}, {}, overlap, seed, guidelines, "", labels_per_post, question, list(labels)
         )
-        start(Path(folder), articles, posts, settings, strategy, rule)
+        start(Path(folder), as_articles(articles), as_posts(posts), settings, strategy, rule)
         return cls.open(folder, background)
 
     @classmethod

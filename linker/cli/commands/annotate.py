@@ -34,11 +34,11 @@ Format = Annotated[
     str | None,
     typer.Option(
         "--format",
-        help="Format of the file: csv, xlsx, jsonl, label_studio, argilla, doccano or prodigy.",
-        show_default="by the file's extension, .csv, .xlsx or .jsonl",
+        help="Format of the file: csv, xlsx, jsonl, asreview, label_studio, argilla, doccano or prodigy.",
+        show_default="by the file's extension, .csv, .xlsx, .jsonl or .asreview",
     ),
 ]
-_ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".xlsx": "xlsx"}
+_ENDINGS = {".csv": "csv", ".jsonl": "jsonl", ".xlsx": "xlsx", ".asreview": "asreview"}
 _SHORT = {"y": "relevant", "n": "not", "s": "skip"}
 
 

@@ -119,10 +119,10 @@ def add(
 @app.command()
 def info(corpus: CorpusFolder) -> None:
     """Show the number, times and languages of the posts of a corpus, and its model."""
-    from linker.corpus.info import summary
+    from linker.corpus.info import summary_lines
     from linker.corpus.storage.store import Store
 
-    for name, value in summary(Store.open(corpus)).items():
+    for name, value in summary_lines(Store.open(corpus)).items():
         print(f"{name:<12} {value}")
 
 
@@ -138,6 +138,25 @@ def verify(corpus: CorpusFolder) -> None:
     if found:
         raise DataError("\n".join(f"{corpus / fault.file}: {fault.problem}" for fault in found))
     print(f"{corpus}: intact; {store.count():,} posts")
+
+
+@app.command("export")
+def export(
+    corpus: CorpusFolder,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="FILE.parquet, or a new folder with a CSV file and a script for PostgreSQL (pgvector).",
+        ),
+    ],
+) -> None:
+    """Export posts and embeddings to a Parquet file, or to a folder for PostgreSQL with pgvector."""
+    from linker.corpus.export import export_parquet, export_postgresql
+    from linker.corpus.storage.store import Store
+
+    write = export_parquet if out.suffix.lower() == ".parquet" else export_postgresql
+    print(f"{out}: {write(Store.open(corpus), out):,} posts")
 
 
 def _report(folder: Path, added: Added) -> None:

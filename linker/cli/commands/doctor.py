@@ -22,6 +22,7 @@ OPTIONAL = (
     "fsspec",
     "fastapi",
     "uvicorn",
+    "mcp",
     "matplotlib",
     "triton",
 )

@@ -87,6 +87,23 @@ def serve(
             show_default=f"{PROJECTS}, if no session is given",
         ),
     ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            "--corpus",
+            help="Folder of a corpus to search, on the page and by the JSON API; --model is then its model.",
+            show_default=False,
+        ),
+    ] = None,
+    rate_limit: Annotated[
+        int | None,
+        typer.Option(
+            "--rate-limit",
+            min=1,
+            help="Searches of the corpus per minute that one address may make.",
+            show_default="no limit",
+        ),
+    ] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Do not open the browser on the start page of projects.")
     ] = False,
@@ -97,10 +114,12 @@ def serve(
     errors_dir: ErrorsDir = Path("."),
     include_package: Packages = None,
 ) -> None:
-    """Serve the web page for annotation projects, labeling sessions and rankings; Ctrl-C stops it."""
+    """Serve the web page for annotation projects, labeling, rankings and a corpus; Ctrl-C stops it."""
     if projects is not None and sessions:
         raise LinkerError("--projects: cannot be served together with sessions; give one or the other")
-    if projects is None and not (sessions or model or posts):
+    if rate_limit is not None and corpus is None:
+        raise LinkerError("--rate-limit: limits searches of a corpus; add --corpus")
+    if projects is None and not (sessions or model or posts or corpus):
         projects = Path(PROJECTS)
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise LinkerError("the page needs fastapi and uvicorn: pip install 'article-linker[web]'")
@@ -120,6 +139,11 @@ def serve(
     columns = post_columns(column, posts_format, authors)
     if projects is not None and projects.exists() and not projects.is_dir():
         raise LinkerError(f"--projects {projects}: is a file; give a folder")
+    searched = None
+    if corpus is not None:
+        from linker.web.corpus_search import CorpusSearch
+
+        searched = CorpusSearch(corpus, model)
     listener = _listen(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = server.validate_token(token, server.is_loopback(listener))
@@ -141,6 +165,8 @@ def serve(
             model,
             candidates,
             served,
+            searched,
+            rate_limit,
         )
 
         def started() -> None:

@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import os
 import re
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,20 @@ from typing import NamedTuple
 from linker.common.errors import ConfigError
 
 _REGISTERS = re.compile(rb"^[ \t]*@(?:\w+\s*\.\s*)*(\w+)\s*\.\s*register\(", re.MULTILINE)
+
+# Python 3.11 counts the depth of all threads that build trees together, and fails when two do (gh-106905).
+_parsing = threading.Lock()
+
+
+def parsed(text: str | bytes, mode: str = "exec", file: str = "<unknown>") -> ast.AST:
+    """Return the tree of a text, as `ast.parse`; several threads may call it at once.
+
+    Raises:
+        SyntaxError: if it is not Python.
+        ValueError: if it has null bytes.
+    """
+    with _parsing:
+        return ast.parse(text, filename=file, mode=mode)
 
 
 @dataclass
@@ -110,10 +125,11 @@ class Sources:
         if name not in self._modules:
             path = self.files[name]
             try:
-                tree = ast.parse(self._text(name), filename=str(path))
+                tree = parsed(self._text(name), file=str(path))
             except (SyntaxError, ValueError) as error:
                 line = getattr(error, "lineno", None) or 1
                 raise ConfigError(f"{path}:{line}: not valid Python ({error})") from error
+            assert isinstance(tree, ast.Module)
             module = Module(name, path.name == "__init__.py")
             _collect(tree.body, module)
             self._modules[name] = module

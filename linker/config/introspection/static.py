@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from linker.config.introspection.source import Definition, Found, Module, Sources
+from linker.config.introspection.source import Definition, Found, Module, Sources, parsed
 from linker.config.types import (
     LAZY,
     REGISTRABLE,
@@ -66,9 +66,11 @@ def annotation(sources: Sources, module: Module, expression: ast.expr | None) ->
 
 def _parsed(text: str) -> ast.expr:
     try:
-        return ast.parse(text, mode="eval").body
+        tree = parsed(text, "eval")
     except SyntaxError:
         return ast.Name(id=text)
+    assert isinstance(tree, ast.Expression)
+    return tree.body
 
 
 def _plain(sources: Sources, found: Found | None) -> TypeSpec:

@@ -103,7 +103,7 @@ def _needs_torch(part: SiameseModel) -> bool:
     return not (isinstance(part, WordSiamese) and isinstance(part.encoder, MeanEncoder))
 
 
-def _check(folder: Path, part: SiameseModel) -> None:
+def _check(folder: Path, part: Model) -> None:
     if isinstance(part, WordSiamese):
         return check_siamese(folder, part)
     if not isinstance(part, TransformerModel):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import warnings
 from pathlib import Path

@@ -14,7 +14,7 @@ from linker.common.files import atomic_write
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model
 from linker.models.model import Model
-from linker.models.pretrained import BEST, FOLDERS
+from linker.models.pretrained import FOLDERS
 from linker.models.score_scale import ScoreScale
 
 FIRST_STAGE = "first-stage"
@@ -41,7 +41,7 @@ class RerankerModel(Model):
     keys_without_weights = frozenset({"first_stage", "top", "weight"})
 
     def __init__(
-        self, second_stage: Model, first_stage: str = BEST, top: int = 50, weight: float = 0.5
+        self, second_stage: Model, first_stage: str = "best", top: int = 50, weight: float = 0.4
     ) -> None:
         at_least(1, top=top)
         above(0, weight=weight)

@@ -14,7 +14,6 @@ from linker.common.errors import ConfigError, DataError
 from linker.data.types import LinkedPosts
 from linker.models.elapsed_time import without_dates
 from linker.models.model import Model
-from linker.models.pretrained import BEST
 from linker.models.resolve import resolve_model
 from linker.training.batch_sampler import BatchSampler, PairBatch
 
@@ -71,7 +70,7 @@ class HardNegativesSampler(BatchSampler):
     """
 
     def __init__(
-        self, model: str = BEST, lists: int = 8, negatives: int = 7, ranks: list[int] | None = None
+        self, model: str = "best", lists: int = 8, negatives: int = 7, ranks: list[int] | None = None
     ) -> None:
         at_least(1, lists=lists, negatives=negatives)
         first, last = self._ranks(ranks or [1, 40])

@@ -57,6 +57,23 @@ export async function send(path, file) {
   return answer;
 }
 
+/** Ask for a file, and have the browser save it. */
+export async function download(path, body, name, seconds) {
+  let response;
+  try {
+    response = await fetch(path, { method: "POST", body: JSON.stringify(body), signal: AbortSignal.timeout(seconds * 1000),
+      headers: { "X-Linker": "1", "Content-Type": "application/json" } });
+  } catch {
+    throw new Failure("the server cannot be reached", 0);
+  }
+  if (!response.ok) throw new Failure((await response.json().catch(() => null))?.error ?? `the server answered with status ${response.status}`, response.status);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
 let signingIn = null;
 
 function signIn() {

@@ -9,14 +9,17 @@ import { markdown } from "./markdown.js";
 import { PostsView } from "./posts.js";
 import { ProjectView } from "./project.js";
 import { Queue } from "./queue.js";
+import { SearchView } from "./search.js";
 import { keep, kept } from "./store.js";
 import { StartView } from "./start.js";
 import { TryView } from "./rank.js";
 
 const WHO = "linker:annotator";
-const TITLES = { start: "Projects", new: "New project", project: "Project", label: "Label", posts: "Posts", try: "Rank" };
+const TITLES = { start: "Projects", new: "New project", project: "Project", label: "Label", posts: "Posts", search: "Search", try: "Rank" };
 const OF_SESSION = ["label", "posts"];
-const TABS = ["start", "label", "posts", "project", "try"];
+const TABS = ["start", "label", "posts", "project", "search", "try"];
+const KEPT = ["search", "try"]; // views that keep what was typed
+const COMMON = ["start", ...KEPT]; // views of no session
 
 let about;
 let desk = null; // { session, queue, label, posts }
@@ -62,11 +65,12 @@ async function reached(question) {
 
 function firstView() {
   if (about.owner && about.projects) return "start";
-  return about.sessions.length ? "label" : "try";
+  if (about.sessions.length) return "label";
+  return about.corpus ? "search" : "try";
 }
 
 const allowed = (name) => Object.hasOwn(TITLES, name) && (about.owner || OF_SESSION.includes(name))
-  && (name !== "new" || about.projects) && (![...OF_SESSION, "project"].includes(name) || about.projects || about.sessions.length);
+  && (name !== "new" || about.projects) && (name !== "search" || about.corpus) && (![...OF_SESSION, "project"].includes(name) || about.projects || about.sessions.length);
 
 async function route() {
   if (view !== null && location.hash === "#main") return; // the skip link
@@ -129,6 +133,7 @@ async function sessionOf(key) {
 async function viewOf(name) {
   if (OF_SESSION.includes(name)) return desk[name];
   if (name === "start") return new StartView(about);
+  if (name === "search") return new SearchView(await reached(() => ask("/api/corpus")));
   if (name === "try") {
     if (about.projects) about = await reached(() => ask("/api/about")); // there may be new ones
     return new TryView(about.sources, about.models);
@@ -141,10 +146,10 @@ async function viewOf(name) {
 }
 
 let pending = ""; // why a new project could not begin
-let trying = null;
+const made = {};
 
 async function show(name) {
-  const shown = name === "try" ? trying ??= await viewOf(name) : await viewOf(name);
+  const shown = KEPT.includes(name) ? made[name] ??= await viewOf(name) : await viewOf(name);
   view = name;
   byId("main").replaceChildren(shown.node);
   if (name !== "label") shown.load?.(name === "project" ? pending : undefined);
@@ -152,15 +157,15 @@ async function show(name) {
   const key = current && ![...["start", "new"]].includes(name) ? `/${encodeURIComponent(current)}` : "";
   for (const tab of TABS) {
     const link = byId(`tab-${tab}`);
-    const common = ["start", "try"].includes(tab);
+    const common = COMMON.includes(tab);
     link.href = common ? `#${tab}` : `#${tab}${key}`;
-    link.hidden = tab === "start" ? !about.owner || !about.projects : common ? !about.owner : !key || (tab === "project" && !about.owner);
+    link.hidden = tab === "start" ? !about.owner || !about.projects : tab === "search" ? !about.corpus : common ? !about.owner : !key || (tab === "project" && !about.owner);
     if (tab === name) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
   const labeling = OF_SESSION.includes(name);
   if (current) byId("session").value = current;
-  byId("session").hidden = !key || name === "try" || about.sessions.length < 2;
+  byId("session").hidden = !key || KEPT.includes(name) || about.sessions.length < 2;
   byId("who").hidden = byId("help-who").hidden = !labeling || !about.owner;
   byId("who").textContent = annotator() || "Name";
   byId("open-guidelines").hidden = name !== "label" || !desk.session.guidelines;

@@ -9,7 +9,7 @@ import { left } from "./progress.js";
 import { Review } from "./review.js";
 
 const POLL = 2000;
-const FORMATS = { csv: "CSV", xlsx: "Excel", jsonl: "JSON Lines", label_studio: "Label Studio", argilla: "Argilla", doccano: "doccano", prodigy: "Prodigy" };
+const FORMATS = { csv: "CSV", xlsx: "Excel", jsonl: "JSON Lines", asreview: "ASReview", label_studio: "Label Studio", argilla: "Argilla", doccano: "doccano", prodigy: "Prodigy" };
 
 const field = (id, label, control, hint) => {
   control.id = id;

@@ -76,7 +76,7 @@ def facts(labels: Sequence[LabeledPost | ImportedLabel], *, with_time: bool) -> 
 
 
 def test_the_formats_there_are() -> None:
-    assert LabelFormat.available() == [*FORMATS, "xlsx"]
+    assert LabelFormat.available() == sorted([*FORMATS, "asreview", "xlsx"])
     with pytest.raises(ConfigError, match="did you mean"):
         read("x.csv", "cvs")
 

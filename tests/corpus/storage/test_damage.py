@@ -25,7 +25,7 @@ from linker.corpus.indexes import vectors as derived
 from linker.corpus.indexes.bm25 import LEXICAL
 from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES
 from linker.corpus.indexes.vectors import VECTORS, RowFile
-from linker.corpus.info import summary
+from linker.corpus.info import summary_lines
 from linker.corpus.storage.checksums import CHECKSUMS, FACTS, POSTS
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
@@ -147,7 +147,7 @@ def test_damage_is_reported_without_verifying(corpus, tmp_path, kind, harm):
     with pytest.raises(DataError, match=match):
         add_to_corpus(corpus, [more], None, PostColumns())
     with pytest.raises(DataError, match=match):
-        summary(Store.open(corpus))
+        summary_lines(Store.open(corpus))
 
 
 def test_checksums_that_lack_lines(corpus):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from linker.common.errors import DataError
@@ -124,7 +125,7 @@ def checked_header(names: list[str], file: InputFile) -> list[str]:
         raise DataError(f"{shown_name(file.path)}: the file is empty; add a header line")
     if not_utf8("".join(columns)):
         raise DataError(f"{shown_name(file.path)}, line 1: the header is not UTF-8; save the file as UTF-8")
-    twice = sorted({name for name in columns if columns.count(name) > 1})
+    twice = sorted(name for name, count in Counter(columns).items() if count > 1)
     if twice:
         raise DataError(
             f"{shown_name(file.path)}, line 1: repeated column {', '.join(map(repr, twice))}; rename one of them"

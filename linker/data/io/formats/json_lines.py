@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -104,7 +105,6 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     values = dict(pairs)
     if len(values) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
         raise LineError("broken JSON", f'repeated key "{twice}"')
     return values

@@ -1,0 +1,1 @@
+"""Checks and measurements on a GPU."""

@@ -1,0 +1,58 @@
+"""`linker mcp`: a server of the Model Context Protocol on standard input and output."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linker.cli.options import (
+    Authors,
+    ModelOrBest,
+    Packages,
+    PostColumnNames,
+    PostsFormat,
+    include_packages,
+    post_columns,
+)
+from linker.common.errors import LinkerError
+from linker.models.pretrained import BEST
+
+
+def mcp(
+    allow: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--allow",
+            metavar="DIR",
+            help="Folder below which files of posts and corpora may be read; repeatable.",
+            show_default="the working folder",
+        ),
+    ] = None,
+    model: ModelOrBest = BEST,
+    column: PostColumnNames = None,
+    posts_format: PostsFormat = None,
+    authors: Authors = "hashed",
+    include_package: Packages = None,
+) -> None:
+    """Serve the tools rank, search and corpus_info to an assistant (Model Context Protocol over stdio).
+
+    The assistant's program starts the command; its configuration names it. Only pages of the public internet are
+    fetched.
+    """
+    try:
+        import mcp.server.mcpserver  # noqa: F401
+    except ImportError as error:
+        raise LinkerError("the server needs mcp 2: pip install 'article-linker[mcp]'") from error
+    include_packages(include_package)
+    from linker.models.resolve import resolve_model
+    from linker.web.mcp_server import create_server
+    from linker.web.mcp_tools import Tools
+
+    resolve_model(model)
+    tools = Tools(allow or [Path()], model, post_columns(column, posts_format, authors))
+    if sys.stdin.isatty():
+        print("waiting for a client on standard input; Ctrl-C stops the server", file=sys.stderr)
+    create_server(tools).run("stdio")

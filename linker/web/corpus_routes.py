@@ -1,0 +1,215 @@
+"""Routes of a served corpus: search, export, and their description by OpenAPI."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request
+from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response
+
+from linker.data.post_filter import Filter
+from linker.ranking.request import RankRequest
+from linker.version import __version__
+from linker.web.corpus_search import CorpusQuery, CorpusSearch, ExportFormat
+from linker.web.ranking_queue import RankingQueue
+from linker.web.rate_limit import RateLimit
+from linker.web.serializers import AsciiJsonResponse
+
+MOST_POSTS, MOST_EXPORTED = 200, 100_000
+_ARTICLE = 1 << 20
+_TYPES: dict[ExportFormat, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
+    "trec": "text/plain; charset=utf-8",
+}
+_SIGNED = Annotated[
+    str,
+    Header(
+        alias="X-Linker", description="Any text, such as 1: requests that pages of other sites send lack it."
+    ),
+]
+
+
+class Search(BaseModel):
+    """An article, and which posts of the corpus to rank for it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    article: str = Field(
+        max_length=_ARTICLE,
+        description="Its text, or the address of its page. A first line followed by a blank line is the title.",
+    )
+    since: datetime | None = Field(
+        None, description="Only posts at or after this time; UTC without a time zone."
+    )
+    until: datetime | None = Field(None, description="Only posts before this time; UTC without a time zone.")
+    languages: list[str] = Field(
+        default_factory=list, max_length=100, description="Only posts in these languages, such as en."
+    )
+    threshold: float | None = Field(None, ge=0, le=100, description="Only posts with at least this score.")
+    copies: bool = Field(
+        False, description="List near-duplicates one by one instead of the best of each group."
+    )
+    ignore_dates: bool = Field(
+        False, description="Rank by text alone, without the dates of article and posts."
+    )
+
+
+class SearchPage(Search):
+    """A search, and the page of its results to return."""
+
+    top: int = Field(20, ge=1, le=MOST_POSTS, description="Number of posts to return.")
+    offset: int = Field(0, ge=0, le=MOST_EXPORTED, description="Number of the best posts to skip.")
+    explain: bool = Field(False, description="Add the words and the parts of the score that decided.")
+
+
+class Export(Search):
+    """A search, and the file to write its results to."""
+
+    top: int = Field(1_000, ge=1, le=MOST_EXPORTED, description="Number of posts to write.")
+    format: ExportFormat = Field("csv", description="Format of the file.")
+
+
+class ReadArticle(BaseModel):
+    """An article as it was read."""
+
+    title: str
+    text: str
+    url: str | None
+    published: datetime | None
+    words: list[tuple[str, float]] = Field(description="Words that counted most; empty without `explain`.")
+
+
+class FoundPost(BaseModel):
+    """A post; fields of the platform, such as `author` and `url`, are added as they are in the corpus."""
+
+    model_config = ConfigDict(extra="allow")
+
+    rank: int
+    score: float = Field(description="0 to 100; `meaning` explains it.")
+    id: str
+    text: str
+    copies: int = Field(description="Number of near-duplicates that the post represents.")
+    created_at: datetime | None = None
+
+
+class Results(BaseModel):
+    """Posts of the corpus, best first."""
+
+    article: ReadArticle
+    posts: list[FoundPost]
+    total: int = Field(description="Number of posts in the corpus.")
+    model: str
+    dates: bool = Field(description="Whether the time between article and posts counted.")
+    meaning: str = Field(description="What scores mean, in a sentence.")
+    notes: list[str] = Field(description="Posts that the conditions left out for lack of a field.")
+
+
+class About(BaseModel):
+    """What the corpus contains."""
+
+    name: str
+    posts: int
+    first: datetime | None = Field(description="Time of the earliest post.")
+    last: datetime | None = Field(description="Time of the latest post.")
+    languages: dict[str, int] = Field(description="Number of posts by language.")
+    model: str
+
+
+class Problem(BaseModel):
+    """What is wrong and what to do."""
+
+    error: str
+
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "The article cannot be read, or a condition does not fit."},
+    401: {"description": "The token is missing or wrong."},
+    422: {"model": Problem, "description": "A field is missing, unknown or out of range."},
+    429: {"model": Problem, "description": "Too many searches; `Retry-After` gives the seconds to wait."},
+    503: {"model": Problem, "description": "Too many searches of all clients wait."},
+}
+
+
+def corpus_routes(corpus: CorpusSearch, queue: RankingQueue, limit: RateLimit) -> APIRouter:
+    """Create the routes of a corpus.
+
+    Args:
+        corpus: the corpus.
+        queue: runs the searches.
+        limit: searches per client.
+    """
+    router = APIRouter(prefix="/api", tags=["corpus"])
+
+    @router.get("/corpus", response_model=About, summary="Describe the corpus")
+    async def about() -> Response:
+        return AsciiJsonResponse(await queue.run(corpus.about))
+
+    @router.post(
+        "/corpus/search", response_model=Results, responses=_PROBLEMS, summary="Rank posts for an article"
+    )
+    async def search(body: SearchPage, request: Request, signed: _SIGNED) -> Response:
+        if refusal := _refusal(limit, request):
+            return refusal
+        wanted = _request(body, body.top, body.offset, body.explain)
+        return AsciiJsonResponse(await queue.run(partial(corpus.search, CorpusQuery(body.article, wanted))))
+
+    @router.post(
+        "/corpus/export",
+        response_class=FileResponse,
+        responses={**_PROBLEMS, 200: {"content": {kind: {} for kind in _TYPES.values()}}},
+        summary="Write a ranking to a file",
+    )
+    async def export(body: Export, request: Request, signed: _SIGNED) -> Response:
+        if refusal := _refusal(limit, request):
+            return refusal
+        query = CorpusQuery(body.article, _request(body, body.top))
+        path = await queue.run(partial(corpus.export, query, body.format))
+        return FileResponse(
+            path,
+            media_type=_TYPES[body.format],
+            filename=f"posts.{body.format}",
+            background=BackgroundTask(path.unlink, missing_ok=True),
+        )
+
+    @router.get("/openapi.json", include_in_schema=False)
+    def description() -> Response:
+        return AsciiJsonResponse(
+            get_openapi(
+                title="linker corpus",
+                version=__version__,
+                summary="Rank the posts of a corpus for a news article.",
+                routes=router.routes,
+            )
+        )
+
+    return router
+
+
+def _request(body: Search, top: int, offset: int = 0, explain: bool = False) -> RankRequest:
+    conditions = Filter(body.since, body.until, tuple(body.languages))
+    return RankRequest(
+        top=top,
+        offset=offset,
+        threshold=body.threshold,
+        explain=explain,
+        filter=conditions if conditions else None,
+        copies=body.copies,
+        ignore_dates=body.ignore_dates,
+    )
+
+
+def _refusal(limit: RateLimit, request: Request) -> Response | None:
+    seconds = limit.wait(request.client.host if request.client else "")
+    if not seconds:
+        return None
+    response = AsciiJsonResponse({"error": f"too many searches; try again in {seconds} s"}, 429)
+    response.headers["Retry-After"] = str(seconds)
+    return response

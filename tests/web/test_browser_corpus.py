@@ -1,0 +1,103 @@
+"""Searching a corpus in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lance", reason="a corpus needs the extra `corpus`")
+
+from linker.corpus.builder import build_corpus
+from linker.data.io.columns import PostColumns
+from linker.web import server as serving
+from linker.web.app import create_app
+from linker.web.corpus_search import CorpusSearch
+from tests.helpers.browser import Browser, needs_browser
+from tests.web.conftest import ARTICLE, make_posts
+from tests.web.test_browser_look import NAMELESS, TWICE
+from tests.web.test_corpus_search import write
+
+pytestmark = [needs_browser, pytest.mark.slow]
+TEXT = f"{ARTICLE.title}\n\n{ARTICLE.text}"
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> Iterator[str]:
+    build_corpus(
+        tmp_path / "otters",
+        [str(write(tmp_path / "posts.jsonl", make_posts(60)))],
+        "distilled",
+        PostColumns(),
+    )
+    listener = serving.bind("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    server = serving.make_server(create_app(port=port, corpus=CorpusSearch(tmp_path / "otters")))
+    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{port}/"
+    server.should_exit = server.force_exit = True
+    thread.join(20)
+
+
+def search(browser: Browser) -> None:
+    browser.one("main form [type=submit]").click()
+    browser.wait(lambda: browser.all(".ranked li"))
+    browser.wait(lambda: browser.one("main form [type=submit]").is_enabled())
+
+
+def test_from_an_article_to_a_file(browser: Browser, url: str, tmp_path: Path) -> None:
+    browser.driver.execute_cdp_cmd(
+        "Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)}
+    )
+    browser.open(url, name=None)
+    browser.wait(lambda: browser.one("#search-article").is_displayed())
+    assert "60 posts, 1 Mar 2031" in browser.text("main form .muted")
+    browser.one("#search-article").send_keys(TEXT)
+    search(browser)
+    assert len(browser.all(".ranked > li")) == 20
+    assert "otters" in {mark.text.lower() for mark in browser.all(".ranked mark")}
+    browser.run("document.querySelector('main .buttons button').click()")
+    browser.wait(lambda: len(browser.all(".ranked > li")) == 40)
+    assert [place.text for place in browser.all(".ranked .place")] == [str(n) for n in range(1, 41)]
+    browser.one("#search-lang").send_keys("de")
+    browser.run("document.querySelector('#search-since').value = '2031-03-10'")
+    search(browser)
+    browser.wait(lambda: len(browser.all(".ranked > li")) < 20)
+    assert {chip.text for chip in browser.all(".ranked .chip")} >= {"de"}
+    assert "en" not in {chip.text for chip in browser.all(".ranked .chip")}
+    browser.run("document.querySelectorAll('main .buttons button')[1].click()")
+    browser.wait(lambda: (tmp_path / "posts.csv").is_file())
+    with (tmp_path / "posts.csv").open(encoding="utf-8-sig") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(browser.all(".ranked > li"))
+    assert {row["lang"] for row in rows} == {"de"}
+
+
+def test_what_is_typed_stays_while_other_pages_are_looked_at(browser: Browser, url: str) -> None:
+    browser.open(url, name=None)
+    browser.wait(lambda: browser.one("#search-article").is_displayed())
+    browser.one("#search-article").send_keys(TEXT)
+    browser.one("#tab-try").click()
+    browser.wait(lambda: browser.one("#try-article").is_displayed())
+    browser.one("#tab-search").click()
+    browser.wait(lambda: browser.one("#search-article").get_property("value") == TEXT)
+
+
+def test_a_fault_is_shown_and_everything_has_a_name(browser: Browser, url: str) -> None:
+    browser.size(360, 740, phone=True)
+    browser.open(url, name=None)
+    browser.wait(lambda: browser.one("#search-article").is_displayed())
+    browser.one("#search-article").send_keys("http://127.0.0.1:9/page")
+    browser.one("main form [type=submit]").click()
+    browser.wait(lambda: "127.0.0.1" in browser.text("main .problem"))
+    assert any("400" in line for line in browser.complaints())  # the browser logs refused requests
+    browser.run("document.querySelector('#search-article').value = ''")
+    browser.one("#search-article").send_keys(TEXT)
+    search(browser)
+    assert browser.run("return document.documentElement.scrollWidth") == 360
+    assert browser.run(NAMELESS) == []
+    assert browser.run(TWICE) == []

@@ -1,0 +1,210 @@
+"""A served corpus: search, pages, conditions, export, limits."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("lance", reason="a corpus needs the extra `corpus`")
+
+from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.corpus import Corpus
+from linker.data.io.columns import PostColumns
+from linker.data.post_filter import Filter
+from linker.data.types import Post
+from linker.web import corpus_search
+from linker.web.app import create_app
+from linker.web.corpus_search import CorpusSearch
+from linker.web.rate_limit import RateLimit
+from tests.web.conftest import ARTICLE, Client, make_posts
+
+TEXT = f"{ARTICLE.title}\n\n{ARTICLE.text}"
+COUNT = 60
+
+
+def write(path: Path, posts: list[Post]) -> Path:
+    rows = (
+        {"id": post.id, "text": post.text, "created_at": str(post.created_at), **post.extra} for post in posts
+    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("served")
+    file = write(place / "posts.jsonl", make_posts(COUNT))
+    build_corpus(place / "otters", [str(file)], "distilled", PostColumns())
+    return place / "otters"
+
+
+@pytest.fixture(scope="module")
+def corpus(folder: Path) -> CorpusSearch:
+    return CorpusSearch(folder)
+
+
+@pytest.fixture
+def client(corpus: CorpusSearch) -> Iterator[Client]:
+    with Client(create_app(corpus=corpus)) as one:
+        yield one
+
+
+def found(client: Client, **query: object) -> dict:
+    answer = client.post("/api/corpus/search", json={"article": TEXT, **query})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_it_says_what_it_holds(client: Client) -> None:
+    assert client.get("/api/about").json()["corpus"] is True
+    about = client.get("/api/corpus").json()
+    assert about == {
+        "name": "otters",
+        "posts": COUNT,
+        "first": "2031-03-01T00:00:00+00:00",
+        "last": "2031-03-28T00:00:00+00:00",
+        "languages": {"de": 30, "en": 30},
+        "model": "distilled",
+    }
+
+
+def test_posts_and_scores_are_those_of_the_corpus(client: Client, folder: Path) -> None:
+    expected = Corpus.open(folder).rank(TEXT, top=20)
+    answer = found(client)
+    assert [(post["rank"], post["id"], post["score"]) for post in answer["posts"]] == [
+        (ranked.rank, ranked.post.id, ranked.score) for ranked in expected
+    ]
+    assert answer["article"]["title"] == ARTICLE.title
+    assert answer["total"] == COUNT
+    assert answer["meaning"] == expected.meaning
+    assert "parts" not in answer["posts"][0]
+
+
+def test_explained_posts_say_what_decided(client: Client) -> None:
+    answer = found(client, top=1, explain=True)
+    post = answer["posts"][0]
+    assert "".join(text for text, _ in post["parts"]) == post["text"]
+    assert "otters" in [text.lower() for text, marked in post["parts"] if marked]
+    assert answer["article"]["words"]
+
+
+def test_pages_make_the_whole_ranking(client: Client) -> None:
+    whole = [post["id"] for post in found(client, top=50)["posts"]]
+    pages = [
+        post["id"]
+        for offset in range(0, 50, 7)
+        for post in found(client, top=min(7, 50 - offset), offset=offset)["posts"]
+    ]
+    assert pages == whole
+
+
+def test_conditions_filter_without_changing_scores(client: Client, folder: Path) -> None:
+    conditions = {"languages": ["de"], "since": "2031-03-10T00:00:00Z", "until": "2031-03-20T00:00:00Z"}
+    answer = found(client, top=200, **conditions)
+    scores = {post["id"]: post["score"] for post in found(client, top=200)["posts"]}
+    assert answer["posts"]
+    for post in answer["posts"]:
+        assert post["lang"] == "de"
+        assert "2031-03-10" <= post["created_at"][:10] < "2031-03-20"
+        assert post["score"] == scores[post["id"]]
+    reached = found(client, top=200, threshold=answer["posts"][2]["score"], **conditions)
+    assert [post["id"] for post in reached["posts"]] == [post["id"] for post in answer["posts"][:3]]
+    expected = Corpus.open(folder).rank(TEXT, top=None, filter=Filter(languages=("de",)))
+    assert len(found(client, top=200, languages=["de"])["posts"]) == len(expected)
+
+
+def test_exports_are_the_ranking_in_a_file(client: Client) -> None:
+    posts = found(client, top=5)["posts"]
+    answer = client.post("/api/corpus/export", json={"article": TEXT, "top": 5})
+    assert answer.headers["content-disposition"] == 'attachment; filename="posts.csv"'
+    rows = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
+    assert [row["id"] for row in rows] == [post["id"] for post in posts]
+    lines = client.post("/api/corpus/export", json={"article": TEXT, "top": 5, "format": "jsonl"}).text
+    assert [json.loads(line)["score"] for line in lines.splitlines()] == [post["score"] for post in posts]
+
+
+def test_exports_leave_no_file(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert client.post("/api/corpus/export", json={"article": TEXT}).status_code == 200
+    assert client.post("/api/corpus/export", json={"article": " "}).status_code == 400
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "part"),
+    [
+        ({}, 422, "body.article: Field required"),
+        ({"article": TEXT, "top": 201}, 422, "body.top"),
+        ({"article": TEXT, "lang": "de"}, 422, "body.lang: Extra inputs"),
+        ({"article": TEXT, "since": "soon"}, 422, "body.since"),
+        ({"article": "  "}, 400, "the article is empty"),
+        ({"article": "http://127.0.0.1:1/x"}, 400, "127.0.0.1"),
+    ],
+)
+def test_faults_are_named(client: Client, body: dict[str, object], status: int, part: str) -> None:
+    answer = client.post("/api/corpus/search", json=body)
+    assert answer.status_code == status
+    assert part in answer.json()["error"]
+
+
+def test_too_many_searches_have_to_wait(corpus: CorpusSearch) -> None:
+    with Client(create_app(corpus=corpus, searches_per_minute=2)) as client:
+        answers = [client.post("/api/corpus/search", json={"article": TEXT, "top": 1}) for _ in range(3)]
+        assert [answer.status_code for answer in answers] == [200, 200, 429]
+        assert 1 <= int(answers[2].headers["retry-after"]) <= 30
+        assert answers[2].json() == {
+            "error": f"too many searches; try again in {answers[2].headers['retry-after']} s"
+        }
+        assert client.get("/api/corpus").status_code == 200
+
+
+def test_permits_come_back_with_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    limit = RateLimit(6)
+    assert [limit.wait("a") for _ in range(7)] == [0] * 6 + [10]
+    assert limit.wait("b") == 0
+    now = 104.0
+    assert limit.wait("a") == 6
+    now = 110.5
+    assert [limit.wait("a"), limit.wait("a")] == [0, 10]
+
+
+def test_a_token_is_needed_where_there_is_one(corpus: CorpusSearch) -> None:
+    token = "0123456789abcdef"
+    with Client(create_app(corpus=corpus, token=token)) as client:
+        assert client.post("/api/corpus/search", json={"article": TEXT}).status_code == 401
+        assert client.get("/api/openapi.json").status_code == 401
+        given = {"Authorization": f"Bearer {token}"}
+        assert client.post("/api/corpus/search", json={"article": TEXT}, headers=given).status_code == 200
+
+
+def test_added_posts_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    posts = make_posts(12)
+    folder = tmp_path / "growing"
+    build_corpus(folder, [str(write(tmp_path / "a.jsonl", posts[:6]))], "distilled", PostColumns())
+    with Client(create_app(corpus=CorpusSearch(folder))) as client:
+        assert len(found(client, top=50)["posts"]) == 6
+        add_to_corpus(folder, [str(write(tmp_path / "b.jsonl", posts))], None, PostColumns())
+        monkeypatch.setattr(corpus_search, "_REFRESH_SECONDS", 0.0)
+        assert len(found(client, top=50)["posts"]) == 12
+        assert client.get("/api/corpus").json()["posts"] == 12
+
+
+def test_the_description_names_every_endpoint(client: Client) -> None:
+    description = client.get("/api/openapi.json").json()
+    assert set(description["paths"]) == {"/api/corpus", "/api/corpus/search", "/api/corpus/export"}
+    search = description["components"]["schemas"]["SearchPage"]["properties"]
+    assert {"article", "since", "until", "languages", "top", "offset"} <= set(search)
+    assert all(field["description"] for field in search.values())
+
+
+def test_without_a_corpus_there_is_nothing_to_search() -> None:
+    with Client(create_app()) as client:
+        assert client.get("/api/about").json()["corpus"] is False
+        assert client.post("/api/corpus/search", json={"article": TEXT}).status_code in (404, 405)
