@@ -55,7 +55,11 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         LinkerError: if another process writes the folder, or it exists.
     """
     model = load_model(folder)
-    parts = [(part, place) for part, place in _places(model, Path()) if _needs_torch(part)]
+    parts = [
+        (part, place)
+        for part, place in _places(model, Path())
+        if isinstance(part, SiameseModel) and _needs_torch(part)
+    ]
     if any(isinstance(part, CrossEncoderModel) for part in all_submodels(model)):
         raise ModelError(
             f"{folder}: cannot be exported; it has a cross_encoder, which needs torch; export its first stage"
@@ -94,10 +98,9 @@ def _places(model: Model, folder: Path) -> Iterator[tuple[Model, Path]]:
         yield from _places(part, folder / f"part-{number}" if isinstance(model, EnsembleModel) else folder)
 
 
-def _needs_torch(part: Model) -> bool:
+def _needs_torch(part: SiameseModel) -> bool:
     """Return whether a part scores by torch; means of word vectors are scored by `averaged_word_vectors`."""
-    means = isinstance(part, WordSiamese) and isinstance(part.encoder, MeanEncoder)
-    return isinstance(part, SiameseModel) and not means
+    return not (isinstance(part, WordSiamese) and isinstance(part.encoder, MeanEncoder))
 
 
 def _check(folder: Path, part: Model) -> None:

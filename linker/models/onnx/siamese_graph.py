@@ -71,10 +71,11 @@ def write_siamese_graph(model: WordSiamese, folder: Path) -> None:
     written = io.BytesIO()
     network = _PaddedSiamese(model, list(inputs)).eval()
     with torch.no_grad(), warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # that this exporter is the older one, and on batches, which are tested
-        options: dict[str, Any] = {"dynamo": False} if torch.__version__ >= "2.5" else {}
+        # That this exporter, which needs no onnxscript, is the older one; and about batches of other sizes.
+        warnings.simplefilter("ignore")
+        # Early versions of torch have no other exporter here, and no argument.
+        known = inspect.signature(torch.onnx.export).parameters
+        options: dict[str, Any] = {"dynamo": False} if "dynamo" in known else {}
         torch.onnx.export(
             network,
             tuple(inputs.values()),

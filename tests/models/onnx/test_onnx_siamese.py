@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import subprocess
@@ -125,12 +126,14 @@ class Entmax(torch.nn.Module):
 
 @pytest.mark.parametrize("alpha", [1.0001, 1.01, 1.5, 1.99, 2.0])
 def test_entmax_keeps_its_digits(alpha: float) -> None:
-    """With α barely above 1, exp(x) − 1 and log(1 + x), computed by ONNX, are wrong from the fifth digit on."""
+    """With α barely above 1, exp(x) − 1 and log(1 + x) as ONNX has them are wrong from the fifth digit on."""
     scores = 4 * torch.randn(50, 7, generator=torch.Generator().manual_seed(0))
     alphas, file = torch.full((1,), alpha), io.BytesIO()
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        options: dict = {"dynamo": False, "opset_version": 17, "input_names": ["scores", "alpha"]}
+        options: dict = {"opset_version": 17, "input_names": ["scores", "alpha"]}
+        if "dynamo" in inspect.signature(torch.onnx.export).parameters:
+            options["dynamo"] = False
         torch.onnx.export(Entmax(), (scores, alphas), file, **options)  # type: ignore[arg-type]
     session = onnxruntime.InferenceSession(file.getvalue())
     found = session.run(None, {"scores": scores.numpy(), "alpha": alphas.numpy()})[0]
