@@ -430,6 +430,8 @@
     instagram_api():: { type: 'instagram_api' },
     // Instagram, comments (Zeeschuimer, 4CAT).
     instagram_comments():: { type: 'instagram_comments' },
+    // LinkedIn, posts (Zeeschuimer, 4CAT).
+    linkedin():: { type: 'linkedin' },
     // Mastodon and Truth Social, statuses of the API and their contexts.
     mastodon():: { type: 'mastodon' },
     // Mastodon, an account's own archive (outbox.json).

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
+from linker.data.platforms.linkedin import LinkedIn
 from linker.data.platforms.mastodon import Gab, Mastodon
 from linker.data.platforms.meta import Facebook, Instagram, InstagramComments, Threads
 from linker.data.platforms.platform import Platform, Record, UnknownShapeError
@@ -20,6 +21,7 @@ _INSIDE: dict[str, type[Platform]] = {
     "instagram": Instagram,
     "instagram_comments": InstagramComments,
     "facebook": Facebook,
+    "linkedin": LinkedIn,
     "truth_social": Mastodon,
     "gab": Gab,
 }

@@ -320,6 +320,28 @@ _THREADS = {
     },
 }
 _THREADS_POST = {"id": "51", "text": "Dam", "author": "7", "links": [URL], "card_title": "The dam"}
+_LINKEDIN: dict[str, Any] = {
+    "actor": {
+        "name": {"text": "Ann"},
+        "navigationContext": {"actionTarget": "https://www.linkedin.com/in/ann?miniProfileUrn=x"},
+        "subDescription": {"text": "3w • "},
+    },
+    "commentary": {"text": {"text": "Dam"}},
+    "content": {
+        "articleComponent": {"navigationContext": {"actionTarget": URL}, "title": {"text": "The dam"}}
+    },
+    "updateMetadata": {"urn": "urn:li:activity:7412281406870519808"},
+    "*socialDetail": {"*totalSocialActivityCounts": {"numLikes": 3}},
+}
+_LINKEDIN_POST = {
+    "id": "7412281406870519808",
+    "text": "Dam",
+    "author": "in/ann",
+    "card_title": "The dam",
+    "created_at": "2026-01-01T00:00:00.927000+00:00",
+    "links": [URL],
+    "url": "https://www.linkedin.com/feed/update/urn:li:activity:7412281406870519808",
+}
 _INSTAGRAM = {
     "code": "Iabc",
     "pk": "61",
@@ -813,6 +835,18 @@ CASES: dict[str, list[Case]] = {
             "2 posts of 3 lines; 1 post without text left out",
         )
     ],
+    "linkedin": [
+        Case(
+            lines(
+                _LINKEDIN,
+                _LINKEDIN
+                | {"updateMetadata": {"urn": "urn:li:aggregate:(urn:li:activity:12,urn:li:activity:11)"}},
+                _LINKEDIN | {"commentary": None},
+            ),
+            [_LINKEDIN_POST, {"id": "12", "text": "Dam", "author": "in/ann", "links": [URL]}],
+            "2 posts of 3 lines; 1 post without text left out",
+        )
+    ],
     "crowdtangle": [
         Case(
             "Page Name,Facebook Id,Post Created,URL,Message,Link,Final Link,Image Text,Link Text,Description\n"
@@ -859,6 +893,7 @@ CASES: dict[str, list[Case]] = {
                 _captured("tiktok.com", _TIKTOK),
                 _captured("threads.com", _THREADS),
                 _captured("instagram.com", _INSTAGRAM),
+                _captured("linkedin.com", _LINKEDIN),
                 _captured("imgur.com", {"id": "1"}),
             ),
             [
@@ -866,8 +901,9 @@ CASES: dict[str, list[Case]] = {
                 {"id": "71", "text": "Dam #dam", "platform": "tiktok"},
                 _THREADS_POST | {"platform": "threads"},
                 {"id": "61", "text": "Dam", "platform": "instagram"},
+                _LINKEDIN_POST | {"platform": "linkedin"},
             ],
-            "4 posts of 6 lines; 1 tombstone, 1 record of imgur.com left out",
+            "5 posts of 7 lines; 1 tombstone, 1 record of imgur.com left out",
         )
     ],
     "snscrape": [

@@ -1,0 +1,61 @@
+"""LinkedIn: posts of the feed, of searches and of profiles, as Zeeschuimer saves them.
+
+Sources: datasources/linkedin of 4CAT; modules/linkedin.js of Zeeschuimer.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timezone
+
+from linker.data.platforms.paths import getter
+from linker.data.platforms.platform import Platform, Record, table
+
+_URN = getter("updateMetadata.urn|preDashEntityUrn|entityUrn|id")
+_ACTIVITY = re.compile(r"urn:li:activity:(\d+)")
+_PROFILE = getter("actor.navigationContext.actionTarget")
+_TIME_BITS = 22  # below them: a number in the millisecond
+
+
+def _id(record: Record) -> str | None:
+    """The number of the activity; of several that were put together, the first."""
+    found = _ACTIVITY.search(str(_URN(record)))
+    return found[1] if found else None
+
+
+def _created_at(record: Record) -> str | None:
+    """The time in the post's number: a record has only the interface's words, such as `3w`."""
+    number = _id(record)
+    if number is None or not 60 <= int(number).bit_length() <= 63:  # from 2009 to 2039
+        return None
+    return datetime.fromtimestamp((int(number) >> _TIME_BITS) / 1000, timezone.utc).isoformat()
+
+
+def _url(record: Record) -> str | None:
+    number = _id(record)
+    return f"https://www.linkedin.com/feed/update/urn:li:activity:{number}" if number else None
+
+
+def _author(record: Record) -> str | None:
+    profile = _PROFILE(record)
+    return profile.split("linkedin.com/")[-1].split("?")[0] if isinstance(profile, str) else None
+
+
+@Platform.register("linkedin")
+class LinkedIn(Platform):
+    """LinkedIn, posts (Zeeschuimer, 4CAT)."""
+
+    title = "LinkedIn"
+    signs = ("actor + commentary + *socialDetail", "actor + commentary + updateMetadata")
+    envelope = "data"
+    fields = table(
+        id=_id,
+        text="commentary.text.text",
+        created_at=_created_at,
+        author=_author,
+        author_name="actor.name.text",
+        url=_url,
+        card_url="content.articleComponent.navigationContext.actionTarget|content.navigationContext.actionTarget",
+        card_title="content.articleComponent.title.text|content.title.text",
+        card_description="content.articleComponent.description.text",
+    )
