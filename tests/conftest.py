@@ -14,7 +14,9 @@ from tests.helpers.article_pages import article_html, site
 __all__ = ["article_html", "site"]
 
 # A busy machine is no fault: no example has a time limit, neither in running nor in being made.
-settings.register_profile("linker", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "linker", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 settings.load_profile("linker")
 
 TOPICS = ("harbour", "orchard", "glacier", "railway", "theatre", "volcano")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import ConfigError
@@ -213,9 +213,7 @@ ZOOS = st.fixed_dictionaries(
         "where": st.none() | st.just("some/where"),
     },
 )
-LENIENT = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+LENIENT = settings(max_examples=150)
 
 
 @LENIENT

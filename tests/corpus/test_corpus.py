@@ -276,7 +276,7 @@ def test_odd_posts(tmp_path, model_folder):
     assert found == {post["id"]: post["text"] for post in posts}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.integers(0, 60), max_size=30), max_size=12), st.lists(st.integers(0, 80)))
 def test_key_sets_are_sets(parts, asked):
     keys, plain = KeySet(), set()

@@ -84,7 +84,7 @@ def rankings(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, list[str]]:
     return np.reshape(scores, (articles, posts)), np.reshape(labels, (articles, posts)), ids
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(rankings())
 def test_per_article_metrics_on_hostile_rankings(ranking: tuple[np.ndarray, np.ndarray, list[str]]) -> None:
     assert_equal_to_trec_eval(*ranking)

@@ -38,7 +38,7 @@ def test_a_run_keeps_every_score_and_so_every_tie_and_order(tmp_path: Path) -> N
     np.testing.assert_array_equal(back, scores())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=2, max_size=8))
 def test_any_float32_survives(tmp_path_factory: pytest.TempPathFactory, values: list[float]) -> None:
     path = tmp_path_factory.mktemp("runs") / "x.run"

@@ -75,7 +75,7 @@ def test_short_articles_stay_whole() -> None:
     assert len(passages_of(article_of("word " * 76), words=50)) == 2
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text('ab .!?\n"。é', max_size=400), st.integers(1, 12))
 def test_no_word_is_lost_or_doubled(text: str, words: int) -> None:
     passages = passages_of(article_of(text), words)

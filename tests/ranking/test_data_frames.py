@@ -15,7 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import linker
@@ -230,7 +230,6 @@ def test_columns_the_wrong_way_round_are_refused(columns: Any, words: str) -> No
 CELLS = st.none() | st.integers(-9, 9) | st.floats() | st.text(max_size=5) | st.booleans() | st.datetimes()
 
 
-@settings(deadline=None)
 @given(st.lists(st.fixed_dictionaries({"text": CELLS, "id": CELLS, "extra": CELLS}), min_size=1, max_size=5))
 def test_no_frame_ends_in_anything_but_posts_or_a_message(rows: list[dict[str, Any]]) -> None:
     frame = pd.DataFrame(rows)

@@ -64,7 +64,7 @@ def test_equal_scores_are_in_descending_order_of_ids_as_in_evaluation() -> None:
     ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     texts=st.lists(
         st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join).filter(bool), min_size=1, max_size=8

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.annotation.formats import read, write
@@ -82,7 +82,7 @@ def test_the_formats_there_are() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(made=records())
 def test_what_is_written_is_read_back(name: str, made: list[LabeledPost], tmp_path: Path) -> None:
     path = tmp_path / "labels"

@@ -53,7 +53,7 @@ def labeled(task: Task, config: object, seed: int) -> list[str]:
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=str)
-@settings(deadline=None, max_examples=5)
+@settings(max_examples=5)
 @given(shuffling=st.randoms(use_true_random=False), model=st.sampled_from(MODELS), seed=st.integers(0, 99))
 def test_shuffled_files_are_labeled_in_the_same_order(
     config: object, shuffling: random.Random, model: Model, seed: int

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import DataError
@@ -258,7 +258,7 @@ def archives(draw: st.DrawFn) -> list[Any]:
     return objects
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(archives(), st.sampled_from(WAYS), st.none() | st.integers(1, 3))
 def test_every_line_and_link_is_accounted_for(
     tmp_path: Path, objects: list[Any], way: str, max_pairs: int | None
@@ -270,7 +270,7 @@ def test_every_line_and_link_is_accounted_for(
     assert all(len(text) >= 20 for text in texts)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(20, 99), st.integers(1, 6)), unique_by=lambda one: one[0], min_size=1),
     st.sampled_from(WAYS),

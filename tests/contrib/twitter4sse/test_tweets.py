@@ -167,7 +167,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.dictionaries(NAMES, VALUES, max_size=8))
 def test_any_object_is_understood_or_not_but_breaks_nothing(value: dict[str, Any]) -> None:
     for tweet in by_id(value).values():
@@ -176,7 +176,7 @@ def test_any_object_is_understood_or_not_but_breaks_nothing(value: dict[str, Any
             assert number is None or (number.isascii() and number.isdigit())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.binary(max_size=60) | st.dictionaries(NAMES, VALUES, max_size=4).map(lambda v: json.dumps(v).encode())
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import ModelError
@@ -202,7 +202,7 @@ def distilled():
 WORDS = ["storm", "bridge", "otter", "river", "the", "a", "council", "#OtterWatch", "closed", "2031"]
 
 
-@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10)
 @given(
     texts=st.lists(
         st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join), min_size=1, max_size=12

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import DataError
@@ -261,7 +261,7 @@ cells = st.one_of(
 )
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=200)
 @given(st.lists(names, min_size=1, max_size=5, unique=True), st.data())
 def test_whatever_the_columns_every_row_is_a_post_or_a_reported_error(
     tmp_path: Path, header: list[str], data: st.DataObject

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -205,7 +205,7 @@ ONE_A_LINE = {
 }
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150)
 @given(data=st.data(), name=st.sampled_from(sorted(ONE_A_LINE)))
 def test_every_line_is_a_post_left_out_or_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], data: st.DataObject, name: str
@@ -232,7 +232,7 @@ def test_every_line_is_a_post_left_out_or_reported(
         assert all(isinstance(link, str) for link in post.extra.get("links", []))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150)
 @given(data=st.data(), names=st.lists(st.sampled_from(sorted(ONE_A_LINE)), min_size=2, max_size=3))
 def test_every_record_of_a_mixture_is_a_post_left_out_or_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], data: st.DataObject, names: list[str]

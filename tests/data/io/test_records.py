@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import DataError, LinkerError
@@ -236,7 +236,7 @@ dirty_lines = st.one_of(
 )
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=200)
 @given(st.lists(dirty_lines, max_size=12), st.booleans())
 def test_every_json_line_is_a_post_or_a_reported_error(
     tmp_path: Path, lines: list[bytes], last_line_ended: bool
@@ -260,7 +260,7 @@ def test_every_json_line_is_a_post_or_a_reported_error(
             read_posts(str(path))
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=200)
 # Python 3.10 knows no NUL in CSV: there such a line is reported, and a record of several lines more than once.
 @given(
     st.lists(

@@ -132,7 +132,7 @@ def test_words_with_spaces_and_broken_words_are_left_out(tmp_path: Path) -> None
     np.testing.assert_array_equal(matrix, [[1, 2, 3], [1, 1, 1], [4, 4, 4]])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.text(st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"]), min_size=1),

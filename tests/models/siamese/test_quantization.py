@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.torch import load_file
 
@@ -21,7 +21,6 @@ from tests.helpers.tiny_transformers import tiny
 TEXTS = ["", "the cat", "harbour1 w3 unheardof 🔥 東京", "@you https://t.co/x 42 " * 20, "cat " * 200]
 
 
-@settings(deadline=None)
 @given(st.integers(1, 5), st.integers(1, 40), st.floats(1e-6, 1e6), st.integers(0, 2**20))
 def test_no_weight_is_off_by_more_than_half_a_step(
     tmp_path_factory: pytest.TempPathFactory, rows: int, columns: int, size: float, seed: int

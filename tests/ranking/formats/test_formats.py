@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from python_calamine import CalamineWorkbook
 
@@ -65,7 +65,7 @@ starts = st.sampled_from(["", "=", "'=", "''@(", "+(", "-|", "@", "\t=", "_x0041
 
 
 @pytest.mark.parametrize("form", READABLE)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.builds("".join, st.tuples(starts, texts)), min_size=1, max_size=4))
 def test_every_text_survives(tmp_path: Path, form: str, written: list[str]) -> None:
     # Not HTML, which readers turn into plain text, what XML cannot hold, NUL, which Python 3.10 reads in no CSV, and

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linker.common.errors import DataError
@@ -114,7 +114,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150)
 @given(st.lists(values, max_size=6), st.sampled_from([None, 0, 2]), st.integers(1, 40), st.booleans())
 def test_every_item_is_a_post_or_a_reported_error(
     tmp_path: Path, items: list[Any], indent: int | None, chunk: int, wrapped: bool
@@ -134,7 +134,7 @@ def test_every_item_is_a_post_or_a_reported_error(
     assert posts[0].text == good["text"]
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_a_list_cut_anywhere_is_an_error(tmp_path: Path, data: st.DataObject) -> None:
     whole = json.dumps(POSTS[:2], indent=1)
