@@ -7,7 +7,6 @@ import contextlib
 import os
 import signal
 import sys
-import threading
 from types import FrameType
 from typing import NoReturn
 
@@ -31,11 +30,8 @@ def main() -> None:
     try:
         run()
     except SystemExit as end:
-        _ignore_signals()
-        if end.code in (_INTERRUPTED, _TERMINATED) or _has_abandoned_threads():
-            _end(end.code if isinstance(end.code, int) else int(end.code is not None))
-        raise
-    _ignore_signals()
+        _end(end.code if isinstance(end.code, int) else int(end.code is not None))
+    _end(0)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -43,27 +39,19 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     raise SystemExit(_TERMINATED)
 
 
-def _has_abandoned_threads() -> bool:
-    """Return whether a thread may be in native code, where it fails when Python ends under it."""
-    concurrency = sys.modules.get("linker.common.concurrency")
-    return concurrency is not None and any(
-        thread.name == concurrency.ABANDONED for thread in threading.enumerate()
-    )
+def _end(code: int) -> NoReturn:
+    """End at once: taking torch and the like apart would take seconds on a busy machine, in which Ctrl-C does nothing.
 
-
-def _ignore_signals() -> None:
-    # What was to be done is done: Ctrl-C while Python ends changes nothing.
+    Nor could Python end under threads that were left in native code.
+    """
+    # What was to be done is done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-
-
-def _end(code: int) -> None:
-    """End without waiting for threads; Python itself would end by a signal if Ctrl-C had met `exec`."""
+    # Temporary folders and further processes are registered there.
+    atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
-    # Temporary folders and further processes are registered there.
-    atexit._run_exitfuncs()
     os._exit(code)
 
 

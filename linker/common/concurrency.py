@@ -18,10 +18,6 @@ from linker.common.errors import LinkerError
 T = TypeVar("T")
 
 
-#: Name of threads whose work nobody waits for when the command ends.
-ABANDONED = "abandoned at the end"
-
-
 def cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -44,7 +40,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
             except BaseException as error:
                 prepared.put((end, error))
 
-    threading.Thread(target=prepare, name=ABANDONED, daemon=True).start()
+    threading.Thread(target=prepare, daemon=True).start()
     try:
         wanted.put(True)
         while True:

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from linker.common.concurrency import ABANDONED
 from linker.common.errors import LinkerError
 
 _THREADS = 4
@@ -66,7 +65,7 @@ class RankingQueue:
         try:
             self._jobs.put(job)
             if len(self._threads) < _THREADS:
-                self._threads.append(threading.Thread(target=self._work, name=ABANDONED, daemon=True))
+                self._threads.append(threading.Thread(target=self._work, daemon=True))
                 self._threads[-1].start()
             return await result
         finally:
