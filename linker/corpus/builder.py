@@ -262,6 +262,7 @@ def build_corpus(
     if dataset is not None:  # otherwise the first search would do this
         vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
         Parts(store.folder, dataset, whole, vectors).complete()
+        Groups(store.folder).complete(dataset)
     return added
 
 
