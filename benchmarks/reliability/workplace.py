@@ -87,6 +87,8 @@ CASES = {
     "corpus add": _case("corpus add corpus IN", input="more.jsonl", own="corpus"),
     "corpus info": _case("corpus info corpus", own="corpus"),
     "corpus verify": _case("corpus verify corpus", own="corpus"),
+    "corpus delete": _case("corpus delete corpus IN", input="ids.txt", own="corpus"),
+    "corpus export": _case("corpus export corpus --out OUT.parquet", own="corpus"),
     "corpus search": _case(f"corpus search corpus {_ABOUT} --out OUT.csv", own="corpus"),
     "annotate start": _case(
         f"annotate start OUT {_ABOUT} --posts IN --model bm25", input="posts.jsonl", folder=True
@@ -131,6 +133,7 @@ CASES = {
         folder=True,
     ),
     "mine augmented": _case("mine augmented IN --model tiny --out OUT.jsonl", input="classes.csv"),
+    "mcp": _case("mcp"),
     "help": _case("--help"),
     "version": _case("--version"),
 }  # fmt: skip
@@ -206,6 +209,7 @@ def make(folder: Path) -> None:
         ],
         "ranking.csv": ["id,score,label", *(f"{n},{n},{'relevant' if n % 3 else 'not'}" for n in range(60))],
         "pairs.csv": ["text1,text2,grade", *(f"otters {n},weir {n * n % 7},{n % 5}" for n in range(20))],
+        "ids.txt": [*(row["id"] for row in rows[:5]), "unknown"],
         "links.txt": ["http://127.0.0.1:9/story", "http://10.0.0.1/private"],
         "linked.jsonl": [json.dumps(row) for row in _linked()],
         "known.jsonl": [json.dumps(row) for row in _known()],

@@ -13,6 +13,7 @@ from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
 from linker.common.files import real_path
+from linker.corpus.deletion import delete_by_files
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.bm25 import Lexical
@@ -45,11 +46,13 @@ class Added:
         new: posts encoded and appended.
         known: posts skipped because the corpus has their id with the same text.
         conflicting: posts skipped because the corpus has their id with another text.
+        deleted: posts of the corpus that were deleted, because the files delete them or their authors.
     """
 
     new: int = 0
     known: int = 0
     conflicting: int = 0
+    deleted: int = 0
 
 
 def add_posts(
@@ -61,7 +64,7 @@ def add_posts(
     errors_dir: str,
     engine: Engine | None = None,
 ) -> Added:
-    """Append the new posts of some files.
+    """Append the new posts of some files, and delete those that files of a platform delete.
 
     Posts are appended 25,000 at a time, so an interrupted run loses none that was appended; run again, it skips them.
 
@@ -85,10 +88,10 @@ def add_posts(
     added = Added()
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
         bar = progress.add_task("adding posts", total=None)
-        known = _Known(store)
+        known, deleted = _Known(store), set[bytes]()
 
         def unknown() -> Iterator[list[Post]]:
-            for chunk in ahead(_chunks(stream_posts(paths, columns, bad_lines))):
+            for chunk in ahead(_chunks(stream_posts(paths, columns, bad_lines, deleted))):
                 if on_error == "strict" and bad_lines.total:
                     return
                 posts = known.new_among(chunk, added)
@@ -108,10 +111,11 @@ def add_posts(
                     )
                 appender.append(posts, vectors, signed)
                 progress.advance(bar, len(posts))
+        added.deleted = delete_by_files(store, deleted)
         # Otherwise the first search would do this: a minute for a million posts.
         dataset = store.dataset()
         if dataset is not None:
-            Lexical(store.folder).complete(dataset)
+            Lexical(store.indexes(dataset)).complete(dataset)
     return added
 
 
@@ -123,8 +127,9 @@ class _Appender:
         store.sweep()
         store.seal()  # an interrupted append may have left files without checksums
         self._count = store.count()
-        self._vectors = Matrix(store.folder, store.facts.dim).file
-        self._signatures = Groups(store.folder).signatures
+        indexes = store.indexes(store.dataset())
+        self._vectors = Matrix(indexes, store.facts.dim).file
+        self._signatures = Groups(indexes).signatures
         self._vectors.cut(self._count)
         self._signatures.cut(self._count)
 
@@ -260,9 +265,10 @@ def build_corpus(
     added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
     dataset = store.dataset()
     if dataset is not None:  # otherwise the first search would do this
-        vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
-        Parts(store.folder, dataset, whole, vectors).complete()
-        Groups(store.folder).complete(dataset)
+        indexes = store.indexes(dataset)
+        vectors = Matrix(indexes, store.facts.dim).complete(dataset)
+        Parts(indexes, dataset, whole, vectors).complete()
+        Groups(indexes).complete(dataset)
     return added
 
 

@@ -66,8 +66,9 @@ class Corpus:
         if dataset is None:
             raise DataError(f"{store.folder}: holds no posts yet; add some with `linker corpus add`")
         self._dataset = dataset
-        self._vectors = Matrix(store.folder, store.facts.dim).complete(dataset)
-        self._parts = Parts(store.folder, dataset, model, self._vectors)
+        self._indexes = store.indexes(dataset)
+        self._vectors = Matrix(self._indexes, store.facts.dim).complete(dataset)
+        self._parts = Parts(self._indexes, dataset, model, self._vectors)
         self._groups: np.ndarray | None = None
 
     @classmethod
@@ -292,7 +293,7 @@ class Corpus:
 
     def _group_of_each(self) -> np.ndarray:
         if self._groups is None:
-            self._groups = Groups(self.store.folder).complete(self._dataset)
+            self._groups = Groups(self._indexes).complete(self._dataset)
         return self._groups
 
 

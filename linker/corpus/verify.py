@@ -49,7 +49,8 @@ def faults(store: Store) -> Iterator[Fault]:
     for name in sorted(set(checksums.known) - set(present)):
         damaged = True
         yield Fault(name, f"is missing; {MEND}")
-    for path in [path for words in Lexical.stored(store.folder) for path in words.damaged()]:
+    indexes = store.folder if damaged else store.indexes(store.dataset())
+    for path in [path for words in Lexical.stored(indexes) for path in words.damaged()]:
         yield Fault(path.relative_to(store.folder).as_posix(), f"{CHANGED}; {_AGAIN}")
     if not damaged:
         try:
@@ -62,8 +63,9 @@ def _rows(store: Store) -> Iterator[Fault]:
     """Yield faults of the rows: repeated ids, embeddings that are not finite, indexes that do not match the posts."""
     dataset = store.dataset()
     count = 0 if dataset is None else dataset.count_rows()
-    groups = Groups(store.folder)
-    matrix, signed = Matrix(store.folder, store.facts.dim).file, groups.signatures
+    indexes = store.indexes(dataset)
+    groups = Groups(indexes)
+    matrix, signed = Matrix(indexes, store.facts.dim).file, groups.signatures
     derived = [file for file in (matrix, signed) if file.rows()]
     for file in derived:
         # Unless a writer has just appended posts.
@@ -90,5 +92,5 @@ def _rows(store: Store) -> Iterator[Fault]:
                 yield Fault(file.path.name, f"differs from the posts; {_AGAIN}")
                 del rows[file]
         place += len(batch)
-    if len(rows.get(signed, ())) == count and not groups.fits(rows[signed]):
+    if signed in rows and len(rows[signed]) == count and not groups.fits(rows[signed]):
         yield Fault(GROUPS, f"differs from the posts; {_AGAIN}")

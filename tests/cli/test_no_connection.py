@@ -60,6 +60,7 @@ corpus build {DATA}/posts.jsonl --out corpus --model distilled
 corpus add corpus {DATA}/posts.jsonl
 corpus info corpus
 corpus verify corpus
+corpus delete corpus ids.txt
 corpus export corpus --out exported.parquet
 corpus search corpus --article {DATA}/wolf.html
 simulate --articles seed.jsonl --posts labeled.jsonl --relevant relevant --model bm25 --seeds 1 --out simulated
@@ -128,6 +129,7 @@ def test_no_command_connects_to_anything(tmp_path: Path) -> None:
     ]
     (tmp_path / "linked.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     seed = {"id": "a", "title": "Otters in winter", "text": "Otters sleep in the reeds."}
+    (tmp_path / "ids.txt").write_text("unknown\n", encoding="utf-8")
     (tmp_path / "seed.jsonl").write_text(json.dumps(seed), encoding="utf-8")
     labeled = ({"id": f"l{n}", "text": f"otters{n % 2} in winter{n}", "relevant": n % 2} for n in range(20))
     (tmp_path / "labeled.jsonl").write_text(

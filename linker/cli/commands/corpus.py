@@ -117,6 +117,35 @@ def add(
 
 
 @app.command()
+def delete(
+    corpus: CorpusFolder,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[IDS]...",
+            help="Files with the ids of posts: one a line, or a column id; - is standard input.",
+            show_default=False,
+        ),
+    ] = None,
+    where: Annotated[
+        str | None, typer.Option("--where", help="Delete the posts that meet this SQL condition.")
+    ] = None,
+) -> None:
+    """Delete posts from a corpus, by their ids or by a condition."""
+    from linker.common.errors import LinkerError
+    from linker.corpus.deletion import condition_of, delete_posts, read_ids
+    from linker.corpus.storage.store import Store
+
+    if bool(ids) == bool(where):
+        raise LinkerError("give either files with ids or --where with a condition")
+    store = Store.open(corpus)
+    wanted = read_ids(ids) if ids else []
+    deleted = delete_posts(store, where or condition_of(wanted)) if where or wanted else 0
+    others = f"; {len(wanted) - deleted:,} ids are not there" if len(wanted) > deleted else ""
+    print(f"{corpus}: {deleted:,} posts deleted{others}; {store.count():,} left")
+
+
+@app.command()
 def info(corpus: CorpusFolder) -> None:
     """Show the number, times and languages of the posts of a corpus, and its model."""
     from linker.corpus.info import summary_lines
@@ -165,6 +194,8 @@ def _report(folder: Path, added: Added) -> None:
         parts.append(f"{added.known:,} were there already")
     if added.conflicting:
         parts.append(f"{added.conflicting:,} left out: their ids are there with other texts")
+    if added.deleted:
+        parts.append(f"{added.deleted:,} of the corpus deleted, as the files say")
     print(f"{folder}: {'; '.join(parts)}")
 
 

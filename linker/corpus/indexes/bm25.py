@@ -75,6 +75,23 @@ class Lexical:
             f"{self.folder}: files disappear while they are read; end the process that deletes them"
         )
 
+    def carry(self, folder: Path, kept: np.ndarray) -> None:
+        """Write the words of some of the posts to another folder of indexes.
+
+        Args:
+            folder: that folder.
+            kept: bool, one per post: whether its words are written.
+        """
+        to, have, begin = Lexical(folder, self._stop_words), 0, 0
+        while found := self._longest(have, len(kept)):
+            path, stop = found
+            if stop > len(kept):
+                return
+            segment = _mapped(path).kept(kept[have:stop])
+            if len(segment.lengths):
+                to._written(segment, begin)
+            have, begin = stop, begin + len(segment.lengths)
+
     def damaged(self) -> Iterator[Path]:
         """Yield the damaged files."""
         for path in sorted(self.folder.glob("*.safetensors")):
@@ -89,7 +106,7 @@ class Lexical:
             last, stop = found
             segments.append(_mapped(last))
             if stop > rows:  # written by a process that sees more posts
-                segments[-1] = segments[-1].cut(rows - have)
+                segments[-1] = segments[-1].kept(np.arange(stop - have) < rows - have)
                 return segments
             have = stop
         if have < rows:

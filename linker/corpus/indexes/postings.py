@@ -33,10 +33,11 @@ class Segment(NamedTuple):
     counts: np.ndarray
     lengths: np.ndarray
 
-    def cut(self, posts: int) -> Segment:
-        """Return the segment of the first `posts` posts."""
-        keys, inside = np.repeat(self.words, np.diff(self.ends, prepend=0)), self.places < posts
-        return segment_of(keys[inside], self.places[inside], self.counts[inside], self.lengths[:posts])
+    def kept(self, posts: np.ndarray) -> Segment:
+        """Return the segment of some of the posts: bool, one per post."""
+        keys, inside = np.repeat(self.words, np.diff(self.ends, prepend=0)), posts[self.places]
+        places = (np.cumsum(posts, dtype=np.int32) - 1)[self.places[inside]]
+        return segment_of(keys[inside], places, self.counts[inside], self.lengths[posts])
 
     def joined(self, other: Segment) -> Segment:
         """Return the segment of these posts followed by those of `other`."""

@@ -126,6 +126,7 @@ class RowFile:
 
 @contextmanager
 def _appending(path: Path) -> Iterator[IO[bytes]]:
+    path.parent.mkdir(exist_ok=True)  # of a corpus from which posts were deleted
     with open(path, "ab") as file:
         lock(file)
         yield file

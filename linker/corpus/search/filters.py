@@ -13,6 +13,9 @@ from linker.data.post_filter import Filter, in_utc
 if TYPE_CHECKING:
     import lance
 
+# An address is the number of a fragment and an offset in it.
+_HALF, _LOWER = np.uint64(32), np.uint64(0xFFFFFFFF)
+
 __all__ = ["Filter", "left_out", "places", "sql"]
 
 
@@ -54,11 +57,21 @@ def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None
                 f"--where {conditions.where}: cannot be understood ({_first_line(error)})"
             ) from error
         raise
-    fragments = (addresses >> np.uint64(32)).astype(np.int64)
-    offsets = (addresses & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    fragments = (addresses >> _HALF).astype(np.int64)
+    offsets = (addresses & _LOWER).astype(np.int64)
+    for fragment in dataset.get_fragments():
+        if fragment.num_deletions:  # offsets count deleted posts too
+            inside = fragments == fragment.fragment_id
+            offsets[inside] = np.searchsorted(_offsets(fragment), offsets[inside])
     begin = np.zeros(max(starts, default=0) + 1, dtype=np.int64)
     begin[list(starts)] = list(starts.values())
     return np.sort(begin[fragments] + offsets)
+
+
+def _offsets(fragment: lance.LanceFragment) -> np.ndarray:
+    """Return the offsets of the posts of a fragment that are not deleted: int64, ascending."""
+    found = fragment.scanner(columns=[], with_row_address=True).to_table().column("_rowaddr").to_numpy()
+    return np.sort((found.astype(np.uint64) & _LOWER).astype(np.int64))
 
 
 def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:

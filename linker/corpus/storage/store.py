@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -57,7 +58,7 @@ class CorpusMetadata:
 
 
 class Store:
-    """The folder of a corpus. Posts are only appended, and each append is atomic."""
+    """The folder of a corpus. Each append and each deletion is atomic."""
 
     def __init__(self, folder: Path, facts: CorpusMetadata) -> None:
         self.folder = folder
@@ -183,6 +184,30 @@ class Store:
         with self.write_errors():
             _lance().write_dataset(table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT)
         self.seal()
+
+    def delete(self, dataset: lance.LanceDataset, where: str) -> lance.LanceDataset:
+        """Delete the posts that meet an SQL condition atomically, and return what is left; for the writer.
+
+        Raises:
+            LinkerError: if it cannot be written.
+        """
+        with self.write_errors(), readable(self.uri):
+            dataset.delete(where)
+        self.seal()
+        return _lance().dataset(self.uri)
+
+    def indexes(self, dataset: lance.LanceDataset | None) -> Path:
+        """Return the folder of the indexes of the posts: that of the corpus, and after each deletion another one.
+
+        Rows of indexes are in the order of the posts that are left, which a deletion changes and an append does not.
+        """
+        parts = [] if dataset is None else dataset.get_fragments()
+        state = [f"{part.fragment_id} {part.deletion_file()}" for part in parts if part.num_deletions]
+        numbers = {part.fragment_id for part in parts}
+        state += [f"{number} deleted" for number in range(max(numbers, default=0)) if number not in numbers]
+        if not state:
+            return self.folder
+        return self.folder / f"indexes-{hashlib.sha256(chr(10).join(state).encode()).hexdigest()[:16]}"
 
     def seal(self) -> None:
         """Record the checksums of new files; for the writer.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain, islice
@@ -34,6 +35,9 @@ _UNITS = {"jsonl": "line", "json": "item", "events": "line"}
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
 _MIB = 2**20
+#: Bytes of the pseudonym of an author, and what it looks like; see `hashed`.
+_PSEUDONYM = 8
+_HASHED = re.compile(r"[0-9a-f]{16}")
 
 
 def recognized(table: Table, columns: Columns) -> tuple[Mixture | None, Table]:
@@ -155,6 +159,25 @@ def deleted_by(formats: Mixture, records: Iterable[dict[str, Any]]) -> set[bytes
     return set().union(*(_deleted_by(formats, record) for record in records))
 
 
+def deletes(deleted: set[bytes]) -> Callable[[str, str | None], bool]:
+    """Return a function of a post's id and its author, hashed or not, that returns whether either is deleted.
+
+    Args:
+        deleted: digests, see `deleted_in`.
+    """
+    begun = {digest[:_PSEUDONYM] for digest in deleted}
+
+    def is_deleted(id_: str, author: str | None) -> bool:
+        if _digest(id_) in deleted:
+            return True
+        if author is None:
+            return False
+        is_pseudonym = _HASHED.fullmatch(author) is not None
+        return _digest(author) in deleted or (is_pseudonym and bytes.fromhex(author) in begun)
+
+    return is_deleted
+
+
 def _is_flat(table: Table) -> bool:
     """Whether the columns of a table are paths into nested values."""
     return any("." in name for name in table.columns or ())
@@ -203,7 +226,8 @@ def _digests(row: dict[str, Any]) -> Sequence[bytes]:
 
 
 def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest()
+    # The first half of it is the pseudonym of an author.
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[: 2 * _PSEUDONYM]
 
 
 def _finished(row: dict[str, Any], name: str, hide: bool) -> dict[str, Any]:

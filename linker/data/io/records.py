@@ -103,10 +103,23 @@ def iter_posts(
     return iter_records(paths, columns, bad_lines, parse)
 
 
-def stream_posts(paths: str | Sequence[str], columns: PostColumns, bad_lines: BadLines) -> Iterator[Post]:
-    """Yield the posts of some files in constant memory; repeated ids are not detected."""
+def stream_posts(
+    paths: str | Sequence[str],
+    columns: PostColumns,
+    bad_lines: BadLines,
+    deleted: set[bytes] | None = None,
+) -> Iterator[Post]:
+    """Yield the posts of some files in constant memory; repeated ids are not detected.
+
+    Args:
+        paths: see `read_articles`.
+        columns: names of the columns in the files.
+        bad_lines: where bad lines are reported.
+        deleted: receives digests of what the files delete, see `deletes`.
+    """
     files, several = _files_of(paths)
-    deleted = deleted_in(files, columns)
+    deleted = set() if deleted is None else deleted
+    deleted |= deleted_in(files, columns)
     for path in files:
         shown = shown_name(path)
         for file, known_columns, row in iter_rows(path, columns, bad_lines, deleted):
