@@ -12,7 +12,6 @@ import numpy as np
 from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
-from linker.common.files import real_path
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.bm25 import Lexical

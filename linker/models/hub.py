@@ -235,7 +235,7 @@ def _check_contained(name: str, config: Any) -> None:
 
 
 def _shortened(config: Any) -> Callable[[Any], Any]:
-    """Return a function that replaces the absolute paths of a config, wherever they are, by the names of their files."""
+    """Return a function that replaces the absolute paths in a config, wherever they are, by names of files."""
 
     def strings(value: Any) -> Iterator[str]:
         if isinstance(value, dict | list):
@@ -301,7 +301,6 @@ def _messages(name: str, access: str, connect: bool = True) -> Iterator[None]:
         RepositoryNotFoundError,
         RevisionNotFoundError,
     )
-
     from huggingface_hub.utils import (
         are_progress_bars_disabled,
         disable_progress_bars,

@@ -180,9 +180,9 @@ def hub_card(
             for metric, value in _shown(values).items()
         ]
         or None,
-        # The page of a model shows them as an example.
-        **({} if reranks else {"widget": [_WIDGET]}),
     ).to_dict()
+    if not reranks:  # the example on the model's page
+        ours["widget"] = [_WIDGET]
     named = {"license": license, "language": languages, "datasets": datasets, "model-index": figures}
     kept = {key: value for key, value in known.items() if not named.get(key)}
     card.data = ModelCardData(**{**ours, **kept}, ignore_metadata_errors=True)

@@ -20,8 +20,8 @@ def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> No
 
     Args:
         model: built from `config`, not prepared.
-        start: a folder of the same model, or the name of a bundled one or of one on a Hugging Face hub. The two may differ in keys that do not affect
-            the weights (see `Model.keys_without_weights`).
+        start: a folder of the same model, or the name of a bundled one or of one on a Hugging Face hub. The two may
+            differ in keys that do not affect the weights (see `Model.keys_without_weights`).
         config: the resolved `model` section.
 
     Raises:

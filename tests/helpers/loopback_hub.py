@@ -52,7 +52,7 @@ class Hub:
         return found.commits[found.branches.get(revision, revision)]
 
 
-class _Refusal(Exception):
+class _RefusalError(Exception):
     def __init__(self, status: int, code: str = "", text: str = "", **more: str) -> None:
         self.status, self.code, self.content = status, code, {"error": text, **more}
 
@@ -72,8 +72,8 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 for method, pattern, answer in ROUTES:
                     if (found := re.fullmatch(pattern, path)) and self.command in method.split():
                         return answer(self, body, *found.groups())
-                raise _Refusal(404, text=f"no such endpoint: {self.command} {path}")
-            except _Refusal as refusal:
+                raise _RefusalError(404, text=f"no such endpoint: {self.command} {path}")
+            except _RefusalError as refusal:
                 headers = {"X-Error-Code": refusal.code} if refusal.code else {}
                 self._send(json.dumps(refusal.content).encode(), refusal.status, headers)
 
@@ -105,27 +105,29 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
 
         def _may_write(self) -> None:
             if not self._knows_token():
-                raise _Refusal(401, text="Invalid username or password.")
+                raise _RefusalError(401, text="Invalid username or password.")
 
         def _find(self, repo: str) -> Repository:
             found = hub.repositories.get(repo)
             if found is None or (found.private and not self._knows_token()):
-                raise _Refusal(404 if self._knows_token() else 401, "RepoNotFound", "Repository not found")
+                raise _RefusalError(
+                    404 if self._knows_token() else 401, "RepoNotFound", "Repository not found"
+                )
             return found
 
         def _revision(self, repo: str, revision: str) -> tuple[str, dict[str, bytes]]:
             found = self._find(repo)
             commit = found.branches.get(revision, revision)
             if commit not in found.commits:
-                raise _Refusal(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+                raise _RefusalError(404, "RevisionNotFound", f"Invalid rev id: {revision}")
             return commit, found.commits[commit]
 
         def resolve(self, body: bytes, repo: str, revision: str, file: str) -> None:
             if self._find(repo).gated:
-                raise _Refusal(403, "GatedRepo", "Access to model is restricted")
+                raise _RefusalError(403, "GatedRepo", "Access to model is restricted")
             commit, files = self._revision(repo, revision)
             if file not in files:
-                raise _Refusal(404, "EntryNotFound", "Entry not found")
+                raise _RefusalError(404, "EntryNotFound", "Entry not found")
             etag = hashlib.sha256(files[file]).hexdigest()
             self._send(files[file], headers={"X-Repo-Commit": commit, "ETag": f'"{etag}"'})
 
@@ -147,7 +149,9 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             wanted = json.loads(body)
             repo = f"{wanted.get('organization') or 'user'}/{wanted['name']}"
             if repo in hub.repositories:
-                raise _Refusal(409, text="You already created this model repo", url=f"{hub.address}/{repo}")
+                raise _RefusalError(
+                    409, text="You already created this model repo", url=f"{hub.address}/{repo}"
+                )
             private = wanted.get("private") or wanted.get("visibility") == "private"
             hub.repositories[repo] = Repository(private=bool(private))
             hub.repositories[repo].commit("main", {".gitattributes": b""}, "initial commit")
@@ -157,7 +161,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             self._may_write()
             found = self._find(repo)
             if name in found.branches:
-                raise _Refusal(409, text="Reference already exists")
+                raise _RefusalError(409, text="Reference already exists")
             found.branches[name] = found.branches["main"]
             self._json({})
 
@@ -213,13 +217,13 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
                 elif row["key"] == "lfsFile":
                     files[value["path"]] = hub.objects[value["oid"]]
                 else:
-                    raise _Refusal(400, text=f"unknown operation {row['key']}")
+                    raise _RefusalError(400, text=f"unknown operation {row['key']}")
             commit = self._find(repo).commit(revision, files, message)
             url = f"{hub.address}/{repo}/commit/{commit}"
             self._json({"success": True, "commitOid": commit, "commitUrl": url})
 
     name = r"([\w.-]+/[\w.-]+)"
-    ROUTES = [  # noqa: N806
+    ROUTES = [
         ("GET HEAD", rf"/{name}/resolve/([^/]+)/(.+)", Handler.resolve),
         ("GET", rf"/api/models/{name}", Handler.info),
         ("GET", rf"/api/models/{name}/revision/([^/]+)", Handler.info),

@@ -194,6 +194,12 @@ def test_sentence_transformers_gives_the_same_scores(pooling, pretrained, tmp_pa
     theirs.max_seq_length = 128
     vectors = theirs.encode([post.text for post in posts], normalize_embeddings=True)
     np.testing.assert_allclose(model.post_vectors(posts), vectors, atol=1e-5)
+    # … the model folder itself as well …
+    whole = library.SentenceTransformer(str(tmp_path), device="cpu")
+    assert whole.max_seq_length == 128
+    np.testing.assert_allclose(
+        whole.encode([post.text for post in posts], normalize_embeddings=True), vectors, atol=1e-5
+    )
     # … and we load what it writes, with its pooling.
     theirs.save(str(tmp_path / "theirs"))
     again = transformer(tmp_path / "theirs")
