@@ -154,7 +154,7 @@ def baseline_name(models: Sequence[ModelReference], wanted: str | None) -> str:
     if wanted is None:
         return models[0].name
     for model in models:
-        if wanted in (model.given, model.name):
+        if wanted in (model.given, model.name) or (model.cached and model.given.startswith(f"{wanted}@")):
             return model.name
     raise ModelError(f"--baseline {wanted}: not among the models ({', '.join(m.name for m in models)})")
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -223,7 +223,7 @@ def _handler(hub: Hub) -> type[BaseHTTPRequestHandler]:
             self._json({"success": True, "commitOid": commit, "commitUrl": url})
 
     name = r"([\w.-]+/[\w.-]+)"
-    ROUTES = [
+    ROUTES: list[tuple[str, str, Callable[..., None]]] = [
         ("GET HEAD", rf"/{name}/resolve/([^/]+)/(.+)", Handler.resolve),
         ("GET", rf"/api/models/{name}", Handler.info),
         ("GET", rf"/api/models/{name}/revision/([^/]+)", Handler.info),

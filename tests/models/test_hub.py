@@ -327,10 +327,8 @@ def test_the_card_has_what_the_folder_and_the_user_know(hub: Hub, folder: Path, 
     assert data["library_name"] == "linker"
     assert data["pipeline_tag"] == "sentence-similarity"
     assert data["metrics"] == ["MAP", "P@1"]
-    assert {(one.metric_type, one.metric_value) for one in card.data.eval_results or []} == {
-        ("MAP", 0.65),
-        ("P@1", 0.8438),
-    }
+    (result,) = data["model-index"][0]["results"]
+    assert {one["type"]: one["value"] for one in result["metrics"]} == {"MAP": 0.65, "P@1": 0.8438}
     assert data["widget"][0]["sentences"]
     assert "| distilled | 65.0 | 84.4 |\n| bm25 | 25.9 | 62.5 |" in card.text
     assert "linker rank --article ARTICLE --posts POSTS --model user/model" in card.text
