@@ -50,10 +50,11 @@ def load(path: str | Path = "best") -> Ranker:
 
     Args:
         path: `best` or `distilled`, which are bundled; `bm25` or `tfidf`, which need no training; a model folder that
-            `linker train` wrote; or a Jsonnet file with the config of a model that needs no training.
+            `linker train` wrote; a Jsonnet file with the config of a model that needs no training; or `user/model` or
+            `user/model@revision` on a Hugging Face hub, which is downloaded unless it is cached.
 
     Raises:
-        ModelError: if the model is not found, or its folder is damaged.
+        ModelError: if the model is not found, its folder is damaged, or the hub cannot be reached.
         ConfigError: if the config is invalid.
     """
     from linker.ranking.ranker import load as load_ranker

@@ -28,6 +28,7 @@ from linker.cli.commands import (
     mine,
     new,
     plot,
+    push,
     rank,
     serve,
     simulate,
@@ -75,6 +76,7 @@ app.command("simulate", rich_help_panel=_LABEL)(simulate.simulate)
 app.command("train", rich_help_panel=_TRAIN)(train.train)
 app.command("fetch", rich_help_panel=_TRAIN)(fetch.fetch)
 app.command("export", rich_help_panel=_TRAIN)(export.export)
+app.command("push", rich_help_panel=_TRAIN)(push.push)
 app.add_typer(vectors.app, name="vectors", rich_help_panel=_TRAIN)
 app.command("evaluate", rich_help_panel=_MEASURE)(evaluate.evaluate)
 app.command("benchmark", rich_help_panel=_MEASURE)(benchmark.benchmark)

@@ -115,7 +115,7 @@ def corrected(arguments: list[str], remedy: dict[str, str | None]) -> str:
     return shlex.join(["linker", *kept])
 
 
-_MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25 or tfidf"
+_MODELS = f"a folder, a .jsonnet config, {BEST} (the default), distilled, bm25, tfidf or USER/MODEL on a hub"
 ModelName = Annotated[
     str | None,
     typer.Option("--model", metavar="MODEL", help=f"Model: {_MODELS}.", show_default=False),
@@ -136,7 +136,8 @@ Models = Annotated[
     list[str],
     typer.Argument(
         metavar="MODEL",
-        help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25 or tfidf.",
+        help="Models: folders, .jsonnet configs of models that need no training, best, distilled, bm25, "
+        "tfidf, or USER/MODEL on a Hugging Face hub.",
         show_default=False,
     ),
 ]

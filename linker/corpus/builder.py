@@ -12,7 +12,6 @@ import numpy as np
 from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
-from linker.common.files import real_path
 from linker.corpus.deletion import delete_by_files
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
@@ -30,7 +29,6 @@ from linker.data.io.records import stream_posts
 from linker.data.near_duplicates import signatures
 from linker.data.types import Post
 from linker.models.model import Model
-from linker.models.pretrained import FOLDERS
 from linker.models.resolve import resolve_model
 
 # At most this many posts are encoded again after an interruption.
@@ -257,10 +255,9 @@ def build_corpus(
     if store is None:
         vectors = loaded.post_vectors([])
         assert vectors is not None
-        shipped = {str(path): name for name, path in FOLDERS.items()}
-        given = found.given
-        place = shipped.get(given) or str(real_path(given))
-        facts = CorpusMetadata(place, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1])
+        facts = CorpusMetadata(
+            found.lasting_name, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
+        )
         store = Store.create(folder, facts)
     added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
     dataset = store.dataset()

@@ -92,7 +92,8 @@ class Corpus:
         store = Store.open(Path(folder))
         given = str(model or store.facts.model)
         try:
-            found = resolve_model(given)
+            # The name in a corpus may be of anyone: only a name that the user gives is looked up on a hub.
+            found = resolve_model(given, connect=model is not None)
         except ModelError as error:
             if model is not None:
                 raise

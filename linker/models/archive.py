@@ -75,10 +75,12 @@ def read_config(path: str | Path) -> dict[str, Any]:
 
 def write_manifest(folder: Path) -> None:
     """Record the SHA-256 of the files that a model is loaded from, except its config, which people may edit."""
-    write_json(
-        folder / MANIFEST,
-        {"format": FORMAT, "sha256": {name: sha256_of(folder / name) for name in _state(folder)}},
-    )
+    write_json(folder / MANIFEST, manifest_of(folder))
+
+
+def manifest_of(folder: Path) -> dict[str, Any]:
+    """Return the manifest that `write_manifest` writes."""
+    return {"format": FORMAT, "sha256": {name: sha256_of(folder / name) for name in _state(folder)}}
 
 
 def check_manifest(folder: Path) -> None:

@@ -15,6 +15,7 @@ from linker.common.files import real_path, sha256_of
 from linker.config import build, load_config, resolve
 from linker.config.recipes import find_config
 from linker.models.archive import CONFIG, load_model, read_config
+from linker.models.hub import download_model, is_hub_name
 from linker.models.model import Model
 from linker.models.pretrained import FOLDERS
 from linker.models.score_scale import ScoreScale
@@ -32,14 +33,29 @@ class ModelReference:
     """A model that exists and is not loaded yet.
 
     Attributes:
-        given: `bm25`, `tfidf`, or the path of a model folder or config.
+        given: `bm25`, `tfidf`, the path of a model folder or config, or `user/model@commit` on a Hugging Face hub.
         name: its name in tables, messages and results.
-        kind: what `given` is.
+        kind: what `given` is; a model of a hub is a folder in its cache.
+        cached: that folder; None: the model is not of a hub.
     """
 
     given: str
     name: str
     kind: Literal["baseline", "config", "folder"]
+    cached: Path | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The model folder, if `kind` is `folder`."""
+        return self.cached or Path(self.given)
+
+    @property
+    def lasting_name(self) -> str:
+        """A name that finds the same model from every working folder: of a hub, one with its commit."""
+        if self.kind == "baseline" or self.cached is not None:
+            return self.given
+        bundled = {str(path): name for name, path in FOLDERS.items()}
+        return bundled.get(self.given) or str(real_path(self.given))
 
     @property
     def file_name(self) -> str:
@@ -61,7 +77,7 @@ class ModelReference:
             config = _without_scale(load_config(self.given))
             digest.update(json.dumps(config, sort_keys=True, default=str).encode())
             return digest.hexdigest()
-        folder = Path(self.given)
+        folder = self.folder
         model = _without_scale(read_config(folder)["model"])
         digest.update(json.dumps(model, sort_keys=True).encode())
         for path in sorted(folder.rglob("*")):
@@ -79,7 +95,7 @@ class ModelReference:
         """
         if self.kind != "folder":
             return self.load().score_scale()
-        return build(Model, scoring_config(read_config(self.given)["model"])).score_scale()
+        return build(Model, scoring_config(read_config(self.folder)["model"])).score_scale()
 
     def load(self) -> Model:
         """Load the model, ready to score.
@@ -89,22 +105,26 @@ class ModelReference:
             ModelError: if the model folder is damaged.
         """
         if self.kind == "folder":
-            return load_model(self.given, for_scoring=True)
+            return load_model(self.folder, for_scoring=True)
         return build(Model, self.given if self.kind == "baseline" else load_config(self.given))
 
 
-def resolve_model(given: str | Path) -> ModelReference:
-    """Find a model without loading it.
+def resolve_model(given: str | Path, connect: bool = True) -> ModelReference:
+    """Find a model without loading it; one of a hub is downloaded unless it is in the local cache.
 
     Args:
-        given: `best`, `distilled`, `bm25`, `tfidf`, a model folder, or a Jsonnet file with the config of a model that
-            needs no training.
+        given: `best`, `distilled`, `bm25`, `tfidf`, a model folder, a Jsonnet file with the config of a model that
+            needs no training, or `user/model` or `user/model@revision` on a Hugging Face hub.
+        connect: connect to the hub if `given` is a name there; else only the cache is looked at.
 
     Raises:
-        ModelError: if it is none of these.
+        ModelError: if it is none of these, or cannot be downloaded.
         ConfigError: if the config is invalid; all faults are listed.
     """
     text = str(FOLDERS.get(str(given), given))
+    if is_hub_name(text):
+        pinned, folder = download_model(text, connect)
+        return ModelReference(pinned, pinned.partition("@")[0].partition("/")[2], "folder", folder)
     return ModelReference(text, _short_name(text), _kind(text))
 
 
@@ -134,7 +154,7 @@ def baseline_name(models: Sequence[ModelReference], wanted: str | None) -> str:
     if wanted is None:
         return models[0].name
     for model in models:
-        if wanted in (model.given, model.name):
+        if wanted in (model.given, model.name) or (model.cached and model.given.startswith(f"{wanted}@")):
             return model.name
     raise ModelError(f"--baseline {wanted}: not among the models ({', '.join(m.name for m in models)})")
 
@@ -156,7 +176,12 @@ def _kind(given: str) -> Literal["baseline", "config", "folder"]:
         problem = f"not a model folder, it has no {CONFIG}" if path.is_dir() else "model not found"
         raise ModelError(
             f"{given}: {problem}; a model is a folder written by `linker train`, a .jsonnet file with the "
-            f"config of a model, or {', '.join(FOLDERS)} or {' or '.join(BASELINES)}"
+            f"config of a model, {', '.join(FOLDERS)}, {', '.join(BASELINES)}, or USER/MODEL on a Hugging Face hub"
+            + (
+                f", where {given}@main would be looked up"
+                if is_hub_name(f"{given}@main") and not path.is_dir()
+                else ""
+            )
         )
     return "folder"
 

@@ -18,6 +18,7 @@ from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
 from linker.models.archive import save_model
 from linker.models.model import Model, all_submodels
+from linker.models.model_card import model_card
 from linker.models.reranking.cross_encoder import CrossEncoderModel
 from linker.models.reranking.reranker import RerankerModel
 from linker.models.siamese.siamese import SiameseModel, save_weights
@@ -29,7 +30,6 @@ from linker.training.checkpointing.checkpointer import LAST, Checkpointer
 from linker.training.distillation.loss import DistillationLoss
 from linker.training.distributed.context import DistributedContext
 from linker.training.distributed.process_group import device_for
-from linker.training.model_card import model_card
 from linker.training.rng_state import seed_everything
 from linker.training.trainer import Trainer
 from linker.training.training_state import TrainingResult, TrainingTask

@@ -9,8 +9,10 @@ from linker.common.errors import ConfigError
 from linker.config import resolve
 from linker.config.jsonnet import diff_configs
 from linker.models.archive import check_manifest, read_config
+from linker.models.hub import is_hub_name
 from linker.models.model import Model, all_submodels
 from linker.models.pretrained import FOLDERS
+from linker.models.resolve import resolve_model
 
 
 def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> None:
@@ -18,15 +20,15 @@ def load_initial_weights(model: Model, start: str, config: dict[str, Any]) -> No
 
     Args:
         model: built from `config`, not prepared.
-        start: a folder of the same model, or the name of a bundled one. The two may differ in keys that do not affect
-            the weights (see `Model.keys_without_weights`).
+        start: a folder of the same model, or the name of a bundled one or of one on a Hugging Face hub. The two may
+            differ in keys that do not affect the weights (see `Model.keys_without_weights`).
         config: the resolved `model` section.
 
     Raises:
         ModelError: if the folder is not found, or is damaged.
         ConfigError: if it contains another model.
     """
-    folder = FOLDERS.get(start, Path(start))
+    folder = FOLDERS.get(start) or (resolve_model(start).folder if is_hub_name(start) else Path(start))
     harmless = set[str]().union(*(part.keys_without_weights for part in all_submodels(model)))
     for path, theirs, ours in diff_configs(resolve(Model, read_config(folder)["model"]), config, "model"):
         if harmless.isdisjoint(path.split(".")):

@@ -107,6 +107,7 @@ NOT_RUN = {
     "plot reliability",
     "plot retrieved",
     "plot tsne",
+    "push",
     "serve",
     "vectors distil",
     "vectors distill",

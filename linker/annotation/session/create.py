@@ -50,7 +50,10 @@ def start(
     build(QueryStrategy, settings.strategy)
     build(StoppingRule, settings.rule)
     check_new(folder)
-    scorer = resolve_model(settings.model).load()
+    found = resolve_model(settings.model)
+    if found.cached is not None:
+        settings = replace(settings, model=found.given)  # with its commit
+    scorer = found.load()
     warn_of_languages(scorer, articles, posts)
     pool = build_pool(articles, posts, scorer)
     explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
@@ -79,10 +82,17 @@ def rescore(folder: Path, model: str) -> None:
         LinkerError: if the session is damaged, or the model is not found.
     """
     data = read_session(folder)
-    scorer = resolve_model(model).load()
+    found = resolve_model(model)
+    scorer = found.load()
     warn_of_languages(scorer, data.pool.articles, data.posts)
     pool = build_pool(data.pool.articles, data.posts, scorer)
     if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
         raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
     explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
-    write_session(folder, replace(data.settings, model=model), pool, data.posts, explanations)
+    write_session(
+        folder,
+        replace(data.settings, model=found.given if found.cached else model),
+        pool,
+        data.posts,
+        explanations,
+    )

@@ -300,7 +300,7 @@ def _scale(folder: Path, settings: Settings, arrays: dict[str, np.ndarray]) -> S
     from linker.models.resolve import resolve_model  # imports what only these sessions need
 
     try:
-        return resolve_model(settings.model).score_scale()
+        return resolve_model(settings.model, connect=False).score_scale()
     except LinkerError:
         return ScoreScale("similarity" if np.abs(arrays["scores"]).max() <= 1 else "any")
 

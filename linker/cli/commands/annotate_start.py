@@ -82,7 +82,8 @@ def start(
     faults = Faults()
     check_files(article, posts, None, faults)
     columns = post_columns(column, posts_format, authors)
-    resolve_model(model or BEST)
+    found = resolve_model(model or BEST)
+    chosen = found.given if found.cached else model or BEST
     ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
     text = _guidelines(guidelines)
     articles = load_and_report(article, force, faults)
@@ -91,7 +92,7 @@ def start(
     if model is None:
         say(f"no --model given: scoring with `{BEST}`, the bundled model, which encodes every post once")
     session = Session.create(
-        folder, articles, candidates, model or BEST, ordering, rule, text, seed, overlap, background=False
+        folder, articles, candidates, chosen, ordering, rule, text, seed, overlap, background=False
     )
     copies = len(candidates) - len(session.pool)
     say(f"{len(session.pool):,} posts to label, and {copies:,} near-duplicates of them")

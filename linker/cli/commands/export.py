@@ -37,7 +37,7 @@ def export(
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     from linker.models.resolve import resolve_model
 
-    folder = Path(resolve_model(model).given)
+    folder = resolve_model(model).folder
     out = out or Path(f"{model}-onnx")
     if out.exists():
         raise LinkerError(f"{out}: exists; give another --out, or delete it first")

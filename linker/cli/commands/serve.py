@@ -135,7 +135,8 @@ def serve(
     if len({real_path(folder) for folder in sessions or []}) < len(sessions or []):
         raise LinkerError("same session given twice; give each once")
     if model is not None:
-        resolve_model(model)
+        found = resolve_model(model)
+        model = found.given if found.cached else model  # the commit, so that it is asked for once
     columns = post_columns(column, posts_format, authors)
     if projects is not None and projects.exists() and not projects.is_dir():
         raise LinkerError(f"--projects {projects}: is a file; give a folder")

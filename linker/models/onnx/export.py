@@ -27,6 +27,7 @@ from linker.models.onnx.session import GRAPH
 from linker.models.onnx.siamese_graph import check_siamese, write_siamese_graph
 from linker.models.onnx.transformer import FOLDER
 from linker.models.reranking.cross_encoder import CrossEncoderModel
+from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.quantization import FILE, save_int8
 from linker.models.siamese.siamese import SiameseModel
 from linker.models.siamese.transformer import TransformerModel
@@ -124,6 +125,7 @@ def _export_transformer(part: TransformerModel, folder: Path, texts: Sequence[st
     if not (folder / FILE).is_file():
         save_int8(weights, folder / FILE)
         (folder / _UNQUANTIZED).unlink(missing_ok=True)
+    (folder.parent / MODULES).unlink(missing_ok=True)  # sentence-transformers cannot read these weights
     arrays = {name: weight.numpy() for name, weight in weights.items()}
     config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     graph = BertGraph(config, arrays, ranges_of(part, texts), str(part.pooling), folder / FILE)

@@ -152,15 +152,24 @@ def save_network(
 def _embedder_settings(network: Any, pooling: Pooling, max_tokens: int) -> dict[str, Any]:
     """Contents of the files by which sentence-transformers knows an embedder."""
     modes = {key: mode == pooling for key, mode in _MODES.items()}
-    modules = [("Transformer", ""), ("Pooling", POOLING)]
     return {
         f"{POOLING}/config.json": {"word_embedding_dimension": network.config.hidden_size, **modes},
         LIMITS: {"max_seq_length": max_tokens, "do_lower_case": False},
-        MODULES: [
-            {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
-            for i, (kind, path) in enumerate(modules)
-        ],
+        MODULES: modules_of(""),
     }
+
+
+def modules_of(folder: str) -> list[dict[str, Any]]:
+    """Return the content of the file that names the modules of an embedder for sentence-transformers.
+
+    Args:
+        folder: the folder that `save_network` wrote, relative to the file's.
+    """
+    modules = [("Transformer", folder), ("Pooling", f"{folder}/{POOLING}".lstrip("/"))]
+    return [
+        {"idx": i, "name": str(i), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for i, (kind, path) in enumerate(modules)
+    ]
 
 
 def token_limit(network: Any, tokenizer: Any) -> int | None:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from linker.common.errors import ConfigError, ModelError
+from linker.common.files import write_json
 from linker.data.token_axis import length_buckets
 from linker.data.tokenizers.normalization import Normalization, normalized
 from linker.data.types import LinkedPosts
@@ -20,8 +21,10 @@ from linker.data.vocabulary import EncodedText
 from linker.models.embedding_model import Similarity
 from linker.models.model import Model
 from linker.models.siamese.hugging_face import (
+    MODULES,
     keep_layers,
     load_network,
+    modules_of,
     save_network,
     saved_pooling,
     token_limit,
@@ -190,11 +193,12 @@ class TransformerModel(SiameseModel):
         return (states * real).sum(dim=1) / real.sum(dim=1)
 
     def save_state(self, folder: Path) -> None:
-        """Write network, tokenizer and pooling as a folder that sentence-transformers can load, too."""
+        """Write network, tokenizer and pooling so that sentence-transformers can load the model folder, too."""
         self._ready()
         longest = max(self.max_article_tokens, self.max_post_tokens, *self.article_prefixes)
         pooling = self.pooling or "mean"
         save_network(self.network, self.tokenizer, folder / FOLDER, pooling, longest)
+        write_json(folder / MODULES, modules_of(FOLDER))
 
     def load_state(self, folder: Path) -> None:
         """Read what `save_state` wrote; the pretrained model at `path` is not needed.

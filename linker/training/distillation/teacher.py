@@ -14,7 +14,7 @@ from linker.common.errors import ModelError
 from linker.common.files import atomic_write, real_path
 from linker.config import build
 from linker.data.types import Post
-from linker.models.archive import CONFIG, load_model
+from linker.models.archive import CONFIG, MANIFEST, load_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.sentence_transformer import is_hub_name
 from linker.training.distributed.context import DistributedContext
@@ -40,9 +40,11 @@ class Teacher:
 
     def __init__(self, path: str) -> None:
         folder = Path(path)
-        if (folder / "modules.json").is_file() or is_hub_name(path):
+        if (folder / MANIFEST).is_file():
+            model = load_model(folder)
+        elif (folder / "modules.json").is_file() or is_hub_name(path):
             model = build(Model, {"type": "sentence_transformer", "path": path})
-        elif (folder / CONFIG).is_file():
+        elif (folder / CONFIG).is_file():  # of an earlier version
             model = load_model(folder)
         else:
             raise ModelError(

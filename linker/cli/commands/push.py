@@ -1,0 +1,91 @@
+"""`linker push`: upload a model folder to a Hugging Face hub."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from linker.cli.options import Packages, include_packages
+from linker.cli.status import say
+
+
+def push(
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Folder of a trained model.", show_default=False)
+    ],
+    name: Annotated[
+        str, typer.Argument(metavar="USER/MODEL", help="Name of the model on the hub.", show_default=False)
+    ],
+    license_: Annotated[
+        str | None,
+        typer.Option(
+            "--license",
+            metavar="ID",
+            help="License of the model, such as apache-2.0.",
+            show_default="as in the front matter of README.md",
+        ),
+    ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--language",
+            metavar="CODE",
+            help="Language of the model, such as en; repeatable.",
+            show_default="as in the config",
+        ),
+    ] = None,
+    dataset: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dataset",
+            metavar="NAME",
+            help="Data set on the hub that the model was trained on; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    evaluation: Annotated[
+        Path | None,
+        typer.Option(
+            "--evaluation",
+            metavar="FILE",
+            help="Results of `linker evaluate --json`: baselines for the card.",
+            show_default=False,
+        ),
+    ] = None,
+    private: Annotated[bool, typer.Option("--private", help="Create a private repository.")] = False,
+    revision: Annotated[
+        str | None,
+        typer.Option("--revision", metavar="BRANCH", help="Branch to commit to.", show_default="main"),
+    ] = None,
+    message: Annotated[
+        str | None,
+        typer.Option("--message", metavar="TEXT", help="Message of the commit.", show_default=False),
+    ] = None,
+    include_package: Packages = None,
+) -> None:
+    """Upload a model folder with a model card to a Hugging Face hub, in one commit.
+
+    Prints the name that loads exactly this model. Needs a token that may write, in HF_TOKEN or by `hf auth login`.
+    """
+    include_packages(include_package)
+    from linker.ranking.ranker import load
+
+    ranker = load(model)
+    if license_ is None:
+        say("no --license given: the card has the license that README.md names, if any")
+    if evaluation is None:
+        say("no --evaluation given: the card has no baselines")
+    print(
+        ranker.push_to_hub(
+            name,
+            private=private,
+            revision=revision,
+            message=message,
+            license=license_,
+            languages=language,
+            datasets=dataset,
+            evaluation=evaluation,
+        )
+    )

@@ -1,0 +1,364 @@
+"""Model folders on a Hugging Face hub: download, and upload with a model card."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from linker.common.console import info, stderr
+from linker.common.errors import DataError, ModelError
+from linker.common.files import read_json_object
+from linker.models.archive import (
+    CARD,
+    CONFIG,
+    MANIFEST,
+    METRICS,
+    check_manifest,
+    manifest_of,
+    read_config,
+)
+from linker.models.model_card import Evaluation, hub_card
+from linker.version import __version__
+
+_NAME = re.compile(r"(\w[\w.-]*/\w[\w.-]*)(?:@(\w[\w./-]*))?")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+#: Weights that run no code, and text; a manifest that lists anything else is refused.
+_SUFFIXES = frozenset({".json", ".jinja", ".model", ".onnx", ".safetensors", ".txt"})
+_CONFIGS = (".json", ".jsonnet")
+_LOGIN = "set HF_TOKEN to a token {which}, or type: hf auth login"
+# Its weights are those of another model, which the folder only names.
+_NOT_CONTAINED = "sentence_transformer"
+
+
+def is_hub_name(text: str) -> bool:
+    """Return whether a model's name is that of a model on a hub: `user/model` or `user/model@revision`.
+
+    A path that exists, and one in a folder that exists (unless it has a revision), is not.
+    """
+    path = Path(text)
+    return (
+        _NAME.fullmatch(text) is not None
+        and path.suffix not in _CONFIGS
+        and not os.path.lexists(path)
+        and ("@" in text or not path.parent.is_dir())
+    )
+
+
+def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
+    """Download a model folder from a Hugging Face hub, or find it in the local cache.
+
+    Only the files that its manifest lists are downloaded, beside config, metrics and card, and checked against the
+    manifest. `HF_ENDPOINT`, `HF_TOKEN`, `HF_HOME` and `HF_HUB_OFFLINE` work as for every program that uses
+    huggingface_hub. One line on standard error states the commit, unless `name` has it and the cache all files.
+
+    Args:
+        name: `user/model`, or `user/model@revision` with a branch, a tag or the hash of a commit.
+        connect: connect to the hub; else the model must be in the cache.
+
+    Returns:
+        The name with the commit, `user/model@commit`, and the folder in the cache.
+
+    Raises:
+        ModelError: if the model is not found, not one of linker, damaged or not complete in itself, or the hub cannot
+            be reached or asks for a token.
+    """
+    from functools import partial
+
+    from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
+
+    found = _NAME.fullmatch(name)
+    assert found is not None
+    repo, revision = found.groups()
+    cached = revision is not None and _COMMIT.fullmatch(revision) is not None
+    cached = cached and isinstance(try_to_load_from_cache(repo, MANIFEST, revision=revision), str)
+    get = partial(
+        hf_hub_download,
+        repo,
+        library_name="linker",
+        library_version=__version__,
+        local_files_only=not connect,
+    )
+    with _messages(name, "read", connect):
+        folder = Path(_required(get, name, CONFIG, revision)).parent
+        commit = folder.name
+        try:
+            model = read_config(folder)["model"]
+        except ModelError as error:
+            raise ModelError(f"{name}: not a model of linker ({error})") from error
+        _check_contained(name, model)
+        for file in _listed(lambda file: Path(_required(get, name, file, commit)), name):
+            get(file, revision=commit)
+        for file in (METRICS, CARD):
+            _optional(get, file, commit)
+    try:
+        check_manifest(folder)
+    except ModelError as error:
+        raise ModelError(
+            f"{name}: {error}; if it is wrong again after `hf cache rm model/{repo}`, it was changed on the hub: "
+            "do not use it, and write to its author"
+        ) from error
+    if connect and not cached:
+        place = "the local cache" if constants.HF_HUB_OFFLINE else constants.ENDPOINT
+        info(f"model {repo}: revision {commit}, from {place}")
+    return f"{repo}@{commit}", folder
+
+
+def push_model(
+    folder: Path,
+    repo: str,
+    *,
+    private: bool = False,
+    revision: str | None = None,
+    message: str | None = None,
+    license: str | None = None,
+    languages: Sequence[str] | None = None,
+    datasets: Sequence[str] | None = None,
+    evaluation: Path | None = None,
+) -> str:
+    """Upload a model folder to a Hugging Face hub in one commit, with a model card made from what the folder knows.
+
+    The repository is created if it does not exist. Absolute paths in `config.json` and in the card are shortened to the
+    names of their files, so that no folder of this machine becomes public. The model itself must load; callers check
+    that.
+
+    Args:
+        folder: a model folder.
+        repo: `user/model`.
+        private: create a private repository.
+        revision: branch to commit to, created if it does not exist; None: `main`.
+        message: message of the commit; None: it names the version of linker.
+        license: identifier of the license, such as `apache-2.0`; None: that of the front matter of `README.md`, if any.
+        languages: language codes, such as `en`; None: those of the config, if it names any.
+        datasets: names of data sets on the hub that the model was trained on.
+        evaluation: results of `linker evaluate --json`, which give the card the figures of baselines.
+
+    Returns:
+        The name that loads what was uploaded: `user/model@commit`.
+
+    Raises:
+        ModelError: if the folder is damaged or not complete in itself, the repository has another kind of model or is
+            public although `private` was given, or the hub cannot be reached or refuses.
+        DataError: if `evaluation` does not contain results of `linker evaluate`.
+    """
+    from huggingface_hub import CommitOperationAdd, HfApi
+
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo):
+        raise ModelError(f"{repo}: not a name on a hub; give USER/MODEL")
+    config = read_config(folder)
+    _check_contained(str(folder), config["model"])
+    check_manifest(folder)
+    figures = None if evaluation is None else Evaluation.read(evaluation, folder.name)
+    card = hub_card(folder, repo, license, languages, datasets, figures)
+    shorten = _shortened(config)
+    contents: dict[str, Any] = {
+        CONFIG: json.dumps(shorten(config), indent=2, ensure_ascii=False).encode() + b"\n",
+        CARD: shorten(card).encode(),
+    }
+    if not (folder / MANIFEST).is_file():  # of an earlier version
+        contents[MANIFEST] = json.dumps(manifest_of(folder), indent=2).encode()
+    manifests = {MANIFEST: manifest_of(folder)} if MANIFEST in contents else {}
+    names = [CONFIG, MANIFEST, CARD, *_listed(lambda file: folder / file, str(folder), manifests)]
+    names += [METRICS] if (folder / METRICS).is_file() else []
+    operations = [
+        CommitOperationAdd(name, contents.get(name, folder / name)) for name in dict.fromkeys(names)
+    ]
+    api = HfApi(library_name="linker", library_version=__version__)
+    with _messages(repo, "write"):
+        api.create_repo(repo, private=private or None, exist_ok=True)
+        if private and not api.model_info(repo).private:
+            raise ModelError(
+                f"{repo}: exists and is public; make it private in its settings on the hub, or push without --private"
+            )
+        if revision is not None:
+            api.create_branch(repo, branch=revision, exist_ok=True)
+        present = api.list_repo_files(repo, revision=revision)
+        if CONFIG in present and MANIFEST not in present:
+            raise ModelError(f"{repo}: has a model of another library; push to a new name")
+        commit = api.create_commit(
+            repo,
+            operations,
+            commit_message=message or f"Upload a model of linker {__version__}",
+            revision=revision,
+        )
+    return f"{repo}@{commit.oid}"
+
+
+def _listed(
+    place: Callable[[str], Path], name: str, manifests: dict[str, dict[str, Any]] | None = None
+) -> list[str]:
+    """Return the files of a model that its manifest lists, and those of the manifests of model folders in it.
+
+    Args:
+        place: returns where a manifest or config is, after downloading it if necessary.
+        name: of the model, for messages.
+        manifests: contents of manifests that are not files.
+    """
+    files, waiting = [], [MANIFEST]
+    while waiting:
+        manifest = waiting.pop()
+        try:
+            known = (manifests or {}).get(manifest) or read_json_object(place(manifest))
+        except DataError as error:
+            raise ModelError(f"{name}: {error}") from error
+        inside = PurePosixPath(manifest).parent
+        listed = known.get("sha256")
+        if not isinstance(listed, dict):
+            raise ModelError(f"{name}: its {manifest} is not the manifest of a model folder")
+        for file in listed:
+            path = PurePosixPath(file)
+            if path.suffix not in _SUFFIXES or path.is_absolute() or ".." in path.parts or "\\" in file:
+                raise ModelError(
+                    f"{name}: its {manifest} lists {file}, which is neither weights in safetensors or ONNX nor text; "
+                    "other files may run code, and nothing was loaded"
+                )
+            files.append(str(inside / path))
+            if path.name == MANIFEST:
+                waiting.append(str(inside / path))
+                files.append(str(inside / path.parent / CONFIG))
+    return files
+
+
+def _check_contained(name: str, config: Any) -> None:
+    """Check that a model needs no other model that its folder only names."""
+    if isinstance(config, dict) and config.get("type") == _NOT_CONTAINED:
+        raise ModelError(
+            f"{name}: has a {_NOT_CONTAINED}, whose weights are those of {config.get('path')} and not in the folder; "
+            "train a transformer from it, whose folder has them"
+        )
+    for item in config.values() if isinstance(config, dict) else config if isinstance(config, list) else ():
+        _check_contained(name, item)
+
+
+def _shortened(config: Any) -> Callable[[Any], Any]:
+    """Return a function that replaces the absolute paths in a config, wherever they are, by names of files."""
+
+    def strings(value: Any) -> Iterator[str]:
+        if isinstance(value, dict | list):
+            for item in value.values() if isinstance(value, dict) else value:
+                yield from strings(item)
+        elif isinstance(value, str):
+            yield value
+
+    found = {text: Path(text).name for text in strings(config) if os.path.isabs(text) and Path(text).name}
+
+    def shorten(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: shorten(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [shorten(item) for item in value]
+        if isinstance(value, str):
+            for path in sorted(found, key=len, reverse=True):
+                value = value.replace(path, found[path])
+        return value
+
+    return shorten
+
+
+def _required(get: Callable[..., str], name: str, file: str, revision: str | None) -> str:
+    from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+    try:
+        return get(file, revision=revision)
+    except LocalEntryNotFoundError:
+        raise
+    except EntryNotFoundError as error:
+        raise ModelError(
+            f"{name}: not a model of linker, {file} is missing; a sentence-transformers model is used by a config "
+            '{"type": "sentence_transformer", "path": "USER/MODEL"}'
+        ) from error
+
+
+def _optional(get: Callable[..., str], file: str, revision: str) -> None:
+    from huggingface_hub.errors import EntryNotFoundError
+
+    try:
+        get(file, revision=revision)
+    except EntryNotFoundError:
+        pass
+
+
+@contextmanager
+def _messages(name: str, access: str, connect: bool = True) -> Iterator[None]:
+    """Turn errors of huggingface_hub into messages; its progress bars are shown on terminals only.
+
+    Args:
+        name: the model.
+        access: `read` or `write`.
+        connect: whether the hub may be asked.
+    """
+    from huggingface_hub import constants
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        HfHubHTTPError,
+        HTTPError,
+        LocalEntryNotFoundError,
+        OfflineModeIsEnabled,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+    from huggingface_hub.utils import (
+        are_progress_bars_disabled,
+        disable_progress_bars,
+        enable_progress_bars,
+        logging,
+    )
+
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # of each attempt to connect it would warn
+    silent = not stderr.is_terminal and not are_progress_bars_disabled()
+    if silent:
+        disable_progress_bars()
+    hub = constants.ENDPOINT
+    login = _LOGIN.format(which="that may write to it" if access == "write" else "that may read it")
+    try:
+        yield
+    except GatedRepoError as error:
+        raise ModelError(
+            f"{name}: access must be granted on {hub}/{name.partition('@')[0]} first; then {login}"
+        ) from error
+    except RepositoryNotFoundError as error:
+        raise ModelError(
+            f"{name}: not found on {hub}, or private; check the name, and for a private model {login}"
+        ) from error
+    except RevisionNotFoundError as error:
+        raise ModelError(
+            f"{name}: revision not found on {hub}; give a branch, a tag or the full hash of a commit"
+        ) from error
+    except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
+        if constants.HF_HUB_OFFLINE:
+            why = "HF_HUB_OFFLINE is set; unset it to connect"
+        elif not connect:
+            why = f"nothing is downloaded that this command does not name; type: hf download {name.partition('@')[0]}"
+        else:
+            why = f"{hub} cannot be reached ({_reason(error)}); check the connection and HF_ENDPOINT"
+        where = "not in the local cache, and " if access == "read" else ""
+        raise ModelError(f"{name}: {where}{why}") from error
+    except HfHubHTTPError as error:
+        status = error.response.status_code
+        if status in (401, 403):
+            raise ModelError(f"{name}: {hub} does not permit to {access} it; {login}") from error
+        raise ModelError(
+            f"{name}: {hub} answers with an error ({_reason(error)}); try again later"
+        ) from error
+    except (OSError, HTTPError) as error:
+        raise ModelError(
+            f"{name}: {hub} cannot be reached ({_reason(error)}); check the connection and HF_ENDPOINT"
+        ) from error
+    except ValueError as error:
+        raise ModelError(f"{name}: refused by huggingface_hub ({_reason(error)})") from error
+    finally:
+        logging.set_verbosity(verbosity)
+        if silent:
+            enable_progress_bars()
+
+
+def _reason(error: BaseException) -> str:
+    """Return the first line of the message of an error or of its last cause, without the end of a sentence."""
+    while isinstance(error.__cause__, Exception):
+        error = error.__cause__
+    return (str(error).strip() or type(error).__name__).split("\n")[0].rstrip(".")

@@ -1,0 +1,441 @@
+"""Models on a Hugging Face hub, here one on loopback: what is loaded, what is refused, what a push uploads."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from huggingface_hub import ModelCard, constants
+
+import linker
+from linker.common.errors import DataError, ModelError
+from linker.models.archive import MANIFEST, write_manifest
+from linker.models.hub import is_hub_name
+from linker.models.pretrained import DISTILLED, FOLDERS
+from linker.models.resolve import resolve_model
+from tests.helpers.loopback_hub import TOKEN, Hub, Repository, hub_on_loopback
+
+ROOT = Path(__file__).parents[2]
+ARTICLE, POSTS = "Otters return to the river.", ["an otter in the river", "the match tonight", "bridges"]
+WEIGHTS = "part-0/model.safetensors"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """An empty hub that this process uses, with an empty cache and a token that may write."""
+    monkeypatch.chdir(tmp_path)
+    with hub_on_loopback() as hub:
+        template = hub.address + "/{repo_id}/resolve/{revision}/{filename}"
+        for name, value in {
+            "ENDPOINT": hub.address,
+            "HUGGINGFACE_CO_URL_TEMPLATE": template,
+            "HF_HUB_CACHE": str(tmp_path / "cache"),
+            "HF_HUB_OFFLINE": False,
+            "HF_HUB_DISABLE_XET": True,
+        }.items():
+            monkeypatch.setattr(constants, name, value)
+        monkeypatch.setenv("HF_TOKEN", TOKEN)
+        yield hub
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return shutil.copytree(FOLDERS[DISTILLED], tmp_path / "mine")
+
+
+def scores(name: str | Path) -> np.ndarray:
+    return linker.load(name).score(ARTICLE, POSTS)
+
+
+def pushed(folder: Path, name: str = "user/model", **options: object) -> str:
+    return linker.load(folder).push_to_hub(name, **options)  # type: ignore[arg-type]
+
+
+def change(hub: Hub, name: str, content: bytes | None) -> None:
+    """Put another content, or None for no file, into the newest commit of a model."""
+    files = hub.files("user/model")
+    if content is None:
+        del files[name]
+    else:
+        files[name] = content
+
+
+def add_to_manifest(hub: Hub, name: str, content: bytes) -> None:
+    manifest = json.loads(hub.files("user/model")[MANIFEST])
+    manifest["sha256"][name] = "0" * 64
+    change(hub, MANIFEST, json.dumps(manifest).encode())
+    change(hub, name, content)
+
+
+def test_what_is_pushed_loads_with_the_same_scores(hub: Hub, folder: Path, capsys) -> None:
+    name = pushed(folder)
+    found = hub.repositories["user/model"]
+    assert name == f"user/model@{found.branches['main']}"
+    assert len(found.commits) == 2  # the one of the new repository, and one
+    expected = scores(folder)
+    np.testing.assert_array_equal(scores("user/model"), expected)
+    assert (
+        f"model user/model: revision {found.branches['main']}, from {hub.address}" in capsys.readouterr().err
+    )
+    hub.requests.clear()
+    np.testing.assert_array_equal(scores(name), expected)
+    assert hub.requests == []  # a commit in the cache needs no connection
+    assert capsys.readouterr().err == ""
+
+
+def test_an_old_revision_stays_what_it_was(hub: Hub, folder: Path) -> None:
+    first, old = pushed(folder), scores(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["model"]["temperature"] = 0.5
+    (folder / "config.json").write_text(json.dumps(config))
+    pushed(folder)
+    pushed(folder, revision="trial", message="a trial")
+    assert hub.repositories["user/model"].messages[-1] == "a trial"
+    np.testing.assert_array_equal(scores(first), old)
+    for name in ("user/model", "user/model@trial"):
+        assert not np.array_equal(scores(name), old)
+
+
+def test_only_files_that_the_manifest_lists_are_fetched(hub: Hub, folder: Path, tmp_path: Path) -> None:
+    pushed(folder)
+    change(hub, "evil.py", b"print('ran')")
+    change(hub, "pytorch_model.bin", pickle.dumps({"a": 1}))
+    scores("user/model")
+    cached = {path.name for path in (tmp_path / "cache").rglob("*")}
+    assert "config.json" in cached
+    assert not cached & {"evil.py", "pytorch_model.bin"}
+    assert not [line for line in hub.requests if "evil" in line or ".bin" in line]
+
+
+@pytest.mark.parametrize(
+    "name", ["weights.bin", "part-0/model.pkl", "../model.txt", "/tmp/model.txt", "run.py"]
+)
+def test_a_manifest_that_lists_anything_but_weights_and_text_is_refused(
+    hub: Hub, folder: Path, name: str
+) -> None:
+    pushed(folder)
+    add_to_manifest(hub, name, pickle.dumps({"a": 1}))
+    hub.requests.clear()
+    with pytest.raises(ModelError, match=rf"user/model: its manifest\.json lists {name}, .*may run code"):
+        linker.load("user/model")
+    assert not [line for line in hub.requests if name in line]
+
+
+def test_a_pickle_in_a_folder_is_not_pushed(hub: Hub, folder: Path) -> None:
+    (folder / "part-0/model.pkl").write_bytes(pickle.dumps({"a": 1}))
+    write_manifest(folder)
+    with pytest.raises(ModelError, match=r"lists part-0/model\.pkl, .*may run code"):
+        pushed(folder)
+    assert hub.requests == []
+
+
+def test_a_file_that_was_changed_on_the_hub_is_refused(hub: Hub, folder: Path) -> None:
+    pushed(folder)
+    content = bytearray(hub.files("user/model")[WEIGHTS])
+    content[-1] ^= 1
+    change(hub, WEIGHTS, bytes(content))
+    with pytest.raises(
+        ModelError, match=r"user/model: .*model\.safetensors: does not match its checksum .*hf cache rm"
+    ):
+        linker.load("user/model")
+
+
+def test_a_file_that_was_changed_in_the_cache_is_refused(hub: Hub, folder: Path, tmp_path: Path) -> None:
+    name = pushed(folder)
+    scores(name)
+    (found,) = (tmp_path / "cache").rglob("vocabulary.txt")
+    found.resolve().write_text("changed\n")
+    with pytest.raises(ModelError, match=r"vocabulary\.txt: does not match its checksum"):
+        linker.load(name)
+
+
+@pytest.mark.parametrize("missing", ["config.json", "manifest.json"])
+def test_a_model_of_another_library_is_one_message(hub: Hub, folder: Path, missing: str) -> None:
+    pushed(folder)
+    change(hub, missing, None)
+    with pytest.raises(ModelError, match=rf"user/model: not a model of linker, {missing} is missing"):
+        linker.load("user/model")
+
+
+def test_the_config_of_another_library_is_one_message(hub: Hub) -> None:
+    hub.repositories["user/model"] = Repository()
+    hub.repositories["user/model"].commit("main", {"config.json": b'{"model_type": "bert"}'})
+    with pytest.raises(ModelError, match=r"user/model: not a model of linker \(.*config\.json"):
+        linker.load("user/model")
+
+
+def test_a_model_that_needs_another_one_is_neither_loaded_nor_pushed(hub: Hub, folder: Path) -> None:
+    pushed(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["model"]["model"]["parts"] = [{"type": "sentence_transformer", "path": "other/model"}]
+    change(hub, "config.json", json.dumps(config).encode())
+    hub.requests.clear()
+    with pytest.raises(ModelError, match=r"weights are those of other/model and not in the folder"):
+        linker.load("user/model")
+    assert not [line for line in hub.requests if "other" in line or "safetensors" in line]
+
+
+def test_private_gated_and_missing_models_are_one_message_each(
+    hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pushed(folder, private=True)
+    assert hub.repositories["user/model"].private
+    with pytest.raises(ModelError, match=r"user/model@v9: revision not found on http"):
+        linker.load("user/model@v9")
+    with pytest.raises(ModelError, match=r"user/none: not found on http.*HF_TOKEN"):
+        linker.load("user/none")
+    monkeypatch.delenv("HF_TOKEN")
+    with pytest.raises(ModelError, match=r"user/model: not found on http.*or private.*HF_TOKEN"):
+        linker.load("user/model")
+    with pytest.raises(ModelError, match=r"user/new: http.* does not permit to write.*HF_TOKEN"):
+        pushed(folder, "user/new")
+    hub.repositories["user/model"].private = False
+    hub.repositories["user/model"].gated = True
+    with pytest.raises(ModelError, match=r"user/model: access must be granted on http.*/user/model first"):
+        linker.load("user/model")
+
+
+def test_a_push_meant_to_be_private_does_not_go_into_a_public_repository(hub: Hub, folder: Path) -> None:
+    pushed(folder)
+    count = len(hub.repositories["user/model"].commits)
+    with pytest.raises(ModelError, match=r"user/model: exists and is public; .*--private"):
+        pushed(folder, private=True)
+    assert len(hub.repositories["user/model"].commits) == count
+
+
+def test_a_push_does_not_go_into_a_model_of_another_library(hub: Hub, folder: Path) -> None:
+    hub.repositories["user/model"] = Repository()
+    hub.repositories["user/model"].commit("main", {"config.json": b"{}"})
+    with pytest.raises(ModelError, match=r"user/model: has a model of another library"):
+        pushed(folder)
+
+
+def test_offline_the_cache_is_enough(hub: Hub, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    pushed(folder)
+    expected = scores("user/model")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    capsys.readouterr()
+    hub.requests.clear()
+    np.testing.assert_array_equal(scores("user/model"), expected)
+    assert hub.requests == []
+    assert ", from the local cache" in capsys.readouterr().err
+    with pytest.raises(ModelError, match=r"user/none: not in the local cache, and HF_HUB_OFFLINE is set"):
+        linker.load("user/none")
+    with pytest.raises(ModelError, match=r"user/new: HF_HUB_OFFLINE is set; unset it to connect"):
+        pushed(folder, "user/new")
+
+
+def test_a_local_folder_goes_before_the_hub(hub: Hub, folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "user/model")
+    scores("user/model")
+    assert hub.requests == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("user/model", True),
+        ("user/model@v1.0", True),
+        ("user/model@refs/pr/1", True),
+        ("sentence-transformers/all-MiniLM-L6-v2", True),
+        ("best", False),
+        ("user/model/part", False),
+        ("./model", False),
+        ("../model", False),
+        ("/model", False),
+        ("configs/model.jsonnet", False),
+        ("https://hub.example/user/model", False),
+        ("runs/model", False),  # a slip of the pen in a folder that exists is not sent to a hub
+        ("runs/model@main", True),
+    ],
+)
+def test_what_is_a_name_on_a_hub(
+    text: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "runs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert is_hub_name(text) is expected
+
+
+def test_a_name_that_is_nothing_gets_one_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "runs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        ModelError, match=r"runs/model: model not found; .*USER/MODEL .*hub, where runs/model@main would be"
+    ):
+        resolve_model("runs/model")
+    with pytest.raises(ModelError, match=r"^bset: model not found; .* or USER/MODEL on a Hugging Face hub$"):
+        resolve_model("bset")
+
+
+def test_a_corpus_names_the_commit_and_never_connects_by_itself(
+    hub: Hub, folder: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("lance", reason="needs the extra corpus")
+    from linker.corpus.builder import build_corpus
+    from linker.corpus.corpus import Corpus
+    from linker.data.io.columns import PostColumns
+
+    name = pushed(folder)
+    (tmp_path / "posts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in POSTS))
+    build_corpus(tmp_path / "corpus", [str(tmp_path / "posts.jsonl")], "user/model", PostColumns())
+    hub.requests.clear()
+    assert len(Corpus.open(tmp_path / "corpus")) == len(POSTS)
+    shutil.rmtree(tmp_path / "cache")
+    with pytest.raises(ModelError, match=rf"no longer at {name}; give its location with --model"):
+        Corpus.open(tmp_path / "corpus")
+    assert hub.requests == []
+    assert len(Corpus.open(tmp_path / "corpus", model="user/model")) == len(POSTS)
+
+
+def card_of(hub: Hub, name: str = "user/model") -> ModelCard:
+    return ModelCard(hub.files(name)["README.md"].decode())
+
+
+def test_the_card_has_what_the_folder_and_the_user_know(hub: Hub, folder: Path, tmp_path: Path) -> None:
+    results = {
+        "articles": 32,
+        "posts": 398,
+        "scored": "together",
+        "baseline": "distilled",
+        "models": {
+            "bm25": {"MAP": 0.2585, "P@1": 0.625},
+            "distilled": {"MAP": 0.65, "P@1": 0.84375},
+        },
+    }
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    pushed(
+        folder,
+        license="apache-2.0",
+        languages=["en", "de"],
+        datasets=["user/posts"],
+        evaluation=tmp_path / "results.json",
+    )
+    card = card_of(hub)
+    data = card.data.to_dict()
+    assert data["license"] == "apache-2.0"
+    assert data["language"] == ["en", "de"]
+    assert data["datasets"] == ["user/posts"]
+    assert data["library_name"] == "linker"
+    assert data["pipeline_tag"] == "sentence-similarity"
+    assert data["metrics"] == ["MAP", "P@1"]
+    (result,) = data["model-index"][0]["results"]
+    assert {one["type"]: one["value"] for one in result["metrics"]} == {"MAP": 0.65, "P@1": 0.8438}
+    assert data["widget"][0]["sentences"]
+    assert "| distilled | 65.0 | 84.4 |\n| bm25 | 25.9 | 62.5 |" in card.text
+    assert "linker rank --article ARTICLE --posts POSTS --model user/model" in card.text
+    assert 'linker.load("user/model")' in card.text
+    assert "Weights are stored as F16" in card.text
+    assert "@software{linker" in card.text
+    assert "Word vectors distilled from the sentence transformer" in card.text  # the folder's own words
+
+
+def test_no_license_is_guessed_and_front_matter_of_the_user_stays(hub: Hub, folder: Path) -> None:
+    pushed(folder)
+    data = card_of(hub).data.to_dict()
+    assert "license" not in data
+    assert data["language"] == ["en"]  # the config names it
+    text = (folder / "README.md").read_text()
+    (folder / "README.md").write_text(
+        f"---\nlicense: mit\nextra: yes it is\n---\n{text}\n## Citation\n\nMine, 2031\n"
+    )
+    pushed(folder)
+    card = card_of(hub)
+    assert card.data.to_dict()["license"] == "mit"
+    assert card.data.to_dict()["extra"] == "yes it is"
+    assert "Mine, 2031" in card.text
+    assert "@software" not in card.text
+    pushed(folder, license="cc0-1.0")
+    assert card_of(hub).data.to_dict()["license"] == "cc0-1.0"
+
+
+def test_no_path_of_this_machine_becomes_public(hub: Hub, folder: Path) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    config["data"] = {"train": {"posts": "/home/ann/secret project/posts.jsonl"}, "start": "/home/ann"}
+    (folder / "config.json").write_text(json.dumps(config))
+    with open(folder / "README.md", "a") as file:
+        file.write("\nStarted from /home/ann.\n")
+    pushed(folder)
+    for name, content in hub.files("user/model").items():
+        assert b"/home/ann" not in content, name
+    assert json.loads(hub.files("user/model")["config.json"])["data"]["train"]["posts"] == "posts.jsonl"
+    np.testing.assert_array_equal(scores("user/model"), scores(folder))
+
+
+def test_a_folder_of_an_earlier_version_gets_a_manifest(hub: Hub, folder: Path) -> None:
+    (folder / MANIFEST).unlink()
+    pushed(folder)
+    assert not (folder / MANIFEST).exists()
+    np.testing.assert_array_equal(scores("user/model"), scores(folder))
+
+
+def test_what_cannot_be_pushed_is_refused(hub: Hub, folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="bm25: has no model folder"):
+        linker.load("bm25").push_to_hub("user/model")
+    with pytest.raises(ModelError, match="not a name on a hub; give USER/MODEL"):
+        pushed(folder, "model")
+    (tmp_path / "results.json").write_text("{}")
+    with pytest.raises(DataError, match=r"results\.json: not results of `linker evaluate`"):
+        pushed(folder, evaluation=tmp_path / "results.json")
+    assert hub.requests == []
+
+
+def run(hub: Hub, home: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command as users do, with the variables that every program for hubs reads."""
+    ours = {"HF_ENDPOINT": hub.address, "HF_HOME": str(home), "HF_TOKEN": TOKEN, "HF_HUB_DISABLE_XET": "1"}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+    return subprocess.run(
+        [sys.executable, "-m", "linker", *arguments],
+        capture_output=True,
+        text=True,
+        env={**kept, **ours, "PYTHONPATH": str(ROOT), **environment},
+        cwd=home,
+    )
+
+
+@pytest.mark.slow
+def test_the_command_line_pushes_loads_and_reports_errors(hub: Hub, folder: Path, tmp_path: Path) -> None:
+    sample = [
+        "--article",
+        str(ROOT / "data/wolf.html"),
+        "--posts",
+        str(ROOT / "data/posts.jsonl"),
+        "--top",
+        "3",
+    ]
+    found = run(hub, tmp_path, "push", "mine", "user/model", "--license", "mit", "--language", "en")
+    assert found.returncode == 0, found.stderr
+    name = found.stdout.strip()
+    assert name == f"user/model@{hub.repositories['user/model'].branches['main']}"
+    ours = run(hub, tmp_path, "rank", *sample, "--model", "mine").stdout
+    assert ours
+    for model, variables in (
+        ("user/model", {}),
+        ("user/model", {"HF_HUB_OFFLINE": "1"}),
+        (name, {"HF_ENDPOINT": "http://127.0.0.1:9"}),
+    ):
+        result = run(hub, tmp_path, "rank", *sample, "--model", model, **variables)
+        assert (result.returncode, result.stdout) == (0, ours), result.stderr
+        # Neither bars nor warnings of huggingface_hub.
+        lines = [line for line in result.stderr.splitlines() if "user/model" in line or "http" in line]
+        assert len(lines) == (model == "user/model"), result.stderr
+    for arguments, variables, message in (
+        (("rank", *sample, "--model", "user/none"), {}, "not found on http"),
+        (("push", "mine", "user/other"), {"HF_TOKEN": "wrong"}, "does not permit to write"),
+        (("push", "mine", "user/other"), {"HF_ENDPOINT": "http://127.0.0.1:9"}, "cannot be reached"),
+        (("rank", *sample, "--model", "user/none"), {"HF_HUB_OFFLINE": "1"}, "not in the local cache"),
+    ):
+        result = run(hub, tmp_path, *arguments, **variables)
+        assert result.returncode == 2
+        assert "Traceback" not in result.stderr
+        errors = [line for line in result.stderr.splitlines() if line.startswith("error: user/")]
+        assert len(errors) == 1, result.stderr
+        assert message in errors[0]
