@@ -23,6 +23,7 @@ def run(notebook: Path, timeout: int = 3600) -> nbformat.NotebookNode:
         kernel_name="python3",
         resources={"metadata": {"path": str(notebook.parent)}},
         record_timing=False,
+        coalesce_streams=True,
     ).execute()
     # The kernel's description differs between Python versions.
     content.metadata["language_info"] = {"name": "python"}
