@@ -1,7 +1,7 @@
 """Run notebooks and store their outputs: `python scripts/run_notebook.py [NOTEBOOK [OUT]]`.
 
-Without NOTEBOOK, all of `notebooks/` run. Without OUT, the notebook itself is updated, and its last picture becomes the one
-on the gallery page. Execution times are left out, so that only changed outputs differ.
+Without NOTEBOOK, all of `notebooks/` run. Without OUT, the notebook itself is updated, and its last picture becomes the
+one on the gallery page. Execution times are left out, so that only changed outputs differ.
 """
 
 from __future__ import annotations

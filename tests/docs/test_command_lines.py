@@ -19,7 +19,9 @@ from linker.common.errors import LinkerError
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "data/README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
-FENCE = re.compile(r"^(?P<fence>```+)(?P<language>[^\n`]*)\n(?P<body>.*?)^(?P=fence)", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(
+    r"^(?P<fence>```+)(?P<language>[^\n`]*)\n(?P<body>.*?)^(?P=fence)", re.DOTALL | re.MULTILINE
+)
 # Blocks in which a line that begins with "linker" may be a command; those of outputs and configs are not.
 LANGUAGES = {"", "bash", "sh", "shell", "console"}
 OPERATORS = set("();<>|&")
