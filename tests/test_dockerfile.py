@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from linker.cli.main import app
@@ -28,7 +29,9 @@ def test_it_serves_by_default_where_the_health_check_asks() -> None:
     entrypoint, arguments = json.loads(instruction("ENTRYPOINT")), json.loads(instruction("CMD"))
     assert entrypoint == ["linker"]
     options = dict(zip(arguments[1::2], arguments[2::2]))
-    known = {form for option in get_command(app).commands["serve"].params for form in option.opts}
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    known = {form for option in group.commands["serve"].params for form in option.opts}
     assert arguments[0] == "serve"
     assert options.keys() <= known
     assert Path(options["--projects"]).parent.as_posix() == instruction("VOLUME")
