@@ -5,6 +5,8 @@ PYTHON ?= python3
 VENV ?= .venv
 PIP_FLAGS ?=
 RUN ?= runs/quickstart
+NOTEBOOK ?=
+OUT ?=
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
 else
@@ -40,10 +42,10 @@ demo: $(VENV)/.installed $(LIBRARY)
 	$(BIN)/linker rank --article data/article.html --posts data/posts.jsonl --model $(RUN) --top 15
 
 test: lint $(LIBRARY)
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow or notebook"
 
 test-slow: $(VENV)/.installed-dev $(LIBRARY)
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "slow and not notebook"
 
 # The tests with torchtext 0.18, and so with torch 2.3, in .venv-torchtext; TESTS="tests/data -x" runs only these.
 test-torchtext:
@@ -82,9 +84,9 @@ format: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -E -q -W --keep-going -b html -c docs . build/site
 
-# The case study on the sample; LINKER_ARTICLES and others in the environment: on data of your own, then give OUT=FILE.
+# Runs all notebooks and stores their outputs; NOTEBOOK=FILE: one of them, OUT=FILE: into another file.
 notebook: $(VENV)/.installed-dev $(LIBRARY)
-	$(BIN)/python scripts/run_notebook.py notebooks/annotation_ordering.ipynb $(OUT)
+	$(BIN)/python scripts/run_notebook.py $(NOTEBOOK) $(OUT)
 
 # Checks and measures on a GPU, in ten minutes; without one: make gpu GPU_FLAGS=--rehearse
 gpu: $(VENV)/.installed-dev $(LIBRARY)

@@ -20,7 +20,7 @@ author = "The linker founders"
 copyright = "the linker founders, Apache-2.0"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "docs/index"
 include_patterns = [
     "*.md",
@@ -28,12 +28,15 @@ include_patterns = [
     *("benchmarks/*.md", "benchmarks/**/*.md"),
     "data/README.md",
     "linker/contrib/*/README.md",
+    "notebooks/*.ipynb",
 ]
 exclude_patterns = ["benchmarks/*-notes.md", "benchmarks/**/*-notes.md", "build", "runs", ".venv*", ".*"]
 nitpicky = False
 
 # Markdown: headings get the anchors that code hosts give them.
 myst_heading_anchors = 4
+# Notebooks: the outputs are those that are committed; `make notebook` makes them.
+nb_execution_mode = "off"
 suppress_warnings = [
     # Records and benchmark pages are reached by links; only pages that are read in order are in a table of contents.
     "toc.not_included",

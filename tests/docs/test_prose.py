@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ PAGES = [
         page for page in ROOT.glob("docs/**/*.md") if not page.relative_to(ROOT).as_posix().startswith(EXEMPT)
     ),
 ]
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -28,8 +30,16 @@ def test_pages_are_in_the_terms_and_the_spelling_of_the_style_guide(page: Path) 
     assert faults(prose_of(page.read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
+def test_notebooks_are_in_the_terms_and_the_spelling_of_the_style_guide(notebook: Path) -> None:
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    prose = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    assert faults(prose_of(prose)) == []
+
+
 def test_the_pages_are_found() -> None:
     assert len(PAGES) > 40
+    assert len(NOTEBOOKS) > 5
 
 
 @pytest.mark.parametrize(
