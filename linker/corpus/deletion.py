@@ -33,7 +33,7 @@ _AUTHOR = '"author"'
 def delete_posts(store: Store, where: str) -> int:
     """Delete the posts that meet a condition.
 
-    No command finds them any more. Their rows stay in the files of the store until the corpus is built anew, and a
+    No command finds them any more. Their rows stay in the files of the store until the corpus is built again, and a
     search that has begun still sees them.
 
     Args:

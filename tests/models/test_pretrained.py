@@ -62,5 +62,5 @@ def test_its_name_means_its_folder_and_any_text_has_a_finite_score(name: str) ->
     posts = [Post(str(i), text) for i, text in enumerate(["", "🔥", "qzxv ẞtrange 東京", "a" * 5000])]
     scores = load(name).model.score([Article("a", "", ""), Article("b", "t", "words")], posts)
     assert np.isfinite(scores).all()
-    with pytest.raises(ModelError, match="best, distilled or bm25 or tfidf"):
+    with pytest.raises(ModelError, match="best, distilled, bm25, tfidf, or USER/MODEL"):
         resolve_models(["nothing-like-it"])

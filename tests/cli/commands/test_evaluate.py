@@ -180,7 +180,7 @@ def test_several_models_need_several_files(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["nowhere"], ["nowhere: model not found", "bm25 or tfidf"]),
+        (["nowhere"], ["nowhere: model not found", "best, distilled, bm25, tfidf, or USER/MODEL"]),
         (["."], ["not a model folder, it has no config.json"]),
         (["bm25", "bm25"], ["bm25: given twice"]),
         (["bm25", "--articles", "none.jsonl", "--posts", "posts.jsonl"], ["none.jsonl: file not found"]),
