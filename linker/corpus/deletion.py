@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from linker.common.errors import LinkerError
+from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.bm25 import Lexical
 from linker.corpus.indexes.near_duplicates import Groups
-from linker.corpus.indexes.vectors import RowFile
+from linker.corpus.indexes.vectors import Matrix, RowFile
 from linker.corpus.search.filters import Filter, places
+from linker.corpus.search.parts import further_vectors
 from linker.corpus.storage.checksums import CHECKSUMS, FACTS, POSTS
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import LOCK, Store
@@ -22,6 +25,7 @@ from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.paths import check_inputs
 from linker.data.io.platform_rows import deletes
 from linker.data.io.tables import open_table
+from linker.models.resolve import resolve_model
 
 if TYPE_CHECKING:
     import lance
@@ -91,9 +95,10 @@ def _delete(store: Store, where: str) -> int:
     new = store.indexes(after)
     with store.write_errors():
         if new != old:
-            _carry(old, new, kept, after)
+            _carry(store, old, new, kept, after)
         else:  # all that was added last
-            _cut(old, kept)
+            for file in _row_files(store, old, {}):
+                file.cut(after.count_rows())
         _remove_others(store, new)
     return len(deleted)
 
@@ -126,38 +131,40 @@ def read_ids(paths: Sequence[str]) -> list[str]:
     return list(found)
 
 
-def _carry(old: Path, new: Path, kept: np.ndarray, dataset: lance.LanceDataset) -> None:
+def _carry(store: Store, old: Path, new: Path, kept: np.ndarray, dataset: lance.LanceDataset) -> None:
     """Write the rows that are left of the indexes in one folder to another one."""
-    new.mkdir(exist_ok=True)
-    left = np.flatnonzero(kept)
-    for path in _row_files(old):
-        _carry_rows(path, new / path.name, kept, left)
+    further = _further_vectors(store)
+    for of_all, of_left in zip(_row_files(store, old, further), _row_files(store, new, further)):
+        _carry_rows(of_all, of_left, kept)
     for words in Lexical.stored(old):
         words.carry(new, kept)
     Groups(new).complete(dataset)
 
 
-def _cut(folder: Path, kept: np.ndarray) -> None:
-    for path in _row_files(folder):
-        if row := path.stat().st_size // len(kept):
-            RowFile(path, np.uint8, row).cut(int(kept.sum()))
+def _carry_rows(of_all: RowFile, of_left: RowFile, kept: np.ndarray) -> None:
+    rows = of_all.existing(len(kept))  # fewer after an interrupted build
+    left = np.flatnonzero(kept[: len(rows)])
 
-
-def _row_files(folder: Path) -> list[Path]:
-    return [*folder.glob("*.f32"), *folder.glob("*.u32")]
-
-
-def _carry_rows(path: Path, to: Path, kept: np.ndarray, left: np.ndarray) -> None:
-    row, torn = divmod(path.stat().st_size, len(kept))
-    if torn or not row:
-        return  # incomplete: made again from the posts
-    values = np.memmap(path, np.uint8, "r", shape=(len(kept), row))
-
-    def rows(have: int) -> Iterator[np.ndarray]:
+    def parts(have: int) -> Iterator[np.ndarray]:
         for start in range(have, len(left), _ROWS):
-            yield values[left[start : start + _ROWS]]
+            yield rows[left[start : start + _ROWS]]
 
-    RowFile(to, np.uint8, row).complete(len(left), rows)
+    of_left.complete(len(left), parts)
+
+
+def _row_files(store: Store, folder: Path, further: Mapping[str, int]) -> list[RowFile]:
+    """Return the files of a folder of indexes that have a row per post; `further` as from `further_vectors`."""
+    vectors, signed = Matrix(folder, store.facts.dim).file, Groups(folder).signatures
+    return [vectors, signed, *(RowFile(folder / name, np.float32, dim) for name, dim in further.items())]
+
+
+def _further_vectors(store: Store) -> dict[str, int]:
+    """Return `further_vectors` of the model of a corpus; empty if it was moved: their files are then made again."""
+    try:
+        found = resolve_model(store.facts.model, connect=False)
+        return further_vectors(found.load()) if fingerprint(found) == store.facts.fingerprint else {}
+    except LinkerError:
+        return {}
 
 
 def _remove_others(store: Store, current: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from linker.common.errors import LinkerError
 from linker.corpus import deletion
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
@@ -139,6 +141,32 @@ def test_a_deletion_that_was_interrupted_before_the_indexes_followed(
             delete_posts(store, condition_of(GONE))
     build(tmp_path / "other", model_folder, *map(left, parts))
     assert answers(Corpus.open(tmp_path / "corpus")) == answers(Corpus.open(tmp_path / "other"))
+
+
+def test_indexes_that_a_killed_build_left_with_half_of_the_rows(tmp_path, parts) -> None:
+    posts = parts[0]
+    build(tmp_path / "corpus", Path("best"), posts)
+    for name in ("vectors.f32", "vectors-1.f32", "signatures.u32"):
+        path = tmp_path / "corpus" / name
+        os.truncate(path, path.stat().st_size // 2)
+    gone = {"p00003", "p00100"}
+    assert delete_posts(Store.open(tmp_path / "corpus"), condition_of(gone)) == 2
+    build(tmp_path / "other", Path("best"), [post for post in posts if post["id"] not in gone])
+    assert answers(Corpus.open(tmp_path / "corpus")) == answers(Corpus.open(tmp_path / "other"))
+    assert not list(faults(Store.open(tmp_path / "corpus")))
+
+
+def test_a_full_disk_is_named(tmp_path, model_folder, parts, monkeypatch) -> None:
+    lance = pytest.importorskip("lance")
+    store = build(tmp_path / "corpus", model_folder, parts[0])
+
+    def full(*given: object) -> None:
+        raise OSError("LanceError(IO): No space left on device (os error 28)")
+
+    monkeypatch.setattr(lance.LanceDataset, "delete", full)
+    with pytest.raises(LinkerError, match=r"No space left on device.*free disk space"):
+        delete_posts(store, "true")
+    assert store.count() == 120
 
 
 @pytest.mark.parametrize("name", ["ids.txt", "ids.csv", "ids.jsonl"])

@@ -45,7 +45,8 @@ def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None
         return None
     starts = {}
     count = 0
-    for fragment in dataset.get_fragments():
+    fragments = dataset.get_fragments()
+    for fragment in fragments:
         starts[fragment.fragment_id] = count
         count += fragment.count_rows()
     try:
@@ -57,15 +58,15 @@ def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None
                 f"--where {conditions.where}: cannot be understood ({_first_line(error)})"
             ) from error
         raise
-    fragments = (addresses >> _HALF).astype(np.int64)
+    numbers = (addresses >> _HALF).astype(np.int64)
     offsets = (addresses & _LOWER).astype(np.int64)
-    for fragment in dataset.get_fragments():
+    for fragment in fragments:
         if fragment.num_deletions:  # offsets count deleted posts too
-            inside = fragments == fragment.fragment_id
+            inside = numbers == fragment.fragment_id
             offsets[inside] = np.searchsorted(_offsets(fragment), offsets[inside])
     begin = np.zeros(max(starts, default=0) + 1, dtype=np.int64)
     begin[list(starts)] = list(starts.values())
-    return np.sort(begin[fragments] + offsets)
+    return np.sort(begin[numbers] + offsets)
 
 
 def _offsets(fragment: lance.LanceFragment) -> np.ndarray:

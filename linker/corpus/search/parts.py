@@ -127,7 +127,7 @@ class Parts:
         self.first = check_parts(model)
         self.model, self.dataset = model, dataset
         self._folder, self._vectors = folder, {id(self.first): vectors}
-        self._further = [part for part in _vector_parts(model) if part is not self.first]
+        self._further = _further_parts(model)
         self._postings: dict[str, Postings] = {}
         self._times: np.ndarray | None = None
 
@@ -152,10 +152,8 @@ class Parts:
     def vectors(self, part: Model) -> np.ndarray:
         """Return the embeddings of all posts by a part: float32, posts × dim."""
         if id(part) not in self._vectors:
-            number = self._further.index(part) + 1
-            none = part.post_vectors([])
-            assert none is not None  # it has vectors
-            file = RowFile(self._folder / f"vectors-{number}.f32", np.float32, none.shape[1])
+            name, dim = list(further_vectors(self.model).items())[self._further.index(part)]
+            file = RowFile(self._folder / name, np.float32, dim)
             self._vectors[id(part)] = file.complete(self.dataset.count_rows(), self._missing_vectors(part))
         return self._vectors[id(part)]
 
@@ -209,6 +207,21 @@ def check_parts(model: Model) -> Model:
                 "use `sum` or `zscore`"
             )
     return first
+
+
+def further_vectors(model: Model) -> dict[str, int]:
+    """Return the files with the embeddings of the parts after the first that has any, and their dimensions."""
+    found = {}
+    for number, part in enumerate(_further_parts(model), start=1):
+        none = part.post_vectors([])
+        assert none is not None  # it has vectors
+        found[f"vectors-{number}.f32"] = none.shape[1]
+    return found
+
+
+def _further_parts(model: Model) -> list[Model]:
+    first = embedding_submodel(model)
+    return [part for part in _vector_parts(model) if part is not first]
 
 
 def _inner(model: Model) -> Iterator[Model]:

@@ -191,7 +191,7 @@ class Store:
         Raises:
             LinkerError: if it cannot be written.
         """
-        with self.write_errors(), readable(self.uri):
+        with self.write_errors():
             dataset.delete(where)
         self.seal()
         return _lance().dataset(self.uri)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -35,9 +34,8 @@ _UNITS = {"jsonl": "line", "json": "item", "events": "line"}
 _DELETES = b"delete"
 _TAKEN_DOWN = b"takendown"
 _MIB = 2**20
-#: Bytes of the pseudonym of an author, and what it looks like; see `hashed`.
+#: Bytes of the pseudonym of an author; see `hashed`.
 _PSEUDONYM = 8
-_HASHED = re.compile(r"[0-9a-f]{16}")
 
 
 def recognized(table: Table, columns: Columns) -> tuple[Mixture | None, Table]:
@@ -165,15 +163,12 @@ def deletes(deleted: set[bytes]) -> Callable[[str, str | None], bool]:
     Args:
         deleted: digests, see `deleted_in`.
     """
-    begun = {digest[:_PSEUDONYM] for digest in deleted}
+    pseudonyms = {digest[:_PSEUDONYM].hex() for digest in deleted}
 
     def is_deleted(id_: str, author: str | None) -> bool:
         if _digest(id_) in deleted:
             return True
-        if author is None:
-            return False
-        is_pseudonym = _HASHED.fullmatch(author) is not None
-        return _digest(author) in deleted or (is_pseudonym and bytes.fromhex(author) in begun)
+        return author is not None and (author in pseudonyms or _digest(author) in deleted)
 
     return is_deleted
 
