@@ -57,6 +57,10 @@ class ModelReference:
         bundled = {str(path): name for name, path in FOLDERS.items()}
         return bundled.get(self.given) or str(real_path(self.given))
 
+    def pinned(self, typed: str) -> str:
+        """Return the name that finds the same model later: `typed`, or of a hub the name with its commit."""
+        return typed if self.cached is None else self.given
+
     @property
     def file_name(self) -> str:
         """The name without characters that file names and TREC tags cannot contain."""

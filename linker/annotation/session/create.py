@@ -51,8 +51,7 @@ def start(
     build(StoppingRule, settings.rule)
     check_new(folder)
     found = resolve_model(settings.model)
-    if found.cached is not None:
-        settings = replace(settings, model=found.given)  # with its commit
+    settings = replace(settings, model=found.pinned(settings.model))
     scorer = found.load()
     warn_of_languages(scorer, articles, posts)
     pool = build_pool(articles, posts, scorer)
@@ -89,10 +88,5 @@ def rescore(folder: Path, model: str) -> None:
     if [post.id for post in pool.posts] != [post.id for post in data.pool.posts]:
         raise DataError(f"{folder}: near-duplicates were grouped differently; create a new session")
     explanations = explain(scorer, pool.articles, pool.posts, range(len(pool)), encode=False)
-    write_session(
-        folder,
-        replace(data.settings, model=found.given if found.cached else model),
-        pool,
-        data.posts,
-        explanations,
-    )
+    settings = replace(data.settings, model=found.pinned(model))
+    write_session(folder, settings, pool, data.posts, explanations)

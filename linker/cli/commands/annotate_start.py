@@ -82,8 +82,7 @@ def start(
     faults = Faults()
     check_files(article, posts, None, faults)
     columns = post_columns(column, posts_format, authors)
-    found = resolve_model(model or BEST)
-    chosen = found.given if found.cached else model or BEST
+    chosen = resolve_model(model or BEST).pinned(model or BEST)
     ordering, rule = component("--strategy", strategy or STRATEGY), component("--stop", stop or RULE)
     text = _guidelines(guidelines)
     articles = load_and_report(article, force, faults)

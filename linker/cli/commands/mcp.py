@@ -51,8 +51,7 @@ def mcp(
     from linker.web.mcp_server import create_server
     from linker.web.mcp_tools import Tools
 
-    found = resolve_model(model)
-    model = found.given if found.cached else model  # the commit, so that it is asked for once
+    model = resolve_model(model).pinned(model)  # so that a hub is asked once
     tools = Tools(allow or [Path()], model, post_columns(column, posts_format, authors))
     if sys.stdin.isatty():
         print("waiting for a client on standard input; Ctrl-C stops the server", file=sys.stderr)

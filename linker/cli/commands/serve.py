@@ -135,8 +135,7 @@ def serve(
     if len({real_path(folder) for folder in sessions or []}) < len(sessions or []):
         raise LinkerError("same session given twice; give each once")
     if model is not None:
-        found = resolve_model(model)
-        model = found.given if found.cached else model  # the commit, so that it is asked for once
+        model = resolve_model(model).pinned(model)  # so that a hub is asked once
     columns = post_columns(column, posts_format, authors)
     if projects is not None and projects.exists() and not projects.is_dir():
         raise LinkerError(f"--projects {projects}: is a file; give a folder")

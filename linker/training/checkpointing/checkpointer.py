@@ -19,6 +19,7 @@ from linker.common.files import check_regular_files, check_writable
 from linker.common.locks import lock
 from linker.config.jsonnet import ABSENT, diff_configs
 from linker.models.archive import CARD, CONFIG, MANIFEST, METRICS
+from linker.models.siamese.hugging_face import MODULES
 from linker.models.siamese.transformer import FOLDER as NETWORK
 from linker.models.siamese.word_siamese import VOCABULARY, WEIGHTS
 from linker.training.checkpointing.checkpoint import Checkpoint
@@ -297,7 +298,7 @@ class Checkpointer:
 
     def _remove_half_written(self) -> None:
         """Remove temporary files that a killed run left in the model folder, the logs and the checkpoints."""
-        names = (CONFIG, METRICS, CARD, MANIFEST, VOCABULARY, WEIGHTS, NETWORK, LAST)
+        names = (CONFIG, METRICS, CARD, MANIFEST, VOCABULARY, WEIGHTS, NETWORK, MODULES, LAST)
         patterns = [(self.out, f".{name}.*") for name in names]
         patterns += [(self.log_dir, ".train.jsonl.*"), (self.folder, ".step-*")]
         for folder, pattern in patterns:

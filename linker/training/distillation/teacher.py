@@ -17,6 +17,7 @@ from linker.data.types import Post
 from linker.models.archive import CONFIG, MANIFEST, load_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.sentence_transformer import is_hub_name
+from linker.models.siamese.hugging_face import MODULES
 from linker.training.distributed.context import DistributedContext
 
 Encode = Callable[[Sequence[str]], np.ndarray]
@@ -42,7 +43,7 @@ class Teacher:
         folder = Path(path)
         if (folder / MANIFEST).is_file():
             model = load_model(folder)
-        elif (folder / "modules.json").is_file() or is_hub_name(path):
+        elif (folder / MODULES).is_file() or is_hub_name(path):
             model = build(Model, {"type": "sentence_transformer", "path": path})
         elif (folder / CONFIG).is_file():  # of an earlier version
             model = load_model(folder)
