@@ -55,10 +55,11 @@ def _again(
     """Kill a command up to three times, each time begun again, then let it end; returns a fault and the kills."""
     kills, now = 0, list(arguments)
     for _ in range(chance.randint(1, _MOST_KILLS)):
-        if not _killed(now, folder, chance.uniform(0.3, whole)):
+        killed = _killed(now, folder, chance.uniform(0.3, whole))
+        now = [*arguments, *more]  # also where the command had ended: it is there already
+        if not killed:
             break
         kills += 1
-        now = [*arguments, *more]
     code, _, err = run(now, folder, 300)
     return fault_of(code, err, (0,)), kills
 
