@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,21 +12,18 @@ import numpy as np
 from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
-from linker.corpus.deletion import delete_by_files
+from linker.corpus.deletion import complete_groups, delete_by_files
+from linker.corpus.encoding import VECTORS, check_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.indexes.bm25 import Lexical
 from linker.corpus.indexes.id_set import KeySet, keys_of
-from linker.corpus.indexes.near_duplicates import Groups
-from linker.corpus.indexes.vectors import Matrix
-from linker.corpus.search.parts import Parts, check_parts
-from linker.corpus.storage.reader import batches, table_of
+from linker.corpus.indexes.vectors import finite
+from linker.corpus.storage.reader import batches
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import check_inputs
 from linker.data.io.records import stream_posts
-from linker.data.near_duplicates import signatures
 from linker.data.types import Post
 from linker.models.model import Model
 from linker.models.resolve import resolve_model
@@ -68,7 +65,7 @@ def add_posts(
 
     Args:
         store: the corpus.
-        model: encodes the posts.
+        model: the model that scores them.
         paths: see `input_files`.
         columns: column names of the files.
         on_error: as for `read_posts`.
@@ -98,22 +95,20 @@ def add_posts(
                     yield posts
 
         with engine or Engine() as at_work, _Appender(store, added) as appender:
-            for posts, vectors, signed in at_work.encode(model, unknown()):
-                if vectors is None or vectors.shape[1] != store.facts.dim:
+            for posts, files in at_work.encode(model, unknown()):
+                vectors = files[VECTORS]
+                if vectors["values"].shape[1] != store.facts.dim:
                     raise ModelError(
                         f"{store.folder}: the model's embeddings do not have {store.facts.dim} dimensions"
                     )
-                if not np.isfinite(vectors).all():
+                if not finite(vectors):
                     raise ModelError(
                         f"{store.facts.model}: gives embeddings that are not finite numbers; train it again"
                     )
-                appender.append(posts, vectors, signed)
+                appender.append(posts, files)
                 progress.advance(bar, len(posts))
         added.deleted = delete_by_files(store, deleted)
-        # Otherwise the first search would do this: a minute for a million posts.
-        dataset = store.dataset()
-        if dataset is not None:
-            Lexical(store.indexes(dataset)).complete(dataset)
+        complete_groups(store)  # otherwise the first search would do this
     return added
 
 
@@ -124,12 +119,6 @@ class _Appender:
         self._store, self._added = store, added
         store.sweep()
         store.seal()  # an interrupted append may have left files without checksums
-        self._count = store.count()
-        indexes = store.indexes(store.dataset())
-        self._vectors = Matrix(indexes, store.facts.dim).file
-        self._signatures = Groups(indexes).signatures
-        self._vectors.cut(self._count)
-        self._signatures.cut(self._count)
 
     def __enter__(self) -> _Appender:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="append")
@@ -140,24 +129,18 @@ class _Appender:
         self._pool.shutdown()
         self._finish()
 
-    def append(self, posts: Sequence[Post], vectors: np.ndarray, signed: np.ndarray | None = None) -> None:
+    def append(self, posts: Sequence[Post], files: Mapping[str, Mapping[str, np.ndarray]]) -> None:
         """Start writing posts; raises the error of the previous write, if there was one."""
         self._finish()
-        self._last = self._pool.submit(self._write, posts, vectors, signed)
+        self._last = self._pool.submit(self._write, posts, files)
 
     def _finish(self) -> None:
         last, self._last = self._last, None
         if last is not None:
             last.result()
 
-    def _write(self, posts: Sequence[Post], vectors: np.ndarray, signed: np.ndarray | None) -> None:
-        if signed is None:
-            signed = signatures([post.text for post in posts])
-        self._store.append(table_of(posts, vectors))
-        with self._store.write_errors():
-            self._vectors.append(vectors, self._count)
-            self._signatures.append(signed, self._count)
-        self._count += len(posts)
+    def _write(self, posts: Sequence[Post], files: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+        self._store.append(posts, files)
         self._added.new += len(posts)
 
 
@@ -259,14 +242,7 @@ def build_corpus(
             found.lasting_name, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
         )
         store = Store.create(folder, facts)
-    added = add_posts(store, loaded, posts, columns, on_error, errors_dir, engine)
-    dataset = store.dataset()
-    if dataset is not None:  # otherwise the first search would do this
-        indexes = store.indexes(dataset)
-        vectors = Matrix(indexes, store.facts.dim).complete(dataset)
-        Parts(indexes, dataset, whole, vectors).complete()
-        Groups(indexes).complete(dataset)
-    return added
+    return add_posts(store, whole, posts, columns, on_error, errors_dir, engine)
 
 
 def add_to_corpus(

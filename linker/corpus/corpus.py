@@ -18,7 +18,7 @@ from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.near_duplicates import Groups
-from linker.corpus.indexes.vectors import Matrix
+from linker.corpus.indexes.vectors import ShardVectors
 from linker.corpus.search.explanation import CorpusStatistics, shares_of
 from linker.corpus.search.filters import Filter, left_out
 from linker.corpus.search.filters import places as places_of
@@ -27,6 +27,7 @@ from linker.corpus.search.parts import Parts, pieces_of, scores_of_parts
 from linker.corpus.search.results import Ranking as StoredRanking
 from linker.corpus.search.top_k import Scored, best, best_of_groups, others
 from linker.corpus.storage.reader import readable, rows_at
+from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import uses_dates, without_dates
@@ -66,9 +67,8 @@ class Corpus:
         if dataset is None:
             raise DataError(f"{store.folder}: holds no posts yet; add some with `linker corpus add`")
         self._dataset = dataset
-        self._indexes = store.indexes(dataset)
-        self._vectors = Matrix(self._indexes, store.facts.dim).complete(dataset)
-        self._parts = Parts(self._indexes, dataset, model, self._vectors)
+        self._shards = Shards(store.folder, dataset)
+        self._parts = Parts(self._shards, model)
         self._groups: np.ndarray | None = None
 
     @classmethod
@@ -108,7 +108,7 @@ class Corpus:
         return cls(store, found.load(), found.file_name, engine)
 
     def __len__(self) -> int:
-        return len(self._vectors)
+        return self._shards.posts
 
     def refreshed(self) -> Corpus:
         """Return the corpus with the posts that are in it now: itself if it has not changed since it was opened."""
@@ -268,7 +268,7 @@ class Corpus:
         """
         with self._engine:
             if self._parts.plain:
-                scores = self._engine.scores(self._vectors, self._query(articles, passages))
+                scores = self._engine.scores(self._vectors(), self._query(articles, passages))
             else:
                 scores = scores_of_parts(self._parts, articles, passages, self._engine)
         if fusion == "none":
@@ -279,7 +279,7 @@ class Corpus:
         self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
     ) -> Scored:
         if fusion == "none" and self._parts.plain:
-            return self._engine.scored(self._vectors, self._query(articles, passages), places)
+            return self._engine.scored(self._vectors(), self._query(articles, passages), places)
         scores = self.scores(articles, passages, fusion)
         if places is not None:
             scores = scores[places]
@@ -292,9 +292,12 @@ class Corpus:
         how: Literal["best", "mean"] = "mean" if passages == "mean" else "best"
         return Query(np.split(vectors, starts[1:]), self.store.facts.similarity, how)
 
+    def _vectors(self) -> list[ShardVectors]:
+        return self._parts.vectors(self._parts.first)
+
     def _group_of_each(self) -> np.ndarray:
         if self._groups is None:
-            self._groups = Groups(self._indexes).complete(self._dataset)
+            self._groups = Groups(self._shards).complete()
         return self._groups
 
 

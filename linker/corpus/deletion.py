@@ -1,36 +1,21 @@
-"""Delete posts from a corpus; its indexes follow without encoding or reading the others again."""
+"""Delete posts from a corpus, without encoding or reading the others again."""
 
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-import numpy as np
-
-from linker.common.errors import LinkerError
-from linker.corpus.fingerprint import fingerprint
-from linker.corpus.indexes.bm25 import Lexical
 from linker.corpus.indexes.near_duplicates import Groups
-from linker.corpus.indexes.vectors import Matrix, RowFile
 from linker.corpus.search.filters import Filter, places
-from linker.corpus.search.parts import further_vectors
-from linker.corpus.storage.checksums import CHECKSUMS, FACTS, POSTS
 from linker.corpus.storage.reader import batches
-from linker.corpus.storage.store import LOCK, Store
+from linker.corpus.storage.shards import Shards
+from linker.corpus.storage.store import Store
 from linker.data.io.fields import is_missing
 from linker.data.io.line_errors import BadLines, LineError
 from linker.data.io.paths import check_inputs
 from linker.data.io.platform_rows import deletes
 from linker.data.io.tables import open_table
-from linker.models.resolve import resolve_model
 
-if TYPE_CHECKING:
-    import lance
-
-_ROWS = 100_000
 _AUTHOR = '"author"'
 
 
@@ -88,19 +73,17 @@ def _delete(store: Store, where: str) -> int:
     assert deleted is not None  # there is a condition
     if not len(deleted):
         return 0
-    kept = np.ones(before.count_rows(), dtype=bool)
-    kept[deleted] = False
-    old = store.indexes(before)
-    after = store.delete(before, where)
-    new = store.indexes(after)
-    with store.write_errors():
-        if new != old:
-            _carry(store, old, new, kept, after)
-        else:  # all that was added last
-            for file in _row_files(store, old, {}):
-                file.cut(after.count_rows())
-        _remove_others(store, new)
+    store.delete(before, where)
+    store.sweep()
+    complete_groups(store)
     return len(deleted)
+
+
+def complete_groups(store: Store) -> None:
+    """Group the near-duplicates of the posts that are there; for the writer."""
+    dataset = store.dataset()
+    if dataset is not None:
+        Groups(Shards(store.folder, dataset)).complete()
 
 
 def condition_of(ids: Iterable[str]) -> str:
@@ -129,50 +112,3 @@ def read_ids(paths: Sequence[str]) -> list[str]:
                     else:
                         found[str(value)] = None
     return list(found)
-
-
-def _carry(store: Store, old: Path, new: Path, kept: np.ndarray, dataset: lance.LanceDataset) -> None:
-    """Write the rows that are left of the indexes in one folder to another one."""
-    further = _further_vectors(store)
-    for of_all, of_left in zip(_row_files(store, old, further), _row_files(store, new, further)):
-        _carry_rows(of_all, of_left, kept)
-    for words in Lexical.stored(old):
-        words.carry(new, kept)
-    Groups(new).complete(dataset)
-
-
-def _carry_rows(of_all: RowFile, of_left: RowFile, kept: np.ndarray) -> None:
-    rows = of_all.existing(len(kept))  # fewer after an interrupted build
-    left = np.flatnonzero(kept[: len(rows)])
-
-    def parts(have: int) -> Iterator[np.ndarray]:
-        for start in range(have, len(left), _ROWS):
-            yield rows[left[start : start + _ROWS]]
-
-    of_left.complete(len(left), parts)
-
-
-def _row_files(store: Store, folder: Path, further: Mapping[str, int]) -> list[RowFile]:
-    """Return the files of a folder of indexes that have a row per post; `further` as from `further_vectors`."""
-    vectors, signed = Matrix(folder, store.facts.dim).file, Groups(folder).signatures
-    return [vectors, signed, *(RowFile(folder / name, np.float32, dim) for name, dim in further.items())]
-
-
-def _further_vectors(store: Store) -> dict[str, int]:
-    """Return `further_vectors` of the model of a corpus; empty if it was moved: their files are then made again."""
-    try:
-        found = resolve_model(store.facts.model, connect=False)
-        return further_vectors(found.load()) if fingerprint(found) == store.facts.fingerprint else {}
-    except LinkerError:
-        return {}
-
-
-def _remove_others(store: Store, current: Path) -> None:
-    """Remove the indexes of earlier states; processes that use them keep them until they end."""
-    for path in store.folder.iterdir():
-        if path.name in (FACTS, POSTS, CHECKSUMS, LOCK) or path == current:
-            continue
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)

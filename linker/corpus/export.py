@@ -9,11 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
+
 from linker.common.console import progress_bar
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write
-from linker.corpus.indexes.vectors import vectors_in
-from linker.corpus.storage.reader import batches, schema
+from linker.corpus.encoding import VECTORS
+from linker.corpus.indexes.vectors import live_rows, stored_vectors, vectors_of
+from linker.corpus.storage.reader import ROWS_AT_ONCE, batches, schema
+from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 
 if TYPE_CHECKING:
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS, SCRIPT = "posts.csv", "load.sql"
-_COLUMNS = ["id", "text", "created_at", "lang", "extra", "vector"]
+_COLUMNS = ["id", "text", "created_at", "lang", "extra"]
 _OPERATORS = {"cosine": "vector_cosine_ops", "dot": "vector_ip_ops", "euclidean": "vector_l2_ops"}
 #: PostgreSQL cannot store this character.
 _NUL, _REPLACEMENT = "\0", "\ufffd"
@@ -67,14 +71,16 @@ def export_parquet(store: Store, path: Path) -> int:
     import pyarrow.parquet as pq
 
     dataset, count = _dataset(store), 0
-    fields = schema(store.facts.dim)
+    fields = pa.schema([pa.field(name, schema().field(name).type) for name in _COLUMNS])
     plain = fields.set(fields.get_field_index("extra"), pa.field("extra", pa.string()))
+    plain = plain.append(pa.field("vector", pa.list_(pa.float32(), store.facts.dim)))
     with atomic_write(path, "wb") as file, pq.ParquetWriter(file, plain, compression="zstd") as writer:
-        for batch in _tracked(dataset):
+        for batch, vectors in _tracked(store, dataset):
             columns = [
                 batch.column(name).cast(pa.string()) if name == "extra" else batch.column(name)
                 for name in _COLUMNS
             ]
+            columns.append(pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), store.facts.dim))
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=plain))
             count += len(batch)
     return count
@@ -104,7 +110,7 @@ def export_postgresql(store: Store, folder: Path) -> int:
     except OSError as error:
         raise LinkerError(f"{folder}: cannot be created ({error.strerror})") from error
     with atomic_write(folder / ROWS) as file:
-        count = _write_rows(file, dataset)
+        count = _write_rows(file, store, dataset)
     script = _LOAD.format(
         count=f"{count:,}",
         model=store.facts.model.replace("\n", " "),
@@ -118,12 +124,11 @@ def export_postgresql(store: Store, folder: Path) -> int:
     return count
 
 
-def _write_rows(file: IO[str], dataset: lance.LanceDataset) -> int:
+def _write_rows(file: IO[str], store: Store, dataset: lance.LanceDataset) -> int:
     writer, count = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n"), 0
-    writer.writerow([*_COLUMNS[:-1], "embedding"])
-    for batch in _tracked(dataset):
-        rows = batch.drop_columns(["vector"]).to_pylist()
-        for row, vector in zip(rows, vectors_in(batch)):
+    writer.writerow([*_COLUMNS, "embedding"])
+    for batch, vectors in _tracked(store, dataset):
+        for row, vector in zip(batch.to_pylist(), vectors):
             # Nine digits give every float32 back.
             numbers = ",".join(f"{number:.9g}" for number in vector.tolist())
             time = row["created_at"].isoformat() if row["created_at"] else None
@@ -160,9 +165,16 @@ def _dataset(store: Store) -> lance.LanceDataset:
     return dataset
 
 
-def _tracked(dataset: lance.LanceDataset) -> Iterator[pa.RecordBatch]:
+def _tracked(store: Store, dataset: lance.LanceDataset) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
+    """Yield the posts in batches, each with its embeddings: float32, posts × dim."""
+    shards = Shards(store.folder, dataset)
+    parts = live_rows(vectors_of(shards, shards.arrays(VECTORS, "reading embeddings", stored_vectors)), ROWS_AT_ONCE)
+    ready = np.zeros((0, store.facts.dim), dtype=np.float32)
     with progress_bar() as progress:
-        bar = progress.add_task("exporting posts", total=dataset.count_rows())
+        bar = progress.add_task("exporting posts", total=shards.posts)
         for batch in batches(dataset, _COLUMNS):
-            yield batch
+            while len(ready) < len(batch):
+                ready = np.concatenate([ready, next(parts)])
+            yield batch, ready[: len(batch)]
+            ready = ready[len(batch) :]
             progress.advance(bar, len(batch))

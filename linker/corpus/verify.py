@@ -10,14 +10,16 @@ import numpy as np
 from linker.common.console import track
 from linker.common.errors import DataError
 from linker.common.files import sha256_of
-from linker.corpus.indexes.bm25 import Lexical
+from linker.corpus.encoding import VECTORS, WORDS
 from linker.corpus.indexes.id_set import KeySet, keys_of
-from linker.corpus.indexes.near_duplicates import GROUPS, Groups
-from linker.corpus.indexes.vectors import Matrix, vectors_in
+from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, signed
+from linker.corpus.indexes.vectors import finite
+from linker.corpus.indexes.words import words_of
+from linker.corpus.storage.array_files import ArrayFiles
 from linker.corpus.storage.checksums import CHANGED, CHECKSUMS, MEND, POSTS, VERSIONS, Checksums, files_of
 from linker.corpus.storage.reader import ROWS_AT_ONCE, batches
+from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.corpus.storage.store import Store
-from linker.data.near_duplicates import signatures
 
 _AGAIN = "delete it, and it is created again"
 
@@ -49,10 +51,11 @@ def faults(store: Store) -> Iterator[Fault]:
     for name in sorted(set(checksums.known) - set(present)):
         damaged = True
         yield Fault(name, f"is missing; {MEND}")
-    indexes = store.folder if damaged else store.indexes(store.dataset())
-    for path in [path for words in Lexical.stored(indexes) for path in words.damaged()]:
+    files = ArrayFiles(store.folder / SHARDS)
+    broken = list(track(files.damaged(), "reading shards", None))
+    for path in broken:
         yield Fault(path.relative_to(store.folder).as_posix(), f"{CHANGED}; {_AGAIN}")
-    if not damaged:
+    if not damaged and not broken:
         try:
             yield from _rows(store)
         except DataError as error:
@@ -60,37 +63,45 @@ def faults(store: Store) -> Iterator[Fault]:
 
 
 def _rows(store: Store) -> Iterator[Fault]:
-    """Yield faults of the rows: repeated ids, embeddings that are not finite, indexes that do not match the posts."""
+    """Yield faults of the rows: repeated ids, embeddings that are not finite, shards that do not match the posts."""
     dataset = store.dataset()
-    count = 0 if dataset is None else dataset.count_rows()
-    indexes = store.indexes(dataset)
-    groups = Groups(indexes)
-    matrix, signed = Matrix(indexes, store.facts.dim).file, groups.signatures
-    derived = [file for file in (matrix, signed) if file.rows()]
-    for file in derived:
-        # Unless a writer has just appended posts.
-        if file.rows() > count == store.count():
-            yield Fault(file.path.name, f"holds more than the {count:,} posts; {_AGAIN}")
     if dataset is None:
         return
-    rows = {file: file.existing(count) for file in derived}
+    shards = Shards(store.folder, dataset)
     ids, place = KeySet(), 0
-    posts = batches(dataset, ["id", "text", "vector"])
-    for batch in track(posts, "reading posts", -(-count // ROWS_AT_ONCE)):
-        where = f"among posts {place + 1:,} to {place + len(batch):,}"
+    for batch in track(batches(dataset, ["id"]), "reading ids", -(-shards.posts // ROWS_AT_ONCE)):
         keys = keys_of(batch.column("id").to_pylist())
         if ids.contains(keys).any() or len(np.unique(keys, axis=0)) < len(keys):
-            yield Fault(POSTS, f"duplicate id {where}; build the corpus again")
+            yield Fault(
+                POSTS,
+                f"duplicate id among posts {place + 1:,} to {place + len(batch):,}; build the corpus again",
+            )
         ids.add(keys)
-        vectors = vectors_in(batch)
-        if not np.isfinite(vectors).all():
-            yield Fault(POSTS, f"an embedding is not finite {where}; build the corpus again")
-        for file in list(rows):
-            expected = vectors if file is matrix else signatures(batch.column("text").to_pylist())
-            stored = rows[file][place : place + len(batch)]
-            if not np.array_equal(stored, expected[: len(stored)]):
-                yield Fault(file.path.name, f"differs from the posts; {_AGAIN}")
-                del rows[file]
         place += len(batch)
-    if signed in rows and len(rows[signed]) == count and not groups.fits(rows[signed]):
-        yield Fault(GROUPS, f"differs from the posts; {_AGAIN}")
+    for shard in track(shards, "reading posts", len(shards)):
+        yield from _shard_faults(store, shard)
+    if not Groups(shards).fit():
+        yield Fault(f"{SHARDS}/{GROUPS}-{shards.state}", f"differs from the posts; {_AGAIN}")
+
+
+def _shard_faults(store: Store, shard: Shard) -> Iterator[Fault]:
+    texts = shard.texts()
+    live = np.ones(shard.rows, dtype=bool) if shard.live is None else shard.live
+    for name in shard.files.names():
+        arrays = shard.files.read(name)
+        if arrays is None or arrays.path is None:
+            continue  # another process has just replaced it
+        file = arrays.path.relative_to(store.folder).as_posix()
+        rows = arrays.get("values", arrays.get("lengths"))
+        if rows is None or len(rows) != shard.rows:
+            yield Fault(file, f"does not have a row per post; {_AGAIN}")
+        elif name.startswith(VECTORS):
+            if not finite(arrays):
+                yield Fault(file, f"an embedding is not finite; {_AGAIN}")
+        elif name == SIGNATURES:
+            if not np.array_equal(rows[live], signed(texts)["values"][live]):
+                yield Fault(file, f"differs from the posts; {_AGAIN}")
+        elif shard.live is None and name.startswith(WORDS):
+            made = words_of(texts, name.removeprefix(WORDS))
+            if any(not np.array_equal(made[key], arrays.get(key)) for key in made):
+                yield Fault(file, f"differs from the posts; {_AGAIN}")

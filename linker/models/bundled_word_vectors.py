@@ -12,6 +12,7 @@ from linker.common.errors import ModelError
 from linker.common.files import atomic_write
 from linker.data.types import Article, Post
 from linker.models.archive import load_model
+from linker.models.embedding_model import EmbeddingModel
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import DISTILLED, FOLDERS
 from linker.models.score_scale import ScoreScale
@@ -63,4 +64,6 @@ class BundledWordVectorsModel(Model):
         model = embedding_submodel(load_model(folder, for_scoring=True))
         if model is None:
             raise ModelError(f"{folder}: the model has no embeddings; copy the model folder again")
+        if isinstance(model, EmbeddingModel):
+            model.rounds_posts = True
         self._folder, self.vectors = folder, model

@@ -32,6 +32,8 @@ class EmbeddingModel(Model):
             the whole article.
         article_prefixes: numbers of tokens, ascending: when posts are scored, the embedding of an article is the mean
             of those of its beginnings of these lengths; empty: that of its first `max_article_tokens`.
+        rounds_posts: whether embeddings of posts are rounded to 8 bits, so that a corpus can store them in 8 bits and
+            gives the same scores.
     """
 
     max_article_tokens: int
@@ -39,6 +41,7 @@ class EmbeddingModel(Model):
     similarity: Similarity
     title_weight: float
     article_prefixes: Sequence[int] = ()
+    rounds_posts: bool = False
     former_keys = (("title_share", "title_weight"),)
 
     def _set_limits(
@@ -149,12 +152,15 @@ class EmbeddingModel(Model):
         return unit_length(mean) if self.similarity == "cosine" else mean
 
     def post_vectors(self, posts: Sequence[Post]) -> np.ndarray:
-        """Embed posts: float32, posts × dim; of unit length if `similarity` is `cosine`.
+        """Embed posts: float32, posts × dim; of unit length if `similarity` is `cosine`, before rounding.
 
         Equal texts have bitwise equal embeddings.
         """
         distinct, row = _distinct(posts)
         vectors = self.encode(map(self.post_tokens, distinct), "encoding posts", len(distinct))
+        if self.rounds_posts:
+            values, scales = eight_bits(vectors)
+            vectors = values * scales[:, None]
         # The last bits of an embedding depend on the batch, so equal texts are encoded once.
         return vectors if len(distinct) == len(posts) else vectors[row]
 
@@ -185,3 +191,20 @@ def unit_length(vectors: np.ndarray) -> np.ndarray:
     """Divide vectors (last axis) by their Euclidean length; zeros stay zeros. Shape and type stay the same."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return vectors / np.maximum(lengths, 1e-12)
+
+
+def eight_bits(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Round vectors to 8 bits: each is divided by a 127th of its largest number, which is rounded up to 11 bits.
+
+    Vectors that were rounded already stay the same in every bit.
+
+    Args:
+        vectors: float32, n × dim, finite.
+
+    Returns:
+        The whole numbers, int8, n × dim; and what they are multiplied with, float32, n.
+    """
+    largest = np.abs(vectors).max(axis=1, initial=0)
+    fraction, exponent = np.frexp(np.where(largest < np.finfo(np.float32).tiny, 127, largest) / np.float32(127))
+    scales = np.ldexp(np.ceil(fraction * 2048) / 2048, exponent).astype(np.float32)
+    return np.rint(vectors / scales[:, None]).astype(np.int8), scales

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from linker.corpus.encoding import encoded
 from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.vectors import ShardVectors
 from linker.data.types import Post
 from linker.models.model import Model
 
@@ -20,13 +22,11 @@ class Encoded(NamedTuple):
 
     Attributes:
         posts: the chunk.
-        vectors: float32, posts × dim, from `model.post_vectors`; None if the model has no embeddings.
-        signed: `signatures` of the texts, if the engine computed them.
+        files: the arrays that a corpus stores of them, see `encoded`.
     """
 
     posts: list[Post]
-    vectors: np.ndarray | None
-    signed: np.ndarray | None = None
+    files: Mapping[str, Mapping[str, np.ndarray]]
 
 
 class Engine:
@@ -36,18 +36,18 @@ class Engine:
     """
 
     def encode(self, model: Model, chunks: Iterable[list[Post]]) -> Iterator[Encoded]:
-        """Yield each chunk with its vectors, in order.
+        """Yield each chunk with its arrays, in order.
 
         An error of `chunks` is raised after all chunks before it were yielded.
         """
         for posts in chunks:
-            yield Encoded(posts, model.post_vectors(posts))
+            yield Encoded(posts, encoded(model, posts))
 
-    def scored(self, vectors: np.ndarray, query: Query, places: np.ndarray | None) -> Scored:
+    def scored(self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None) -> Scored:
         """Return a function from a number n to scores that include the n best rows (of `places`, ascending, if given).
 
         Args:
-            vectors: float32, posts × dim.
+            vectors: the embeddings.
             query: the query.
             places: int64, ascending: rows to search; None: all.
         """
@@ -56,8 +56,8 @@ class Engine:
             scores = scores[places]
         return lambda count: (scores, places)
 
-    def scores(self, vectors: np.ndarray, query: Query) -> np.ndarray:
-        """Return the scores of all rows: float32; see `exact_scores`."""
+    def scores(self, vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
+        """Return the scores of all posts: float32; see `exact_scores`."""
         return exact_scores(vectors, query)
 
     def __enter__(self) -> Engine:

@@ -6,17 +6,18 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from linker.common.errors import LinkerError
+from linker.corpus.encoding import encoded
 from linker.corpus.engines.engine import Encoded, Engine, upper
 from linker.corpus.engines.ray_cluster import Cluster
-from linker.corpus.indexes.exact import BLOCK, Query, exact_scores
-from linker.data.near_duplicates import signatures
+from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.vectors import ShardVectors
 from linker.data.types import Post
 from linker.models.model import Model
 from linker.version import __version__
@@ -64,7 +65,7 @@ class RayEngine(Engine):
             self._cluster.close()
 
     def encode(self, model: Model, chunks: Iterable[list[Post]]) -> Iterator[Encoded]:
-        """Yield each chunk with its vectors, in order; a few chunks per worker are in memory.
+        """Yield each chunk with its arrays, in order; a few chunks per worker are in memory.
 
         Raises:
             LinkerError: if the cluster is lost, or a chunk kills every worker.
@@ -87,8 +88,8 @@ class RayEngine(Engine):
                 if waiting and (
                     ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0][1])
                 ):
-                    vectors, signed = self._cluster.get(waiting[0][1])
-                    yield Encoded(waiting.popleft()[0], vectors, signed)
+                    files = self._cluster.get(waiting[0][1])
+                    yield Encoded(waiting.popleft()[0], files)
                     workers = self._cluster.workers(threads)
                 elif ended:
                     break
@@ -110,7 +111,9 @@ class RayEngine(Engine):
         if failure is not None:
             raise failure
 
-    def scored(self, vectors: np.ndarray, query: Query, places: np.ndarray | None) -> Scored:
+    def scored(
+        self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None
+    ) -> Scored:
         """Return what `Engine.scored` returns; workers send only their best rows, so a larger n searches again."""
 
         def best(count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -119,39 +122,51 @@ class RayEngine(Engine):
 
         return best
 
-    def scores(self, vectors: np.ndarray, query: Query) -> np.ndarray:
-        """Return the scores of all rows: float32; see `exact_scores`."""
-        return np.concatenate([one[1] for one in self._searched(vectors, query, None, len(vectors))])
+    def scores(self, vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
+        """Return the scores of all posts: float32; see `exact_scores`."""
+        return np.concatenate([one[1] for one in self._searched(vectors, query, None, None)])
 
     def _searched(
-        self, vectors: np.ndarray, query: Query, places: np.ndarray | None, count: int
+        self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None, count: int | None
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return places and scores of the best rows of each range, in the order of the ranges."""
-        path = getattr(vectors, "filename", None)
-        if not isinstance(path, (str, os.PathLike)):
+        """Return places and scores of the best posts (all, if `count` is None) of runs of shards, in their order."""
+        if any(one.path is None for one in vectors):
             raise LinkerError(
                 "the embeddings of the corpus are not in its folder, so workers cannot read them; "
                 "make the folder writable once, or leave out --engine ray"
             )
-        blocks = -(-len(vectors) // BLOCK)
-        rows = BLOCK * -(-blocks // (_RANGES * self._cluster.workers(1)))
         task, at_query = self._cluster.task(_search, 1), self._cluster.put(query)
-        results = []
-        for start in range(0, len(vectors), rows):
-            stop = min(start + rows, len(vectors))
+        results, first = [], 0
+        for run in _runs(vectors, _RANGES * self._cluster.workers(1)):
+            last = first + sum(one.posts for one in run)
             some = None
             if places is not None:
-                first, last = np.searchsorted(places, [start, stop])
-                if first == last:
-                    continue
-                some = places[first:last] - start
-            results.append(task(os.path.abspath(path), vectors.shape, start, stop, at_query, some, count))
+                begin, end = np.searchsorted(places, [first, last])
+                some = places[begin:end] - first
+            if some is None or len(some):
+                files = [(os.path.abspath(str(one.path)), one.live) for one in run]
+                results.append((first, task(files, at_query, some, count)))
+            first = last
         nothing = (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
         try:
-            return [self._cluster.get(result) for result in results] or [nothing]
+            found = [(begin, *self._cluster.get(result)) for begin, result in results]
+            return [(at + begin, scores) for begin, at, scores in found] or [nothing]
         except BaseException:
-            self._cluster.cancel(results)
+            self._cluster.cancel([result for _, result in results])
             raise
+
+
+def _runs(vectors: Sequence[ShardVectors], count: int) -> Iterator[Sequence[ShardVectors]]:
+    """Divide shards into at most about `count` runs of like numbers of rows."""
+    least = -(-sum(map(len, vectors)) // count)
+    run: list[ShardVectors] = []
+    for one in vectors:
+        run.append(one)
+        if sum(map(len, run)) >= least:
+            yield run
+            run = []
+    if run:
+        yield run
 
 
 def _size_line(workers: int, threads: int) -> str:
@@ -162,8 +177,8 @@ def _size_line(workers: int, threads: int) -> str:
 
 def _encode(
     at_model: list[Any], sent: list[tuple[Any, ...]], threads: int, kernels: str, version: str
-) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return the vectors and signatures of posts; runs in a worker."""
+) -> dict[str, dict[str, np.ndarray]]:
+    """Return the arrays that a corpus stores of posts; runs in a worker."""
     global _loaded
     import ray
     import torch
@@ -179,26 +194,26 @@ def _encode(
         _loaded = (at_model[0], ray.get(at_model[0]))
     torch.set_num_threads(threads)
     with use_kernels(kernels):
-        vectors = _loaded[1].post_vectors([Post(*one) for one in sent])
-    return vectors, signatures([one[1] for one in sent])
+        return encoded(_loaded[1], [Post(*one) for one in sent])
 
 
 def _search(
-    path: str,
-    shape: tuple[int, int],
-    start: int,
-    stop: int,
+    files: Sequence[tuple[str, np.ndarray | None]],
     query: Query,
     places: np.ndarray | None,
-    count: int,
+    count: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places and scores of the best rows; runs in a worker. `places`, if given, count from `start`."""
-    if not Path(path).is_file() or Path(path).stat().st_size < 4 * shape[0] * shape[1]:
-        raise LinkerError(
-            f"{path}: missing or shorter on {socket.gethostname()}; "
-            "put the corpus where all machines of the cluster see it under the same path"
-        )
-    scores = exact_scores(np.memmap(path, np.float32, "r", shape=shape), query, start, stop)
+    """Return the places and scores of the best posts of some shards; runs in a worker. Places count from the first."""
+    vectors = []
+    for path, live in files:
+        try:
+            vectors.append(ShardVectors.read(Path(path), live))
+        except FileNotFoundError as error:
+            raise LinkerError(
+                f"{path}: missing on {socket.gethostname()}; "
+                "put the corpus where all machines of the cluster see it under the same path"
+            ) from error
+    scores = exact_scores(vectors, query)
     at = np.arange(len(scores)) if places is None else places
-    chosen = upper(scores[at], count)
-    return at[chosen] + start, scores[at[chosen]]
+    chosen = upper(scores[at], len(at) if count is None else count)
+    return at[chosen], scores[at[chosen]]

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from linker.common.concurrency import cores
+from linker.corpus.indexes.vectors import ShardVectors
+
+Task = TypeVar("Task")
 
 BLOCK = 65_536
 """Number of rows that a thread processes at a time."""
@@ -63,35 +66,39 @@ class Query:
         return _mean([_highest(one) if self._best else _mean(one) for one in of_each])
 
 
-def exact_scores(vectors: np.ndarray, query: Query, start: int = 0, stop: int | None = None) -> np.ndarray:
-    """Return the mean score over the articles of the rows `start:stop`: float32, one per row.
+def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
+    """Return the mean score over the articles of each post that is not deleted: float32, one per post.
 
     Every score is a separate dot product, so it depends on the row and the query only, in every bit. In a matrix
     product the order of summation depends on the numbers of rows and threads; it would not be faster, because most of
     the time is spent reading the vectors.
 
     Args:
-        vectors: float32, posts × dim, memory-mapped or in memory.
+        vectors: the embeddings of the shards.
         query: the query.
-        start: first row.
-        stop: row after the last; None: the end.
     """
-    stop = len(vectors) if stop is None else min(stop, len(vectors))
-    scores = np.empty(max(stop - start, 0), dtype=np.float32)
+    scores = [np.empty(len(one), dtype=np.float32) for one in vectors]
 
-    def fill(begin: int) -> None:
-        for first in range(begin, min(begin + BLOCK, stop), _ROWS):
-            last = min(first + _ROWS, begin + BLOCK, stop)
-            rows = vectors[first:last]
+    def fill(task: tuple[int, int]) -> None:
+        which, begin = task
+        one = vectors[which]
+        for first in range(begin, min(begin + BLOCK, len(one)), _ROWS):
+            last = min(first + _ROWS, begin + BLOCK, len(one))
+            rows = one.values[first:last].astype(np.float32, copy=False)
             squares = np.vecdot(rows, rows) if query.distances else None
             products = [np.vecdot(rows, vector) for vector in query.vectors]
-            scores[first - start : last - start] = query.scores(products, squares)
+            if one.scales is not None:
+                scales = one.scales[first:last].astype(np.float32)
+                squares = None if squares is None else squares * scales * scales
+                products = [product * scales for product in products]
+            scores[which][first:last] = query.scores(products, squares)
 
-    in_threads(fill, range(start, stop, BLOCK))
-    return scores
+    in_threads(fill, [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)])
+    kept = [of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(vectors, scores)]
+    return np.concatenate([np.zeros(0, dtype=np.float32), *kept])
 
 
-def in_threads(work: Callable[[int], None], blocks: Sequence[int]) -> None:
+def in_threads(work: Callable[[Task], None], blocks: Sequence[Task]) -> None:
     """Call `work` for each block, on all cores."""
     threads = min(_threads(), len(blocks))
     if threads < 2:

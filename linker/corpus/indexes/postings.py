@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -17,39 +17,60 @@ K1, B = 1.5, 0.75
 
 
 class Segment(NamedTuple):
-    """Postings of consecutive posts.
+    """Postings of the posts of a shard.
 
     Attributes:
         words: uint64, ascending: hash of each word.
         ends: int64, one per word: end of its postings.
-        places: int32, one per posting: index of the post in the segment, ascending for each word.
-        counts: int32, one per posting: occurrences of the word in the post.
-        lengths: int32, one per post: number of words.
+        places: uint16 or uint32, one per posting: row of the post in the shard, ascending for each word.
+        repeated: int64, ascending: the postings of words that occur more than once in their post.
+        counts: uint16 or uint32, one per repeated posting: occurrences of the word in the post; 1 for all others.
+        lengths: uint16 or uint32, one per row: number of words.
+        live: bool, one per row: whether the post is not deleted; None: none is.
     """
 
     words: np.ndarray
     ends: np.ndarray
     places: np.ndarray
+    repeated: np.ndarray
     counts: np.ndarray
     lengths: np.ndarray
+    live: np.ndarray | None = None
 
-    def kept(self, posts: np.ndarray) -> Segment:
-        """Return the segment of some of the posts: bool, one per post."""
-        keys, inside = np.repeat(self.words, np.diff(self.ends, prepend=0)), posts[self.places]
-        places = (np.cumsum(posts, dtype=np.int32) - 1)[self.places[inside]]
-        return segment_of(keys[inside], places, self.counts[inside], self.lengths[posts])
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray], live: np.ndarray | None) -> Segment:
+        """Return the segment of arrays from `words_of`; `live` as in the class."""
+        found = dict(arrays)
+        wide = {name: found.pop(name).astype(np.int64) for name in ("ends", "repeated")}
+        return cls(**found, **wide, live=live)
 
-    def joined(self, other: Segment) -> Segment:
-        """Return the segment of these posts followed by those of `other`."""
-        both = (self, other)
-        keys = np.concatenate(
-            [np.repeat(segment.words, np.diff(segment.ends, prepend=0)) for segment in both]
-        )
-        order = np.argsort(keys, kind="stable")
-        places = np.concatenate([self.places, other.places + np.int32(len(self.lengths))])
-        counts = np.concatenate([segment.counts for segment in both])
-        lengths = np.concatenate([segment.lengths for segment in both])
-        return segment_of(keys[order], places[order], counts[order], lengths)
+    def occurrences(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return how often the word of each posting in some ranges occurs in its post: float64, range by range."""
+        found = np.ones(int((ends - starts).sum()))
+        first, last = np.searchsorted(self.repeated, [starts, ends])
+        shifts = np.cumsum(ends - starts) - ends
+        for begin, end, shift in zip(first.tolist(), last.tolist(), shifts.tolist()):
+            if begin < end:
+                found[self.repeated[begin:end] + shift] = self.counts[begin:end]
+        return found
+
+    def posts_in(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return the rows of the postings in some ranges, range by range."""
+        pairs = zip(starts.tolist(), ends.tolist())
+        return np.concatenate([self.places[:0], *(self.places[start:end] for start, end in pairs)])
+
+    def containing(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Return the number of posts that are not deleted in each of some ranges of postings: int64."""
+        if self.live is None:
+            return ends - starts
+        inside = np.concatenate([[0], np.cumsum(self.live[self.posts_in(starts, ends)])])
+        stops = np.cumsum(ends - starts)
+        counts: np.ndarray = inside[stops] - inside[stops - (ends - starts)]
+        return counts
+
+    def of_live(self, values: np.ndarray) -> np.ndarray:
+        """Return the values, one per row, of the posts that are not deleted."""
+        return values if self.live is None else values[self.live]
 
 
 class Postings:
@@ -63,8 +84,9 @@ class Postings:
 
     def __init__(self, segments: Sequence[Segment], stop_words: str = "english") -> None:
         self.segments, self.stop_words = segments, stop_words
-        self.posts = sum(len(segment.lengths) for segment in segments)
-        total = sum(int(segment.lengths.sum(dtype=np.int64)) for segment in segments)
+        lengths = [segment.of_live(segment.lengths) for segment in segments]
+        self.posts = sum(map(len, lengths))
+        total = sum(int(some.sum(dtype=np.int64)) for some in lengths)
         self._mean_length = total / self.posts if total else 1.0
 
     @cached_property
@@ -73,17 +95,35 @@ class Postings:
         if not self.segments:
             return []
         keys = np.concatenate([segment.words for segment in self.segments])
-        counts = np.concatenate([np.diff(segment.ends, prepend=0) for segment in self.segments])
+        counts = np.concatenate(
+            [
+                segment.containing(segment.ends - np.diff(segment.ends, prepend=0), segment.ends)
+                for segment in self.segments
+            ]
+        )
         _, which = np.unique(keys, return_inverse=True)
         total = np.bincount(which, counts).astype(np.int32)[which]
         return np.split(total, np.cumsum([len(segment.words) for segment in self.segments])[:-1])
+
+    @cached_property
+    def squares(self) -> list[np.ndarray]:
+        """Return the squared lengths of the TF-IDF vectors of each segment's rows, with one more text than there are.
+
+        The other text is the article of a query, and has no word: see `TfidfQuery`. float64, one per row.
+        """
+        found = []
+        for segment, frequencies in zip(self.segments, self.frequencies):
+            idf = idf_of(self.posts + 1, frequencies.astype(np.int64))
+            weights = np.repeat(idf, np.diff(segment.ends, prepend=0))
+            weights[segment.repeated] *= 1 + np.log(segment.counts)
+            found.append(np.bincount(segment.places, weights * weights, minlength=len(segment.lengths)))
+        return found
 
     def containing(self, keys: np.ndarray) -> np.ndarray:
         """Return the document frequencies of words, by key: int64."""
         found = np.zeros(len(keys), dtype=np.int64)
         for segment in self.segments:
-            starts, ends = spans(segment, keys)
-            found += ends - starts
+            found += segment.containing(*spans(segment, keys))
         return found
 
     def scores(self, articles: Sequence[Article], k1: float = K1, b: float = B) -> np.ndarray:
@@ -130,6 +170,12 @@ def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray
     return total / len(counts)
 
 
+def idf_of(texts: int, containing: np.ndarray) -> np.ndarray:
+    """Return ln((1 + texts) / (1 + texts with the word)) + 1; 0 for a word of one text, which never matches."""
+    idf = np.log((1 + texts) / (1 + containing)) + 1
+    return np.where(containing > 1, idf, 0.0)
+
+
 def spans(segment: Segment, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return where the postings of words begin and end; an unknown word has an empty range."""
     places = np.searchsorted(segment.words, keys)
@@ -152,16 +198,7 @@ def _part(
     b: float,
 ) -> np.ndarray:
     """Return the scores of a segment's posts, summed in float64."""
-    pairs = list(zip(starts.tolist(), ends.tolist()))
-    places = np.concatenate([segment.places[start:end] for start, end in pairs])
-    counts = np.concatenate([segment.counts[start:end] for start, end in pairs])
+    places, counts = segment.posts_in(starts, ends), segment.occurrences(starts, ends)
     norms = k1 * ((1 - b) + b * segment.lengths / mean_length)
     shares = np.repeat(weights, ends - starts) * (counts / (norms[places] + counts))
-    return np.bincount(places, shares, minlength=len(segment.lengths)).astype(np.float32)
-
-
-def segment_of(keys: np.ndarray, places: np.ndarray, counts: np.ndarray, lengths: np.ndarray) -> Segment:
-    """Return the segment of postings that are sorted by the keys of their words."""
-    last = np.ones(len(keys), dtype=bool)
-    last[:-1] = keys[1:] != keys[:-1]
-    return Segment(keys[last], np.flatnonzero(last) + 1, places, counts, lengths)
+    return segment.of_live(np.bincount(places, shares, minlength=len(segment.lengths)).astype(np.float32))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.common.errors import DataError
+from linker.corpus.storage.shards import offsets as live_offsets
 from linker.data.post_filter import Filter, in_utc
 
 if TYPE_CHECKING:
@@ -63,16 +64,10 @@ def places(conditions: Filter, dataset: lance.LanceDataset) -> np.ndarray | None
     for fragment in fragments:
         if fragment.num_deletions:  # offsets count deleted posts too
             inside = numbers == fragment.fragment_id
-            offsets[inside] = np.searchsorted(_offsets(fragment), offsets[inside])
+            offsets[inside] = np.searchsorted(live_offsets(fragment), offsets[inside])
     begin = np.zeros(max(starts, default=0) + 1, dtype=np.int64)
     begin[list(starts)] = list(starts.values())
     return np.sort(begin[numbers] + offsets)
-
-
-def _offsets(fragment: lance.LanceFragment) -> np.ndarray:
-    """Return the offsets of the posts of a fragment that are not deleted: int64, ascending."""
-    found = fragment.scanner(columns=[], with_row_address=True).to_table().column("_rowaddr").to_numpy()
-    return np.sort((found.astype(np.uint64) & _LOWER).astype(np.int64))
 
 
 def left_out(conditions: Filter, dataset: lance.LanceDataset) -> list[str]:

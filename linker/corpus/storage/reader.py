@@ -19,33 +19,38 @@ if TYPE_CHECKING:
     import lance
 
 
-def schema(dim: int) -> pa.Schema:
+_COMPRESSED = {"lance-encoding:compression": "zstd"}
+
+
+def schema() -> pa.Schema:
     """Return the columns; `extra` is JSON with all fields that have no column."""
     return pa.schema(
         [
-            ("id", pa.string()),
+            pa.field("id", pa.string(), metadata=_COMPRESSED),
             ("text", pa.string()),
-            ("created_at", pa.timestamp("us", tz="UTC")),
+            pa.field("created_at", pa.timestamp("us", tz="UTC"), metadata=_COMPRESSED),
             ("lang", pa.string()),
-            ("extra", pa.json_()),
-            ("vector", pa.list_(pa.float32(), dim)),
+            pa.field("extra", pa.json_(), metadata=_COMPRESSED),
         ]
     )
 
 
-def table_of(posts: Sequence[Post], vectors: np.ndarray) -> pa.Table:
-    """Return posts and their embeddings (float32, posts × dim) as a table."""
-    dim = vectors.shape[1]
-    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
+def table_of(posts: Sequence[Post]) -> pa.Table:
+    """Return posts as a table."""
     columns = [
         pa.array([post.id for post in posts], pa.string()),
         pa.array([post.text for post in posts], pa.string()),
         pa.array([_utc(post.created_at) for post in posts], pa.timestamp("us", tz="UTC")),
         pa.array([post.language for post in posts], pa.string()),
         pa.ExtensionArray.from_storage(pa.json_(), pa.array([_extra(post) for post in posts], pa.string())),
-        pa.FixedSizeListArray.from_arrays(flat, dim),
     ]
-    return pa.Table.from_arrays(columns, schema=schema(dim))
+    return pa.Table.from_arrays(columns, schema=schema())
+
+
+def with_vectors(table: pa.Table, vectors: np.ndarray) -> pa.Table:
+    """Return a table of posts with their embeddings (float32, posts × dim) as a column `vector`."""
+    flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
+    return table.append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
 
 
 def post_from(row: dict[str, Any]) -> Post:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from linker.common.errors import DataError, LinkerError
 from linker.common.files import NO_ROOM, check_regular_files, sha256_of, write_json
@@ -25,17 +27,20 @@ from linker.corpus.storage.checksums import (
     check_newest,
     manifests,
 )
-from linker.corpus.storage.reader import first_line, readable
+from linker.corpus.storage.reader import first_line, readable, table_of, with_vectors
+from linker.corpus.storage.shards import SHARDS, files_of_shard
+from linker.data.types import Post
 from linker.version import __version__
 
 if TYPE_CHECKING:
     import lance
-    import pyarrow as pa
 
-FORMAT = 1
+FORMAT = 2
 LOCK = "writer.lock"
 # The first Lance format that can filter by fields of a JSON column.
 LANCE_FORMAT = "2.2"
+# Files of format 1 that were computed from the posts.
+_FORMER = re.compile(r"vectors(-\d+)?\.f32|signatures\.u32|groups\.i64|(all-)?words\.1.*|indexes-[0-9a-f]{16}")
 # How Lance reports errors of the operating system.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
@@ -174,15 +179,42 @@ class Store:
         with readable(self.uri):
             return _lance().dataset(self.uri)
 
-    def append(self, table: pa.Table) -> None:
+    def append(self, posts: Sequence[Post], files: Mapping[str, Mapping[str, np.ndarray]]) -> None:
         """Append posts atomically, and record the checksums of their files.
+
+        Args:
+            posts: the posts.
+            files: name → arrays with a row per post, see `Shards`; `vectors` has their embeddings.
 
         Raises:
             LinkerError: if they cannot be written.
         """
-        mode = "append" if manifests(self.folder) else "create"
+        from lance.fragment import write_fragments
+
+        dataset, table = self.dataset(), table_of(posts)
+        if dataset is not None and "vector" in dataset.schema.names:  # a corpus of format 1
+            stored = files["vectors"]
+            values, scales = stored["values"], stored.get("scales")
+            table = with_vectors(table, values if scales is None else values * scales[:, None])
+        lance = _lance()
         with self.write_errors():
-            _lance().write_dataset(table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT)
+            written = write_fragments(
+                table,
+                self.uri,
+                mode="create" if dataset is None else "append",
+                data_storage_version=LANCE_FORMAT,
+            )
+            for fragment in written:
+                shard = files_of_shard(self.folder, fragment.files[0].path)
+                for name, arrays in files.items():
+                    shard.write(name, arrays)
+            if dataset is None:
+                operation = lance.LanceOperation.Overwrite(table.schema, written)
+            else:
+                operation = lance.LanceOperation.Append(written)
+            lance.LanceDataset.commit(
+                self.uri, operation, read_version=None if dataset is None else dataset.version
+            )
         self.seal()
 
     def delete(self, dataset: lance.LanceDataset, where: str) -> lance.LanceDataset:
@@ -196,19 +228,6 @@ class Store:
         self.seal()
         return _lance().dataset(self.uri)
 
-    def indexes(self, dataset: lance.LanceDataset | None) -> Path:
-        """Return the folder of the indexes of the posts: that of the corpus, and after each deletion another one.
-
-        Rows of indexes are in the order of the posts that are left, which a deletion changes and an append does not.
-        """
-        parts = [] if dataset is None else dataset.get_fragments()
-        state = [f"{part.fragment_id} {part.deletion_file()}" for part in parts if part.num_deletions]
-        numbers = {part.fragment_id for part in parts}
-        state += [f"{number} deleted" for number in range(max(numbers, default=0)) if number not in numbers]
-        if not state:
-            return self.folder
-        return self.folder / f"indexes-{hashlib.sha256(chr(10).join(state).encode()).hexdigest()[:16]}"
-
     def seal(self) -> None:
         """Record the checksums of new files; for the writer.
 
@@ -219,7 +238,7 @@ class Store:
             self._checksums.record()
 
     def sweep(self) -> None:
-        """Remove files of interrupted appends; for the writer, before it appends."""
+        """Remove files of interrupted appends, of shards without posts, and of earlier formats; for the writer."""
         dataset = self.dataset()
         used = (
             {file.path for part in dataset.get_fragments() for file in part.data_files()}
@@ -231,6 +250,14 @@ class Store:
         for path in data.iterdir() if data.is_dir() else ():
             if path.name not in used and path.relative_to(self.folder).as_posix() not in known:
                 path.unlink()
+        stems = {Path(name).stem for name in used}
+        shards = self.folder / SHARDS
+        for path in shards.iterdir() if shards.is_dir() else ():
+            if path.is_dir() and path.name not in stems:
+                shutil.rmtree(path, ignore_errors=True)
+        for path in self.folder.iterdir():
+            if _FORMER.fullmatch(path.name):
+                shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
     def count(self) -> int:
         """Return the number of posts."""

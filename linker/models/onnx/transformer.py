@@ -36,6 +36,7 @@ class OnnxTransformerModel(OnnxModel):
     """
 
     tokens_together = 512
+    rounds_posts = True
 
     def __init__(
         self,

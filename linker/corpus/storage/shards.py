@@ -1,0 +1,176 @@
+"""Shards: what is computed from the posts of each data file of the store, in files of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from linker.common.console import progress_bar
+from linker.common.errors import DataError, LinkerError
+from linker.common.files import NO_ROOM
+from linker.corpus.storage.array_files import ArrayFiles, Arrays
+from linker.corpus.storage.reader import readable
+
+if TYPE_CHECKING:
+    import lance
+    import pyarrow as pa
+
+SHARDS = "shards"
+# The lower half of a row's address is its offset in its fragment.
+_OFFSET = np.uint64(0xFFFFFFFF)
+
+
+class Shard:
+    """A data file of the store with the arrays that are computed from its posts.
+
+    The arrays have a row for each post of the file, also for posts that were deleted since.
+
+    Args:
+        folder: the corpus.
+        fragment: the data file.
+    """
+
+    def __init__(self, folder: Path, fragment: lance.LanceFragment) -> None:
+        self._fragment = fragment
+        self.rows: int = fragment.physical_rows
+        self.files = files_of_shard(folder, fragment.data_files()[0].path)
+
+    @cached_property
+    def live(self) -> np.ndarray | None:
+        """Return which of the posts are not deleted, bool; None: all."""
+        if not self._fragment.num_deletions:
+            return None
+        live = np.zeros(self.rows, dtype=bool)
+        live[offsets(self._fragment)] = True
+        return live
+
+    @property
+    def posts(self) -> int:
+        """Return the number of posts that are not deleted."""
+        return self.rows - self._fragment.num_deletions
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Return the names of the columns of the store."""
+        return self._fragment.schema.names
+
+    def stored_vectors(self) -> np.ndarray:
+        """Return the embeddings in the store, which a corpus of format 1 has: float32, rows × dim; 0 if deleted.
+
+        Raises:
+            DataError: if the store is damaged.
+        """
+        table, at = self._read("vector")
+        column = table.column("vector").combine_chunks()
+        vectors = np.zeros((self.rows, column.type.list_size), dtype=np.float32)
+        vectors[at] = np.asarray(column.flatten()).reshape(len(at), -1)
+        return vectors
+
+    def column(self, name: str) -> list[object]:
+        """Return a column of the posts, a value per row; None for deleted posts.
+
+        Raises:
+            DataError: if the store is damaged.
+        """
+        values: list[object] = [None] * self.rows
+        table, at = self._read(name)
+        for place, value in zip(at.tolist(), table.column(name).to_pylist()):
+            values[place] = value
+        return values
+
+    def _read(self, name: str) -> tuple[pa.Table, np.ndarray]:
+        """Return a column of the posts that are not deleted, and their rows."""
+        with readable(self._fragment.data_files()[0].path):
+            table = self._fragment.scanner(columns=[name], with_row_address=True).to_table()
+        return table, (table.column("_rowaddr").to_numpy().astype(np.uint64) & _OFFSET).astype(np.int64)
+
+    def texts(self) -> list[str]:
+        """Return the texts, one per row; an empty one for deleted posts."""
+        return [str(text or "") for text in self.column("text")]
+
+
+class Shards:
+    """The shards of the posts that are in a dataset, in its order.
+
+    Args:
+        folder: the corpus.
+        dataset: the posts.
+    """
+
+    def __init__(self, folder: Path, dataset: lance.LanceDataset) -> None:
+        self.folder, self.dataset = folder, dataset
+        self._all = [Shard(folder, fragment) for fragment in dataset.get_fragments()]
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[Shard]:
+        return iter(self._all)
+
+    @property
+    def posts(self) -> int:
+        """Return the number of posts."""
+        return sum(shard.posts for shard in self._all)
+
+    @property
+    def state(self) -> str:
+        """Return a name of this set of posts, another one after each append and each deletion."""
+        parts = [f"{shard.files.folder.name} {shard._fragment.deletion_file()}" for shard in self._all]
+        return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    def arrays(
+        self, name: str, description: str, make: Callable[[Shard], Mapping[str, np.ndarray]]
+    ) -> list[Arrays]:
+        """Return the arrays of this name of each shard, after computing those that are missing.
+
+        Args:
+            name: name of the file.
+            description: label of the progress bar.
+            make: computes the arrays of a shard.
+
+        Raises:
+            DataError: if a file is damaged, or does not have a row per post.
+            LinkerError: if the disk is full.
+        """
+        found = [shard.files.read(name) for shard in self._all]
+        if all(found):
+            return [self._checked(shard, arrays) for shard, arrays in zip(self._all, found) if arrays]
+        made = []
+        with progress_bar() as progress:
+            bar = progress.add_task(description, total=self.posts)
+            for shard, arrays in zip(self._all, found):
+                if not arrays:
+                    try:
+                        arrays = shard.files.keep(name, make(shard))
+                    except OSError as error:
+                        if error.errno in NO_ROOM:
+                            raise LinkerError(
+                                f"{shard.files.folder}: cannot be written ({error.strerror}); make room and try again"
+                            ) from error
+                        raise
+                made.append(self._checked(shard, arrays))
+                progress.advance(bar, shard.posts)
+        return made
+
+    @staticmethod
+    def _checked(shard: Shard, arrays: Arrays) -> Arrays:
+        rows = arrays.get("values", arrays.get("lengths"))
+        if rows is None or len(rows) != shard.rows:
+            raise DataError(f"{arrays.path}: does not belong to the posts; delete it, and it is created again")
+        return arrays
+
+
+def files_of_shard(folder: Path, data_file: str) -> ArrayFiles:
+    """Return the files of arrays of a data file of a corpus."""
+    return ArrayFiles(folder / SHARDS / Path(data_file).stem)
+
+
+def offsets(fragment: lance.LanceFragment) -> np.ndarray:
+    """Return the offsets of the posts of a fragment that are not deleted: int64, ascending."""
+    found = fragment.scanner(columns=[], with_row_address=True).to_table().column("_rowaddr").to_numpy()
+    return np.sort((found.astype(np.uint64) & _OFFSET).astype(np.int64))
