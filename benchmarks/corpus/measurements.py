@@ -22,9 +22,9 @@ from benchmarks.minilm import load_minilm
 from linker.config import build, resolve
 from linker.corpus.builder import POSTS_AT_ONCE, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes.bm25 import LEXICAL
-from linker.corpus.indexes.near_duplicates import GROUPS
-from linker.corpus.indexes.vectors import Matrix
+from linker.corpus.encoding import VECTORS as VECTORS_FILE
+from linker.corpus.indexes.vectors import live_rows, stored_vectors, vectors_of
+from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import FACTS, Store
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
@@ -166,8 +166,6 @@ def killed(posts: Path, model: Path, whole: Path, corpus: Path, amounts: Amounts
 
 def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: Amounts) -> dict[str, Any]:
     """Measure setup times, and searches against a plain matrix product."""
-    (corpus / GROUPS).unlink(missing_ok=True)
-    shutil.rmtree(corpus / LEXICAL, ignore_errors=True)
     asked = articles[1::2]
     once: dict[str, float] = {}
     opened = _timed(once, "opening", lambda: Corpus.open(corpus, model))
@@ -231,7 +229,9 @@ def _content(store: Store) -> tuple[Any, np.ndarray]:
     dataset = store.dataset()
     assert dataset is not None
     ids = dataset.to_table(columns=["id"]).column("id").combine_chunks()
-    return ids, Matrix(store.folder, store.facts.dim).complete(dataset)
+    shards = Shards(store.folder, dataset)
+    arrays = shards.arrays(VECTORS_FILE, "reading embeddings", stored_vectors)
+    return ids, np.concatenate(list(live_rows(vectors_of(shards, arrays), 65_536)))
 
 
 def _linker(amounts: Amounts) -> list[str]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import pickle
+import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -19,16 +21,20 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from linker.corpus.builder import Added, _Appender, _chunks, _Known
+from linker.corpus.encoding import check_parts, vector_parts, word_lists, words_file
 from linker.corpus.engines.ray import RayEngine
-from linker.corpus.indexes.bm25 import Lexical
 from linker.corpus.indexes.exact import Query, exact_scores
-from linker.corpus.indexes.near_duplicates import Groups
+from linker.corpus.indexes.near_duplicates import SIGNATURES, Groups, signed
+from linker.corpus.indexes.vectors import packed
+from linker.corpus.indexes.words import words_of
+from linker.corpus.search.parts import Parts
+from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import CorpusMetadata, Store
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines
 from linker.data.io.records import stream_posts
-from linker.data.near_duplicates import signatures
 from linker.data.types import Post
+from linker.models.model import Model
 from linker.ranking.ranker import load
 
 P = ParamSpec("P")
@@ -42,6 +48,12 @@ def cost(step: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     result = work(*args, **kwargs)
     steps[step] = steps.get(step, 0.0) + time.process_time() - begun
     return result
+
+
+def _packed(part: Model, posts: list[Post]) -> dict[str, np.ndarray]:
+    vectors = part.post_vectors(posts)
+    assert vectors is not None  # it has vectors
+    return packed(vectors)
 
 
 def size(folder: Path) -> int:
@@ -70,7 +82,7 @@ def main() -> None:
     model = load(options.model).model
     folder = options.work / "scale"
     shutil.rmtree(folder, ignore_errors=True)
-    empty = model.post_vectors([])
+    empty = check_parts(model).post_vectors([])
     assert empty is not None, "a model of embeddings"
     dim = empty.shape[1]
     store = Store.create(folder, CorpusMetadata(options.model, "", "cosine", dim))
@@ -81,27 +93,34 @@ def main() -> None:
         while chunk := cost("read", lambda: next(chunks, None)):
             posts = cost("tell from known", known.new_among, chunk, added)
             cost("send to workers", sent, posts)
-            vectors = cost("encode", model.post_vectors, posts)
-            assert vectors is not None
-            signed = cost("sign", signatures, [post.text for post in posts])
-            cost("append", appender._write, posts, vectors, signed)
+            texts = [post.text for post in posts]
+            files = {name: cost("encode", _packed, part, posts) for name, part in vector_parts(model).items()}
+            files[SIGNATURES] = cost("sign", signed, texts)
+            for stop_words in word_lists(model):
+                files[words_file(stop_words)] = cost("index words", words_of, texts, stop_words)
+            cost("append", appender._write, posts, files)
             kept.append(posts)
     count = added.new
     dataset = store.dataset()
     assert dataset is not None
-    cost("group near-duplicates", lambda: Groups(folder).complete(dataset))
-    cost("index words", lambda: Lexical(folder).complete(dataset))
-    matrix = np.memmap(folder / "vectors.f32", np.float32, "r", shape=(count, dim))
-    query = Query(np.asarray(matrix[:1]), "cosine")
+    shards = Shards(folder, dataset)
+    cost("group near-duplicates", lambda: Groups(shards).complete())
+    parts = Parts(shards, model)
+    matrix = parts.vectors(parts.first)
+    query = Query(matrix[0].rows(0, 1), "cosine")
     exact_scores(matrix, query)
-    cost("score", lambda: exact_scores(matrix, query))
+    cost("score by the first embeddings", lambda: exact_scores(matrix, query))
     print(f"{count:,} posts\n\n| step | CPU µs a post | posts/s and core |\n|---|---|---|")
     for step, seconds in steps.items():
         print(f"| {step} | {1e6 * seconds / count:.2f} | {count / max(seconds, 1e-9):,.0f} |")
     print("\n| on disk | bytes a post |\n|---|---|")
-    for path in sorted(folder.iterdir()):
-        bytes_ = size(path) if path.is_dir() else path.stat().st_size
-        print(f"| `{path.name}` | {bytes_ / count:,.1f} |")
+    kinds: Counter[str] = Counter()
+    for path in folder.rglob("*"):
+        if path.is_file():
+            arrays = path.suffix == ".safetensors"
+            kinds[re.sub(r"-[0-9a-f]{16}.*", "", path.name) if arrays else "posts"] += path.stat().st_size
+    for kind, bytes_ in sorted(kinds.items()):
+        print(f"| `{kind}` | {bytes_ / count:,.1f} |")
     print(f"| all | {size(folder) / count:,.1f} |")
     print(f"\nKeys in memory: {16 * (len(known._ids) + len(known._pairs)) / count:.0f} bytes a post")
     if options.ray:

@@ -248,7 +248,8 @@
     //   similarity: see `transformer`.
     //   title_weight: see `transformer`.
     //   article_prefixes: see `transformer`.
-    onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0, article_prefixes=null):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight, [if article_prefixes != null then 'article_prefixes']: article_prefixes },
+    //   embedding_precision: see `transformer`.
+    onnx_transformer(max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', title_weight=0.0, article_prefixes=null, embedding_precision='float32'):: { type: 'onnx_transformer', max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, title_weight: title_weight, [if article_prefixes != null then 'article_prefixes']: article_prefixes, embedding_precision: embedding_precision },
     // Scores of a first stage; those of its best pairs are corrected by another model, such as a `cross_encoder`.
     //   second_stage: the model that scores the best pairs again.
     //   first_stage: the model that scores all pairs: `best`, `distilled` or a model folder. A copy of it is kept
@@ -304,7 +305,9 @@
     //   article_prefixes: numbers of tokens, ascending, such as [64, 128, 256, 512]: when posts are scored, the
     //   embedding of an article is the mean of those of its beginnings of these lengths, so that its first
     //   sentences count most (decision 177); null: that of its first `max_article_tokens`, as in training.
-    transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_weight=0.0, precision='float32', article_prefixes=null):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_weight: title_weight, precision: precision, [if article_prefixes != null then 'article_prefixes']: article_prefixes },
+    //   embedding_precision: precision of the embeddings of posts when posts are scored. `int8`: rounded to 8
+    //   bits, so that a corpus stores them in a quarter of the space and gives the same scores (decision 192).
+    transformer(path, pooling=null, max_article_tokens=128, max_post_tokens=128, normalization='none', similarity='cosine', layers=null, title_weight=0.0, precision='float32', article_prefixes=null, embedding_precision='float32'):: { type: 'transformer', path: path, [if pooling != null then 'pooling']: pooling, max_article_tokens: max_article_tokens, max_post_tokens: max_post_tokens, normalization: normalization, similarity: similarity, [if layers != null then 'layers']: layers, title_weight: title_weight, precision: precision, [if article_prefixes != null then 'article_prefixes']: article_prefixes, embedding_precision: embedding_precision },
     // A `siamese` model with the embedder `word_vectors` and the encoder `mean`, for scoring without torch.
     //   tokenizer: splits texts into tokens.
     //   dim: length of the vectors.

@@ -51,7 +51,9 @@ def vector_parts(model: Model) -> Mapping[str, Model]:
     """Return the parts of a model that have embeddings, by the names of their files; the first part is `vectors`."""
     first = embedding_submodel(model)
     parts = [part.vectors if isinstance(part, BundledWordVectorsModel) else part for part in leaves(model)]
-    others = [part for part in parts if part is not first and type(part).post_vectors is not Model.post_vectors]
+    others = [
+        part for part in parts if part is not first and type(part).post_vectors is not Model.post_vectors
+    ]
     named = {f"{VECTORS}-{number}": part for number, part in enumerate(others, start=1)}
     return named if first is None else {VECTORS: first, **named}
 

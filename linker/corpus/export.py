@@ -168,7 +168,9 @@ def _dataset(store: Store) -> lance.LanceDataset:
 def _tracked(store: Store, dataset: lance.LanceDataset) -> Iterator[tuple[pa.RecordBatch, np.ndarray]]:
     """Yield the posts in batches, each with its embeddings: float32, posts × dim."""
     shards = Shards(store.folder, dataset)
-    parts = live_rows(vectors_of(shards, shards.arrays(VECTORS, "reading embeddings", stored_vectors)), ROWS_AT_ONCE)
+    parts = live_rows(
+        vectors_of(shards, shards.arrays(VECTORS, "reading embeddings", stored_vectors)), ROWS_AT_ONCE
+    )
     ready = np.zeros((0, store.facts.dim), dtype=np.float32)
     with progress_bar() as progress:
         bar = progress.add_task("exporting posts", total=shards.posts)

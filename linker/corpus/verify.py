@@ -103,5 +103,5 @@ def _shard_faults(store: Store, shard: Shard) -> Iterator[Fault]:
                 yield Fault(file, f"differs from the posts; {_AGAIN}")
         elif shard.live is None and name.startswith(WORDS):
             made = words_of(texts, name.removeprefix(WORDS))
-            if any(not np.array_equal(made[key], arrays.get(key)) for key in made):
+            if any(key not in arrays or not np.array_equal(made[key], arrays[key]) for key in made):
                 yield Fault(file, f"differs from the posts; {_AGAIN}")

@@ -205,6 +205,8 @@ def eight_bits(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         The whole numbers, int8, n × dim; and what they are multiplied with, float32, n.
     """
     largest = np.abs(vectors).max(axis=1, initial=0)
-    fraction, exponent = np.frexp(np.where(largest < np.finfo(np.float32).tiny, 127, largest) / np.float32(127))
+    fraction, exponent = np.frexp(
+        np.where(largest < np.finfo(np.float32).tiny, 127, largest) / np.float32(127)
+    )
     scales = np.ldexp(np.ceil(fraction * 2048) / 2048, exponent).astype(np.float32)
     return np.rint(vectors / scales[:, None]).astype(np.int8), scales

@@ -16,6 +16,7 @@ _KEPT_BY_ONNX = (
     "similarity",
     "title_weight",
     "article_prefixes",
+    "embedding_precision",
 )
 
 

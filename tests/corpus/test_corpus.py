@@ -24,7 +24,6 @@ from linker.corpus import builder as building
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.indexes.id_set import KeySet, keys_of
-from linker.corpus.indexes.vectors import VECTORS
 from linker.corpus.search.filters import Filter
 from linker.corpus.storage.store import FACTS, Store
 from linker.corpus.verify import faults
@@ -33,6 +32,11 @@ from linker.data.types import Post
 from tests.corpus.conftest import some_posts, write_model, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
+
+
+def stored(folder: Path) -> list[Path]:
+    """Return the files of embeddings of a corpus."""
+    return sorted((folder / "shards").glob("*/vectors-*"))
 
 
 @pytest.fixture
@@ -171,16 +175,21 @@ def test_a_killed_build_resumes_without_loss_or_doubling(tmp_path, model_folder)
     }
 
 
-@pytest.mark.parametrize("harm", ["missing", "short", "torn", "behind"])
-def test_the_matrix_is_made_up_for(built, harm):
-    path = built / VECTORS
+def test_missing_embeddings_are_made_again(built):
+    path, *_ = stored(built)
     whole = path.read_bytes()
-    content = {"missing": None, "short": whole[: 32 * 60], "torn": whole[: 32 * 60 + 5], "behind": b""}[harm]
+    expected = Corpus.open(built).rank(ARTICLE)
     path.unlink()
-    if content is not None:
-        path.write_bytes(content)
-    Corpus.open(built)
+    assert Corpus.open(built).rank(ARTICLE) == expected
     assert path.read_bytes() == whole
+
+
+@pytest.mark.parametrize("left", [0, 7, 60, -5])
+def test_cut_embeddings_are_refused(built, left):
+    *_, path = stored(built)
+    path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(DataError, match=rf"{path.name}: damaged .*delete it, and it is created again"):
+        Corpus.open(built).rank(ARTICLE)
 
 
 def test_only_one_writer(built, tmp_path):
@@ -215,14 +224,14 @@ def test_every_flipped_byte_is_found_and_named(built):
     store = Store.open(built)
     assert not list(faults(store))
     rng = random.Random(3)
-    for path in [*(built / "posts.lance" / "data").iterdir(), built / VECTORS]:
+    for path in [*(built / "posts.lance" / "data").iterdir(), *stored(built)]:
         whole = path.read_bytes()
         flipped = bytearray(whole)
         flipped[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
         path.write_bytes(flipped)
         assert [fault.file for fault in faults(store)] == [str(path.relative_to(built))]
         path.unlink()
-        if path.name != VECTORS:
+        if path.suffix == ".lance":
             assert [fault.file for fault in faults(store)] == [str(path.relative_to(built))]
         path.write_bytes(whole)
     assert not list(faults(store))

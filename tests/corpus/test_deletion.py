@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +14,7 @@ from linker.corpus import deletion
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.deletion import condition_of, delete_posts, read_ids
-from linker.corpus.indexes.bm25 import Lexical
-from linker.corpus.indexes.vectors import Matrix
+from linker.corpus.storage.shards import Shard
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
@@ -77,23 +75,17 @@ def test_the_rest_ranks_as_if_the_deleted_had_never_been_there(tmp_path, model_f
     assert not list(faults(store))
 
 
-def test_indexes_follow_without_reading_the_posts(tmp_path, model_folder, parts, monkeypatch) -> None:
+def test_texts_are_not_read_again(tmp_path, model_folder, parts, monkeypatch) -> None:
     store = build(tmp_path / "corpus", model_folder, *parts)
 
-    def no_batches(*given: object) -> None:
+    def no_texts(*given: object) -> None:
         raise AssertionError("reads the posts")
 
-    monkeypatch.setattr("linker.corpus.indexes.bm25.batches", no_batches)
-    monkeypatch.setattr("linker.corpus.indexes.vectors.batches", no_batches)
-    monkeypatch.setattr("linker.corpus.indexes.near_duplicates.batches", no_batches)
+    monkeypatch.setattr(Shard, "texts", no_texts)
     assert delete_posts(store, "lang = 'fr'") == 93
-    dataset = store.dataset()
-    assert dataset is not None
-    indexes = store.indexes(dataset)
-    assert Matrix(indexes, store.facts.dim).complete(dataset).shape == (187, 8)
-    assert Lexical(indexes).complete(dataset).posts == 187
+    assert len(Corpus.open(tmp_path / "corpus").rank(ARTICLE, top=None, copies=True, fusion="zscore")) == 187
     assert sorted(path.name for path in store.folder.iterdir()) == [
-        "checksums.jsonl", "corpus.json", indexes.name, "posts.lance", "writer.lock",
+        "checksums.jsonl", "corpus.json", "posts.lance", "shards", "writer.lock",
     ]  # fmt: skip
 
 
@@ -127,33 +119,33 @@ def test_deleting_all_posts_and_beginning_again(tmp_path, model_folder, parts) -
     assert answers(Corpus.open(tmp_path / "corpus")) == answers(Corpus.open(tmp_path / "other"))
 
 
-def test_a_deletion_that_was_interrupted_before_the_indexes_followed(
-    tmp_path, model_folder, parts, monkeypatch
-) -> None:
+def test_a_deletion_that_was_interrupted(tmp_path, model_folder, parts, monkeypatch) -> None:
     store = build(tmp_path / "corpus", model_folder, *parts)
 
     def killed(*given: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(deletion, "_carry", killed)
+        patch.setattr(deletion, "complete_groups", killed)
         with pytest.raises(KeyboardInterrupt):
             delete_posts(store, condition_of(GONE))
     build(tmp_path / "other", model_folder, *map(left, parts))
     assert answers(Corpus.open(tmp_path / "corpus")) == answers(Corpus.open(tmp_path / "other"))
 
 
-def test_indexes_that_a_killed_build_left_with_half_of_the_rows(tmp_path, parts) -> None:
+def test_what_is_missing_is_made_for_the_posts_that_are_left(tmp_path, parts) -> None:
     posts = parts[0]
-    build(tmp_path / "corpus", Path("best"), posts)
-    for name in ("vectors.f32", "vectors-1.f32", "signatures.u32"):
-        path = tmp_path / "corpus" / name
-        os.truncate(path, path.stat().st_size // 2)
+    store = build(tmp_path / "corpus", Path("best"), posts)
     gone = {"p00003", "p00100"}
-    assert delete_posts(Store.open(tmp_path / "corpus"), condition_of(gone)) == 2
+    assert delete_posts(store, condition_of(gone)) == 2
+    for path in (tmp_path / "corpus" / "shards").rglob("*.safetensors"):
+        path.unlink()
     build(tmp_path / "other", Path("best"), [post for post in posts if post["id"] not in gone])
-    assert answers(Corpus.open(tmp_path / "corpus")) == answers(Corpus.open(tmp_path / "other"))
-    assert not list(faults(Store.open(tmp_path / "corpus")))
+    found, expected = (answers(Corpus.open(tmp_path / name)) for name in ("corpus", "other"))
+    for one, other in zip(found, expected):
+        assert [(id_, copies) for id_, _, copies in one] == [(id_, copies) for id_, _, copies in other]
+        assert [score for _, score, _ in one] == pytest.approx([score for _, score, _ in other], abs=1e-3)
+    assert not list(faults(store))
 
 
 def test_a_full_disk_is_named(tmp_path, model_folder, parts, monkeypatch) -> None:

@@ -13,9 +13,11 @@ import pytest
 
 from linker.common.errors import LinkerError
 from linker.corpus.builder import build_corpus
+from linker.corpus.encoding import VECTORS
 from linker.corpus.export import export_parquet, export_postgresql
-from linker.corpus.indexes.vectors import vectors_in
+from linker.corpus.indexes.vectors import stored_vectors, vectors_of
 from linker.corpus.storage.reader import batches
+from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
 
@@ -39,8 +41,10 @@ def store(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Store
 def stored(store: Store) -> tuple[list[dict], np.ndarray]:
     dataset = store.dataset()
     assert dataset is not None
-    (batch,) = batches(dataset, ["id", "text", "created_at", "lang", "extra", "vector"])
-    return batch.drop_columns(["vector"]).to_pylist(), vectors_in(batch)
+    (batch,) = batches(dataset, ["id", "text", "created_at", "lang", "extra"])
+    shards = Shards(store.folder, dataset)
+    (vectors,) = vectors_of(shards, shards.arrays(VECTORS, "", stored_vectors))
+    return batch.to_pylist(), vectors.rows()
 
 
 def test_parquet_has_every_column_and_the_same_numbers(store: Store, tmp_path: Path) -> None:

@@ -111,9 +111,7 @@ class RayEngine(Engine):
         if failure is not None:
             raise failure
 
-    def scored(
-        self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None
-    ) -> Scored:
+    def scored(self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None) -> Scored:
         """Return what `Engine.scored` returns; workers send only their best rows, so a larger n searches again."""
 
         def best(count: int) -> tuple[np.ndarray, np.ndarray]:

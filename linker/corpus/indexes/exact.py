@@ -93,7 +93,9 @@ def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
                 products = [product * scales for product in products]
             scores[which][first:last] = query.scores(products, squares)
 
-    in_threads(fill, [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)])
+    in_threads(
+        fill, [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)]
+    )
     kept = [of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(vectors, scores)]
     return np.concatenate([np.zeros(0, dtype=np.float32), *kept])
 

@@ -53,7 +53,9 @@ class TfidfQuery:
             places, rows = segment.posts_in(starts, ends), len(segment.lengths)
             times = 1 + np.log(segment.occurrences(starts, ends))
             products = np.bincount(
-                places, np.repeat((weights * self._idf)[asked] / length, ends - starts) * times, minlength=rows
+                places,
+                np.repeat((weights * self._idf)[asked] / length, ends - starts) * times,
+                minlength=rows,
             )
             norms = np.sqrt(
                 squares + np.bincount(places, np.repeat(changes, ends - starts) * times**2, minlength=rows)

@@ -18,7 +18,17 @@ from linker.common.files import atomic_write
 #: Error numbers of missing write permission.
 READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NAME = re.compile(r"(.+)-([0-9a-f]{16})\.safetensors")
-_TYPES = {"I8": "i1", "U8": "u1", "U16": "<u2", "U32": "<u4", "U64": "<u8", "I32": "<i4", "I64": "<i8", "F16": "<f2", "F32": "<f4"}
+_TYPES = {
+    "I8": "i1",
+    "U8": "u1",
+    "U16": "<u2",
+    "U32": "<u4",
+    "U64": "<u8",
+    "I32": "<i4",
+    "I64": "<i8",
+    "F16": "<f2",
+    "F32": "<f4",
+}
 
 
 class Arrays(dict[str, np.ndarray]):
@@ -116,9 +126,15 @@ def mapped(path: Path) -> Arrays:
             start = 8 + int.from_bytes(file.read(8), "little")
             header = json.loads(file.read(start - 8))
         for name, entry in header.items():
-            shape, begin, dtype = tuple(entry["shape"]), entry["data_offsets"][0], np.dtype(_TYPES[entry["dtype"]])
+            shape, begin, dtype = (
+                tuple(entry["shape"]),
+                entry["data_offsets"][0],
+                np.dtype(_TYPES[entry["dtype"]]),
+            )
             arrays[name] = (
-                np.memmap(path, dtype, "r", start + begin, shape) if np.prod(shape) else np.zeros(shape, dtype)
+                np.memmap(path, dtype, "r", start + begin, shape)
+                if np.prod(shape)
+                else np.zeros(shape, dtype)
             )
     except (ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
         raise DataError(f"{path}: damaged ({error}); delete it, and it is created again") from error

@@ -161,7 +161,9 @@ class Shards:
     def _checked(shard: Shard, arrays: Arrays) -> Arrays:
         rows = arrays.get("values", arrays.get("lengths"))
         if rows is None or len(rows) != shard.rows:
-            raise DataError(f"{arrays.path}: does not belong to the posts; delete it, and it is created again")
+            raise DataError(
+                f"{arrays.path}: does not belong to the posts; delete it, and it is created again"
+            )
         return arrays
 
 

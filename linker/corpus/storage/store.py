@@ -40,7 +40,9 @@ LOCK = "writer.lock"
 # The first Lance format that can filter by fields of a JSON column.
 LANCE_FORMAT = "2.2"
 # Files of format 1 that were computed from the posts.
-_FORMER = re.compile(r"vectors(-\d+)?\.f32|signatures\.u32|groups\.i64|(all-)?words\.1.*|indexes-[0-9a-f]{16}")
+_FORMER = re.compile(
+    r"vectors(-\d+)?\.f32|signatures\.u32|groups\.i64|(all-)?words\.1.*|indexes-[0-9a-f]{16}"
+)
 # How Lance reports errors of the operating system.
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
@@ -33,10 +33,10 @@ class OnnxTransformerModel(OnnxModel):
         similarity: see `transformer`.
         title_weight: see `transformer`.
         article_prefixes: see `transformer`.
+        embedding_precision: see `transformer`.
     """
 
     tokens_together = 512
-    rounds_posts = True
 
     def __init__(
         self,
@@ -46,8 +46,10 @@ class OnnxTransformerModel(OnnxModel):
         similarity: Similarity = "cosine",
         title_weight: float = 0.0,
         article_prefixes: list[int] | None = None,
+        embedding_precision: Literal["float32", "int8"] = "float32",
     ) -> None:
         super().__init__()
+        self.rounds_posts = embedding_precision == "int8"
         self._set_limits(max_article_tokens, max_post_tokens, similarity, title_weight, article_prefixes)
         self.normalization: Normalization = normalization
         self._tokenizers: dict[int, Any] = {}

@@ -20,14 +20,14 @@ from linker.common.errors import DataError, LinkerError
 from linker.corpus import builder as building
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.engines import ray as ray_engine
 from linker.corpus.engines import ray_cluster
 from linker.corpus.engines.engine import Engine, upper
 from linker.corpus.engines.ray import RayEngine
 from linker.corpus.indexes.exact import Query
-from linker.corpus.indexes.near_duplicates import SIGNATURES
-from linker.corpus.indexes.vectors import VECTORS
+from linker.corpus.indexes.vectors import ShardVectors
 from linker.corpus.search.filters import Filter
+from linker.corpus.storage.array_files import Arrays
+from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
@@ -57,7 +57,6 @@ def cluster() -> Iterator[RayEngine]:
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(building, "POSTS_AT_ONCE", 30)
-    monkeypatch.setattr(ray_engine, "BLOCK", 16)
 
 
 def built(folder: Path, paths: list[str], model: Path, engine: Engine | None = None) -> Path:
@@ -74,6 +73,14 @@ def posts_in(folder: Path) -> list[dict]:
     dataset = Store.open(folder).dataset()
     assert dataset is not None
     return dataset.to_table(columns=["id", "text", "created_at", "lang", "extra"]).to_pylist()
+
+
+def arrays_in(folder: Path) -> list[tuple[str, bytes]]:
+    """Names with checksums, and contents, of the files of arrays, in the order of the posts."""
+    dataset = Store.open(folder).dataset()
+    assert dataset is not None
+    paths = [path for shard in Shards(folder, dataset) for path in sorted(shard.files.folder.iterdir())]
+    return [(path.name, path.read_bytes()) for path in paths]
 
 
 CONDITIONS = (
@@ -105,8 +112,7 @@ def test_a_cluster_gives_the_same(tmp_path, model_folder, cluster):
         added = add_to_corpus(folder, [second], None, PostColumns(), engine=engine)
         assert (added.new, added.known, added.conflicting) == (60, 20, 0)
     assert posts_in(here) == posts_in(there)
-    for name in (VECTORS, SIGNATURES):
-        assert (here / name).read_bytes() == (there / name).read_bytes()
+    assert arrays_in(here) == arrays_in(there)
     assert not list(faults(Store.open(there)))
     alone, together = Corpus.open(here), Corpus.open(there, engine=cluster)
     for conditions in ({"fusion": fusion, **one} for one in CONDITIONS for fusion in ("none", "zscore")):
@@ -150,7 +156,7 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
     assert int((tmp_path / "killed").read_text()) != os.getpid()
     assert added.new == 300
     assert posts_in(here) == posts_in(there.folder)
-    assert (here / VECTORS).read_bytes() == (there.folder / VECTORS).read_bytes()
+    assert arrays_in(here) == arrays_in(there.folder)
     assert not list(faults(there))
 
     together = Corpus.open(there.folder, engine=cluster)
@@ -203,9 +209,9 @@ def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
     building.add_posts(store, model, [path], PostColumns(), "strict", ".", cluster)
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts]
 
-    (tmp_path / "here" / VECTORS).rename(tmp_path / "elsewhere")
     corpus = Corpus.open(tmp_path / "there", engine=cluster)
-    (tmp_path / "there" / VECTORS).unlink()
+    corpus._vectors()
+    next((tmp_path / "there" / "shards").glob("*/vectors-*")).unlink()
     with pytest.raises(LinkerError, match="put the corpus where all machines of the cluster see it"):
         corpus.rank(ARTICLE)
 
@@ -276,8 +282,6 @@ def test_one_process_gives_chunks_in_their_order_and_errors_in_their_turn():
 
     given = Engine().encode(Lengths(), chunks())
     for expected in ([[1], [2]], [[3]]):
-        vectors = next(given).vectors
-        assert vectors is not None
-        assert vectors.tolist() == expected
+        assert ShardVectors.of(Arrays(next(given).files["vectors"])).rows().tolist() == expected
     with pytest.raises(DataError, match="damaged"):
         next(given)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from linker.common.errors import ModelError
 from linker.config import build, resolve
+from linker.corpus import builder
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes import bm25 as lexical
 from linker.corpus.search.filters import Filter
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
@@ -76,8 +76,8 @@ MODELS: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(autouse=True)
-def small_segments(monkeypatch):
-    monkeypatch.setattr(lexical, "SEGMENT", 64)
+def small_shards(monkeypatch):
+    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 64)
 
 
 def made(config: dict, folder: Path) -> Path:

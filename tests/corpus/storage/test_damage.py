@@ -6,10 +6,10 @@ import errno
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -20,19 +20,17 @@ from linker.common.errors import DataError, LinkerError
 from linker.corpus import builder
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes import near_duplicates
-from linker.corpus.indexes import vectors as derived
-from linker.corpus.indexes.bm25 import LEXICAL
-from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES
-from linker.corpus.indexes.vectors import VECTORS, RowFile
 from linker.corpus.info import summary_lines
+from linker.corpus.storage.array_files import ArrayFiles, Arrays
 from linker.corpus.storage.checksums import CHECKSUMS, FACTS, POSTS
+from linker.corpus.storage.shards import SHARDS, Shards
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
 from tests.corpus.conftest import some_posts, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
-MADE_AGAIN = (VECTORS, SIGNATURES, GROUPS)
+#: Files of arrays, which are computed again from the posts.
+ARRAYS = ("vectors", "signatures", "words.english", "groups")
 
 
 @pytest.fixture
@@ -56,12 +54,15 @@ def kinds(folder: Path) -> dict[str, list[Path]]:
         "posts": sorted((posts / "data").iterdir()),
         "newest version": others[:1],
         "oldest version": [oldest],
-        "words": sorted((folder / LEXICAL).iterdir()),
         "transactions": sorted((posts / "_transactions").iterdir()),
-        **{name: [folder / name] for name in MADE_AGAIN},
+        **{name: sorted((folder / SHARDS).rglob(f"{name}-*")) for name in ARRAYS},
     }
     assert all(found.values())
     return found
+
+
+def kinds_of_arrays(folder: Path, kind: str) -> list[Path]:
+    return sorted((folder / SHARDS).rglob(f"{kind}-*"))
 
 
 def ranked(folder: Path) -> list[tuple[str, float, int]]:
@@ -106,10 +107,8 @@ def test_every_damaged_file_is_named(corpus, harm):
             path.unlink()
         else:
             path.write_bytes(whole[: len(whole) // 2 if harm == "half" else 0])
-        if kind in MADE_AGAIN and harm != "flipped":
+        if kind in ARRAYS and harm == "missing":
             assert problem_of(corpus) == "", kind
-        elif kind == "words" and harm == "missing":
-            assert problem_of(corpus) == ""
         elif kind == "facts" and harm == "missing":
             assert re.search(r"corpus\.json: is missing; restore it", problem_of(corpus))
         else:
@@ -119,17 +118,30 @@ def test_every_damaged_file_is_named(corpus, harm):
     assert problem_of(corpus) == ""
 
 
-@pytest.mark.parametrize("harm", ["half", "empty", "missing"])
-def test_what_is_made_from_the_posts_is_made_again(corpus, harm):
+@pytest.mark.parametrize("kind", ARRAYS)
+def test_what_is_computed_from_the_posts_is_computed_again(corpus, kind):
     expected = ranked(corpus)
-    whole = {name: (corpus / name).read_bytes() for name in MADE_AGAIN}
-    for name in MADE_AGAIN:
-        (corpus / GROUPS).unlink()  # while they are there, nobody needs signatures
-        (corpus / name).unlink(missing_ok=True)
-        if harm != "missing":
-            (corpus / name).write_bytes(whole[name][: len(whole[name]) // 2 if harm == "half" else 0])
-        assert ranked(corpus) == expected
-        assert {name: (corpus / name).read_bytes() for name in MADE_AGAIN} == whole
+    for path in kinds(corpus)["groups"]:
+        path.unlink()  # while they are there, nobody needs signatures
+    paths = kinds_of_arrays(corpus, kind)
+    whole = {path: path.read_bytes() for path in paths}
+    for path in paths:
+        path.unlink()
+    assert ranked(corpus) == expected
+    Corpus.open(corpus).rank(ARTICLE, fusion="zscore")  # reads the words
+    assert {path: path.read_bytes() for path in whole} == whole
+
+
+@pytest.mark.parametrize("kind", ARRAYS)
+@pytest.mark.parametrize("left", [0, 5, 100])
+def test_cut_files_of_arrays_are_refused(corpus, kind, left):
+    if kind != "groups":
+        for path in kinds(corpus)["groups"]:
+            path.unlink()
+    for path in kinds_of_arrays(corpus, kind):
+        path.write_bytes(path.read_bytes()[:left])
+    with pytest.raises(DataError, match=rf"{kind}-.*damaged .*delete it, and it is created again"):
+        Corpus.open(corpus).rank(ARTICLE, fusion="zscore")
 
 
 @pytest.mark.parametrize("harm", ["half", "missing"])
@@ -211,27 +223,33 @@ def test_a_full_disk_stops_cleanly(corpus, tmp_path, monkeypatch, full):
     more = [write_posts(tmp_path / "more.jsonl", some_posts(100, start=900))]
     with monkeypatch.context() as patched:
         if full == "posts":
-            import lance
+            import lance.fragment
 
-            patched.setattr(lance, "write_dataset", no_room)
+            patched.setattr(lance.fragment, "write_fragments", no_room)
         elif full == "checksums":
-            patched.setattr(os, "fsync", _raise_no_space)
-        else:
-            real = RowFile._write
+            checksums, fsync = (corpus / CHECKSUMS).stat().st_ino, os.fsync
 
-            def write(self: RowFile, file, values: np.ndarray) -> None:
-                if self.path.name.startswith(full):
-                    file.write(b"torn")
+            def sync(descriptor: int) -> None:
+                if os.fstat(descriptor).st_ino == checksums:
                     _raise_no_space()
-                real(self, file, values)
+                fsync(descriptor)
 
-            patched.setattr(RowFile, "_write", write)
+            patched.setattr(os, "fsync", sync)
+        else:
+            real = ArrayFiles.write
+
+            def write(self: ArrayFiles, name: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
+                if name == full:
+                    _raise_no_space()
+                return real(self, name, arrays)
+
+            patched.setattr(ArrayFiles, "write", write)
         with pytest.raises(
             LinkerError, match=r"No space left on device\); what was added before is safe: free disk space"
         ):
             add_to_corpus(corpus, more, None, PostColumns())
     there = Store.open(corpus).count()
-    assert there == (150 if full == "posts" else 190)
+    assert there == (190 if full == "checksums" else 150)
     assert problem_of(corpus) == ""
     assert len(Corpus.open(corpus)) == there
     assert add_to_corpus(corpus, more, None, PostColumns()).new == 250 - there
@@ -247,18 +265,12 @@ def _raise_no_space(*_: object) -> None:
 def test_a_corpus_that_cannot_be_written_to_is_asked(corpus, tmp_path, monkeypatch):
     expected = ranked(corpus)
     by_words = Corpus.open(corpus).rank(ARTICLE, fusion="zscore")
-    shutil.rmtree(corpus / LEXICAL)
-    for name in MADE_AGAIN:
-        content = (corpus / name).read_bytes()
-        (corpus / name).unlink()
-        if name == VECTORS:
-            (corpus / name).write_bytes(content[: len(content) // 2])
+    for path in sorted((corpus / SHARDS).rglob("*.safetensors"))[::2]:
+        path.unlink()
 
     def refuse(*_: object, **__: object):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr(derived, "_appending", refuse)
-    monkeypatch.setattr(near_duplicates, "atomic_write", refuse)
     monkeypatch.setattr(tempfile, "mkstemp", refuse)
     before = {path: path.read_bytes() for path in corpus.rglob("*") if path.is_file()}
     assert ranked(corpus) == expected
@@ -311,6 +323,12 @@ def test_killed_at_any_moment(tmp_path, model_folder, monkeypatch):
     assert one is not None
     assert other is not None
     assert one.to_table().equals(other.to_table())
-    for name in (VECTORS, SIGNATURES):
-        Corpus.open(folder).rank(ARTICLE)
-        assert (folder / name).read_bytes() == (whole / name).read_bytes()
+    assert arrays_in(folder) == arrays_in(whole)
+
+
+def arrays_in(folder: Path) -> list[tuple[str, bytes]]:
+    """Names with checksums, and contents, of the files of arrays, in the order of the posts."""
+    dataset = Store.open(folder).dataset()
+    assert dataset is not None
+    paths = [path for shard in Shards(folder, dataset) for path in sorted(shard.files.folder.iterdir())]
+    return [(path.name, path.read_bytes()) for path in paths]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from linker.common.errors import DataError
+from linker.corpus import builder
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes import bm25
-from linker.corpus.indexes.bm25 import LEXICAL, Lexical
+from linker.corpus.indexes.words import words_of
 from linker.corpus.search.filters import Filter
 from linker.corpus.search.fusion import fuse
 from linker.corpus.storage.store import Store
@@ -30,8 +32,8 @@ ARTICLES = [
 
 
 @pytest.fixture(autouse=True)
-def small_segments(monkeypatch):
-    monkeypatch.setattr(bm25, "SEGMENT", 64)
+def small_shards(monkeypatch):
+    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 64)
 
 
 def made(count: int) -> list[dict]:
@@ -54,9 +56,11 @@ def expected(posts: list[dict], articles: list[Article]) -> np.ndarray:
 
 
 def scores(folder, articles) -> np.ndarray:
-    dataset = Store.open(folder).dataset()
-    assert dataset is not None
-    return Lexical(folder).complete(dataset).scores(articles)
+    return Corpus.open(folder)._parts.postings("english").scores(articles)
+
+
+def files(folder) -> list[Path]:
+    return sorted((folder / "shards").glob("*/words.english-*"))
 
 
 @pytest.mark.parametrize("articles", [[one] for one in ARTICLES] + [ARTICLES], ids=lambda a: str(len(a)))
@@ -77,45 +81,55 @@ def test_posts_added_later_count(built, tmp_path):
         held = {row["id"] for row in dataset.to_table(columns=["id"]).to_pylist()}
         posts = [post for post in made(400) if post["id"] in held]
         np.testing.assert_allclose(scores(built, ARTICLES), expected(posts, ARTICLES), rtol=1e-5, atol=1e-7)
-    names = sorted(path.name.split("-")[0] for path in (built / LEXICAL).iterdir())
-    assert names == [f"{start:012}" for start in range(0, len(posts), 64)], "each post is in one file"
+    assert len(files(built)) == 8, "each shard has one file"
 
 
 def test_whoever_sees_fewer_posts_does_not_see_the_words_of_others(built, tmp_path):
-    before = Store.open(built).dataset()
-    assert before is not None
+    before = Corpus.open(built)
     add_to_corpus(
         built, [write_posts(tmp_path / "more.jsonl", some_posts(5, start=150))], None, PostColumns()
     )
     scores(built, ARTICLES)
     np.testing.assert_allclose(
-        Lexical(built).complete(before).scores(ARTICLES), expected(made(150), ARTICLES), rtol=1e-5, atol=1e-7
+        before._parts.postings("english").scores(ARTICLES),
+        expected(made(150), ARTICLES),
+        rtol=1e-5,
+        atol=1e-7,
     )
 
 
 @pytest.mark.parametrize("harm", ["one", "last", "all"])
 def test_missing_files_are_made_again(built, harm):
     whole = scores(built, ARTICLES)
-    files = sorted((built / LEXICAL).iterdir())
-    content = [path.read_bytes() for path in files]
-    for path in {"one": files[:1], "last": files[-1:], "all": files}[harm]:
+    content = {path: path.read_bytes() for path in files(built)}
+    for path in {"one": files(built)[:1], "last": files(built)[-1:], "all": files(built)}[harm]:
         path.unlink()
     np.testing.assert_array_equal(scores(built, ARTICLES), whole)
-    assert [path.read_bytes() for path in files] == content
+    assert {path: path.read_bytes() for path in files(built)} == content
 
 
 def test_flipped_bytes_are_found_and_named(built):
-    scores(built, ARTICLES)
     store = Store.open(built)
     assert not list(faults(store))
-    for path in sorted((built / LEXICAL).iterdir()):
+    for path in files(built):
         whole = path.read_bytes()
         path.write_bytes(whole[:-3] + bytes([whole[-3] ^ 4]) + whole[-2:])
-        assert [fault.file for fault in faults(store)] == [f"{LEXICAL}/{path.name}"]
+        assert [fault.file for fault in faults(store)] == [path.relative_to(built).as_posix()]
         path.write_bytes(whole[:4])
         with pytest.raises(DataError, match="damaged"):
             scores(built, ARTICLES)
         path.write_bytes(whole)
+
+
+def test_words_of_many_and_of_long_posts():
+    texts = [f"word{i} harbour harbour" for i in range(70_000)] + ["glacier " * 70_000]
+    arrays = words_of(texts, "english")
+    assert arrays["places"].dtype == np.uint32
+    assert arrays["counts"].max() == 70_000
+    assert arrays["lengths"][-1] == 70_000
+    few = words_of(texts[:9], "english")
+    assert few["places"].dtype == np.uint16
+    assert words_of([], "english")["lengths"].shape == (0,)
 
 
 def test_fusion_is_that_of_the_hybrid_model(built, model_folder):
