@@ -59,7 +59,7 @@ def vector_parts(model: Model) -> Mapping[str, Model]:
 
 
 def word_lists(model: Model) -> Sequence[str]:
-    """Return the lists of stop words without which a model counts words; those for other languages come with articles."""
+    """Return the lists of stop words without which a model counts words, but for those of other languages."""
     found = {ENGLISH: True}
     for part in leaves(model):
         if isinstance(part, (TfidfModel, BM25Model)) and part.stop_words != "by_language":

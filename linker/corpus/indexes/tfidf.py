@@ -16,8 +16,8 @@ from linker.models.lexical import lexical_words
 class TfidfQuery:
     """TF-IDF fitted on all posts of a corpus and on one article, as `TfidfModel.score_independently` does.
 
-    Document frequencies count both. The lengths of the posts' vectors without the article's counts are computed once per
-    corpus, `Postings.squares`; each query changes those of the posts that contain a word of the article.
+    Document frequencies count both. The lengths of the posts' vectors without the article's counts are computed once
+    per corpus, `Postings.squares`; each query changes those of the posts that contain a word of the article.
 
     Args:
         postings: the words of the posts.
