@@ -12,7 +12,7 @@ import numpy as np
 from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
-from linker.corpus.deletion import complete_groups, delete_by_files
+from linker.corpus.deletion import complete_groups, condition_of, delete_by_files, delete_rows
 from linker.corpus.encoding import VECTORS, check_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
@@ -41,12 +41,14 @@ class Added:
         new: posts encoded and appended.
         known: posts skipped because the corpus has their id with the same text.
         conflicting: posts skipped because the corpus has their id with another text.
+        updated: posts of `new` that replaced posts of the corpus with the same id and another text.
         deleted: posts of the corpus that were deleted, because the files delete them or their authors.
     """
 
     new: int = 0
     known: int = 0
     conflicting: int = 0
+    updated: int = 0
     deleted: int = 0
 
 
@@ -58,6 +60,7 @@ def add_posts(
     on_error: OnError,
     errors_dir: str,
     engine: Engine | None = None,
+    update: bool = False,
 ) -> Added:
     """Append the new posts of some files, and delete those that files of a platform delete.
 
@@ -71,6 +74,7 @@ def add_posts(
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
         engine: where posts are encoded; None: in this process.
+        update: whether posts replace those of the corpus with the same id and another text.
 
     Returns:
         The numbers of posts.
@@ -83,7 +87,7 @@ def add_posts(
     added = Added()
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
         bar = progress.add_task("adding posts", total=None)
-        known, deleted = _Known(store), set[bytes]()
+        known, deleted = _Known(store, update), set[bytes]()
 
         def unknown() -> Iterator[list[Post]]:
             for chunk in ahead(_chunks(stream_posts(paths, columns, bad_lines, deleted))):
@@ -94,7 +98,7 @@ def add_posts(
                 if posts:
                     yield posts
 
-        with engine or Engine() as at_work, _Appender(store, added) as appender:
+        with engine or Engine() as at_work, _Appender(store, added, known.replaced) as appender:
             for posts, files in at_work.encode(model, unknown()):
                 vectors = files[VECTORS]
                 if vectors["values"].shape[1] != store.facts.dim:
@@ -115,8 +119,9 @@ def add_posts(
 class _Appender:
     """Writes posts in a thread while the next ones are encoded; at the end of the `with` block, all are written."""
 
-    def __init__(self, store: Store, added: Added) -> None:
+    def __init__(self, store: Store, added: Added, replaced: set[str] | None = None) -> None:
         self._store, self._added = store, added
+        self._replaced = set() if replaced is None else replaced
         store.sweep()
         store.seal()  # an interrupted append may have left files without checksums
 
@@ -140,15 +145,24 @@ class _Appender:
             last.result()
 
     def _write(self, posts: Sequence[Post], files: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+        former = [post.id for post in posts if post.id in self._replaced]
+        if former:
+            self._added.updated += delete_rows(self._store, condition_of(former))
         self._store.append(posts, files)
         self._added.new += len(posts)
 
 
 class _Known:
-    """The ids and texts of the posts in the corpus."""
+    """The ids and texts of the posts in the corpus.
 
-    def __init__(self, store: Store) -> None:
+    Attributes:
+        replaced: ids of posts that others with the same id replace.
+    """
+
+    def __init__(self, store: Store, update: bool = False) -> None:
         self._ids, self._pairs = KeySet(), KeySet()
+        self._update = update
+        self.replaced: set[str] = set()
         dataset = store.dataset()
         if dataset is not None:
             for batch in batches(dataset, ["id", "text"]):
@@ -167,8 +181,12 @@ class _Known:
         for post, is_there, is_same in zip(posts, there, same):
             if not is_there and post.id not in new:
                 new[post.id] = post
-            elif is_same or (not is_there and new[post.id].text == post.text):
+            elif is_same or (post.id in new and new[post.id].text == post.text):
                 added.known += 1
+            elif self._update:
+                new[post.id] = post
+                if is_there:
+                    self.replaced.add(post.id)
             else:
                 added.conflicting += 1
         self._add(list(new), [post.text for post in new.values()])
@@ -200,6 +218,7 @@ def build_corpus(
     on_error: OnError = "strict",
     errors_dir: str = ".",
     engine: Engine | None = None,
+    update: bool = False,
 ) -> Added:
     """Encode posts into a corpus, or resume an interrupted build with the same model.
 
@@ -212,6 +231,7 @@ def build_corpus(
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
         engine: where posts are encoded; None: in this process.
+        update: as for `add_posts`.
 
     Returns:
         The numbers of posts.
@@ -242,7 +262,7 @@ def build_corpus(
             found.lasting_name, print_, getattr(loaded, "similarity", "cosine"), vectors.shape[1]
         )
         store = Store.create(folder, facts)
-    return add_posts(store, whole, posts, columns, on_error, errors_dir, engine)
+    return add_posts(store, whole, posts, columns, on_error, errors_dir, engine, update)
 
 
 def add_to_corpus(
@@ -253,7 +273,8 @@ def add_to_corpus(
     on_error: OnError = "strict",
     errors_dir: str = ".",
     engine: Engine | None = None,
+    update: bool = False,
 ) -> Added:
     """Add posts to an existing corpus with its model; `model` gives its new location. See `build_corpus`."""
     store = Store.open(folder)
-    return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine)
+    return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine, update)

@@ -37,7 +37,11 @@ def delete_posts(store: Store, where: str) -> int:
         LinkerError: if another process is writing to the corpus, or a file cannot be written.
     """
     with store.writing():
-        return _delete(store, where)
+        deleted = delete_rows(store, where)
+        if deleted:
+            store.sweep()
+            complete_groups(store)
+        return deleted
 
 
 def delete_by_files(store: Store, deleted: set[bytes]) -> int:
@@ -48,7 +52,7 @@ def delete_by_files(store: Store, deleted: set[bytes]) -> int:
         deleted: digests, from `stream_posts`.
 
     Returns:
-        The number of deleted posts.
+        The number of deleted posts; their near-duplicates are not grouped again.
 
     Raises:
         LinkerError: if a file cannot be written.
@@ -62,10 +66,11 @@ def delete_by_files(store: Store, deleted: set[bytes]) -> int:
             author = json.loads(extra).get("author") if extra and _AUTHOR in extra else None
             if is_deleted(id_, author if isinstance(author, str) else None):
                 ids.append(id_)
-    return _delete(store, condition_of(ids)) if ids else 0
+    return delete_rows(store, condition_of(ids)) if ids else 0
 
 
-def _delete(store: Store, where: str) -> int:
+def delete_rows(store: Store, where: str) -> int:
+    """Delete posts as `delete_posts` does, without grouping near-duplicates again; for the writer."""
     before = store.dataset()
     if before is None:
         return 0
@@ -74,8 +79,6 @@ def _delete(store: Store, where: str) -> int:
     if not len(deleted):
         return 0
     store.delete(before, where)
-    store.sweep()
-    complete_groups(store)
     return len(deleted)
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 import pyarrow.compute as pc
 
@@ -62,9 +61,6 @@ def summary_lines(store: Store) -> dict[str, str]:
         "languages": ", ".join(shown) + (f" and {rest} more" if rest > 0 else "") or "unknown",
         "model": found.model,
         "vectors": f"{store.facts.dim} dimensions, {store.facts.similarity}",
-        "on disk": f"{_size(store.folder) / 1e6:,.1f} MB",
+        "on disk": f"{store.size() / 1e6:,.1f} MB",
     }
 
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -34,7 +34,8 @@ class Fault:
 
 def faults(store: Store) -> Iterator[Fault]:
     """Yield all faults, reading everything once: files first, then rows."""
-    checksums, present = Checksums.read(store.folder), files_of(store.folder)
+    checksums = Checksums.read(store.folder)
+    present = [name for name in files_of(store.folder) if name not in checksums.forgotten]
     if checksums.damaged:
         lines = ", ".join(map(str, checksums.damaged[:5])) + ", …" * (len(checksums.damaged) > 5)
         yield Fault(CHECKSUMS, f"{CHANGED}, in line {lines}; {MEND}")

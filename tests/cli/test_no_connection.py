@@ -61,6 +61,7 @@ corpus add corpus {DATA}/posts.jsonl
 corpus info corpus
 corpus verify corpus
 corpus delete corpus ids.txt
+corpus compact corpus
 corpus export corpus --out exported.parquet
 corpus search corpus --article {DATA}/wolf.html
 simulate --articles seed.jsonl --posts labeled.jsonl --relevant relevant --model bm25 --seeds 1 --out simulated

@@ -192,6 +192,25 @@ def test_cut_embeddings_are_refused(built, left):
         Corpus.open(built).rank(ARTICLE)
 
 
+@pytest.mark.parametrize("at_once", [3, 1_000])
+def test_changed_posts_are_updated(built, tmp_path, model_folder, monkeypatch, at_once):
+    monkeypatch.setattr(building, "POSTS_AT_ONCE", at_once)
+    changed = [post | {"text": f"changed {post['id']} harbour1"} for post in some_posts(5)]
+    last = changed[0] | {"text": "changed twice"}
+    path = write_posts(tmp_path / "new.jsonl", [*changed, *some_posts(2, start=900), last, last])
+    expected = {post["id"]: post["text"] for post in [*some_posts(150), *some_posts(2, start=900), *changed]}
+    expected[last["id"]] = last["text"]
+    skipped = add_to_corpus(built, [path], None, PostColumns())
+    assert (skipped.new, skipped.conflicting, skipped.updated) == (2, 6 + 1, 0)
+    added = add_to_corpus(built, [path], None, PostColumns(), update=True)
+    assert (added.conflicting, added.new - added.updated) == (0, 0)
+    found = Corpus.open(built).rank(ARTICLE, top=None, copies=True)
+    assert {row.post.id: row.post.text for row in found} == expected
+    assert not list(faults(Store.open(built)))
+    again = add_to_corpus(built, [path], None, PostColumns())
+    assert again.new == 0
+
+
 def test_only_one_writer(built, tmp_path):
     path = write_posts(tmp_path / "more.jsonl", some_posts(3, start=900))
     with (

@@ -94,6 +94,9 @@ def add(
     authors: Authors = "hashed",
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
+    update: Annotated[
+        bool, typer.Option("--update", help="Replace posts whose text has changed; they are skipped otherwise.")
+    ] = False,
     engine: EngineName = "local",
     address: Address = None,
     include_package: Packages = None,
@@ -112,6 +115,7 @@ def add(
             on_error,
             str(errors_dir),
             where,
+            update,
         )
     _report(corpus, added)
 
@@ -143,6 +147,19 @@ def delete(
     deleted = delete_posts(store, where or condition_of(wanted)) if where or wanted else 0
     others = f"; {len(wanted) - deleted:,} ids are not there" if len(wanted) > deleted else ""
     print(f"{corpus}: {deleted:,} posts deleted{others}; {store.count():,} left")
+
+
+@app.command()
+def compact(corpus: CorpusFolder) -> None:
+    """Merge small files of a corpus, and remove the bytes of deleted posts from the disk."""
+    from linker.corpus.compaction import compact as compact_store
+    from linker.corpus.storage.store import Store
+
+    store = Store.open(corpus)
+    done = compact_store(store)
+    files = f"{done.before:,} data files are now {done.after:,}"
+    freed = f"{max(done.removed, 0) / 1e6:,.1f} MB freed"
+    print(f"{corpus}: {store.count():,} posts; {files}; {freed}")
 
 
 @app.command()
@@ -189,11 +206,13 @@ def export(
 
 
 def _report(folder: Path, added: Added) -> None:
-    parts = [f"{added.new:,} posts added"]
+    parts = [f"{added.new - added.updated:,} posts added"]
+    if added.updated:
+        parts.append(f"{added.updated:,} updated")
     if added.known:
         parts.append(f"{added.known:,} were there already")
     if added.conflicting:
-        parts.append(f"{added.conflicting:,} left out: their ids are there with other texts")
+        parts.append(f"{added.conflicting:,} left out: their ids are there with other texts (--update)")
     if added.deleted:
         parts.append(f"{added.deleted:,} of the corpus deleted, as the files say")
     print(f"{folder}: {'; '.join(parts)}")

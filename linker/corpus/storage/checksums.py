@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,8 @@ FACTS, POSTS, CHECKSUMS = "corpus.json", "posts.lance", "checksums.jsonl"
 VERSIONS = f"{POSTS}/_versions/"
 MEND = "restore it from a copy, or build the corpus again"
 CHANGED = "was changed since it was written"
+# In place of the checksum of a file that was replaced.
+_FORGOTTEN = "replaced"
 # The only file that Lance rewrites; it is a hint only.
 _CHANGES = "latest_version_hint.json"
 
@@ -26,11 +28,13 @@ class Checksums:
 
     Attributes:
         known: file, relative to the corpus → SHA-256.
+        forgotten: files that a compaction has replaced, and removes.
         damaged: numbers of the damaged lines.
         whole: number of bytes of complete lines; an incomplete line after them was interrupted and does not count.
     """
 
     known: dict[str, str] = field(default_factory=dict)
+    forgotten: set[str] = field(default_factory=set)
     damaged: list[int] = field(default_factory=list)
     whole: int = 0
 
@@ -46,7 +50,11 @@ class Checksums:
                 name, sha256, check = json.loads(line)
                 if check != _check(name, sha256):
                     raise ValueError
-                found.known[name] = sha256
+                if sha256 == _FORGOTTEN:
+                    found.known.pop(name, None)
+                    found.forgotten.add(name)
+                else:
+                    found.known[name] = sha256
             except (ValueError, TypeError):
                 found.damaged.append(number)
         return found
@@ -64,25 +72,31 @@ class ChecksumWriter:
         path = self._folder / CHECKSUMS
         if self._known is None:
             there = Checksums.read(self._folder)
-            self._known = set(there.known)
+            self._known = there.known.keys() | there.forgotten
             if path.is_file() and path.stat().st_size > there.whole:
                 os.truncate(path, there.whole)
         new = [name for name in files_of(self._folder) if name not in self._known]
         if not new:
             return
-        lines = []
-        for name in new:
-            sha256 = sha256_of(self._folder / name)
-            lines.append(json.dumps([name, sha256, _check(name, sha256)]) + "\n")
+        self._add((name, sha256_of(self._folder / name)) for name in new)
+        self._known.update(new)
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Record that files were replaced, before they are removed; for the writer of the corpus."""
+        self.record()
+        self._add((name, _FORGOTTEN) for name in names)
+        self._known = None
+
+    def _add(self, entries: Iterable[tuple[str, str]]) -> None:
+        lines = [json.dumps([name, sha256, _check(name, sha256)]) + "\n" for name, sha256 in entries]
         try:
-            with open(path, "a", encoding="utf-8") as file:
+            with open(self._folder / CHECKSUMS, "a", encoding="utf-8") as file:
                 file.writelines(lines)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:
             self._known = None  # the last line may be incomplete
             raise
-        self._known.update(new)
 
 
 def files_of(folder: Path) -> list[str]:

@@ -50,6 +50,11 @@ class Shard:
         return live
 
     @property
+    def metadata(self) -> lance.FragmentMetadata:
+        """Return the description of the data file in the store."""
+        return self._fragment.metadata
+
+    @property
     def posts(self) -> int:
         """Return the number of posts that are not deleted."""
         return self.rows - self._fragment.num_deletions
@@ -122,6 +127,16 @@ class Shards:
         """Return a name of this set of posts, another one after each append and each deletion."""
         parts = [f"{shard.files.folder.name} {shard._fragment.deletion_file()}" for shard in self._all]
         return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    def table(self, shards: Sequence[Shard]) -> pa.Table:
+        """Return the posts of some of the shards that are not deleted, with all columns, in their order.
+
+        Raises:
+            DataError: if the store is damaged.
+        """
+        with readable(self.dataset.uri):
+            fragments = [shard._fragment for shard in shards]
+            return self.dataset.scanner(fragments=fragments, scan_in_order=True).to_table()
 
     def arrays(
         self, name: str, description: str, make: Callable[[Shard], Mapping[str, np.ndarray]]

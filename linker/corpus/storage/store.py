@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,15 +25,17 @@ from linker.corpus.storage.checksums import (
     Checksums,
     ChecksumWriter,
     check_newest,
+    files_of,
     manifests,
 )
 from linker.corpus.storage.reader import first_line, readable, table_of, with_vectors
-from linker.corpus.storage.shards import SHARDS, files_of_shard
+from linker.corpus.storage.shards import SHARDS, Shard, files_of_shard
 from linker.data.types import Post
 from linker.version import __version__
 
 if TYPE_CHECKING:
     import lance
+    import pyarrow as pa
 
 FORMAT = 2
 LOCK = "writer.lock"
@@ -191,33 +193,87 @@ class Store:
         Raises:
             LinkerError: if they cannot be written.
         """
-        from lance.fragment import write_fragments
-
         dataset, table = self.dataset(), table_of(posts)
         if dataset is not None and "vector" in dataset.schema.names:  # a corpus of format 1
             stored = files["vectors"]
             values, scales = stored["values"], stored.get("scales")
             table = with_vectors(table, values if scales is None else values * scales[:, None])
-        lance = _lance()
+        operation = _lance().LanceOperation
         with self.write_errors():
-            written = write_fragments(
-                table,
-                self.uri,
-                mode="create" if dataset is None else "append",
-                data_storage_version=LANCE_FORMAT,
-            )
-            for fragment in written:
-                shard = files_of_shard(self.folder, fragment.files[0].path)
-                for name, arrays in files.items():
-                    shard.write(name, arrays)
+            written = self._written(table, files, "append" if dataset is not None else "create")
             if dataset is None:
-                operation = lance.LanceOperation.Overwrite(table.schema, written)
+                self._commit(operation.Overwrite(table.schema, written), None)
             else:
-                operation = lance.LanceOperation.Append(written)
-            lance.LanceDataset.commit(
-                self.uri, operation, read_version=None if dataset is None else dataset.version
-            )
+                self._commit(operation.Append(written), dataset.version)
         self.seal()
+
+    def rewrite(
+        self,
+        dataset: lance.LanceDataset,
+        merged: Iterable[tuple[Sequence[Shard], pa.Table, Mapping[str, Mapping[str, np.ndarray]]]],
+    ) -> None:
+        """Replace data files by others with the same posts, atomically; for the writer.
+
+        Args:
+            dataset: the posts.
+            merged: consecutive shards, the posts that become one data file, and their arrays, see `append`.
+
+        Raises:
+            LinkerError: if they cannot be written.
+        """
+        operation = _lance().LanceOperation
+        with self.write_errors():
+            groups = [
+                operation.RewriteGroup(
+                    old_fragments=[shard.metadata for shard in run],
+                    new_fragments=self._written(table, files, "append") if len(table) else [],
+                )
+                for run, table, files in merged
+            ]
+            self._commit(operation.Rewrite(groups, []), dataset.version)
+        self.seal()
+
+    def remove_former_versions(self) -> None:
+        """Remove the files of all versions but the newest; for the writer.
+
+        Raises:
+            LinkerError: if a file cannot be removed.
+        """
+        dataset = self.dataset()
+        if dataset is None:
+            return
+        used = {f"{POSTS}/data/{file.path}" for part in dataset.get_fragments() for file in part.data_files()}
+        used |= {f"{POSTS}/{part.deletion_file()}" for part in dataset.get_fragments() if part.deletion_file()}
+        used |= {*manifests(self.folder)[:1], FACTS}
+        transaction = f"{POSTS}/_transactions/{dataset.version - 1}-"
+        former = [
+            name for name in files_of(self.folder) if name not in used and not name.startswith(transaction)
+        ]
+        with self.write_errors():
+            self._checksums.forget(former)
+            for name in former:
+                (self.folder / name).unlink(missing_ok=True)
+        self.sweep()
+
+    def size(self) -> int:
+        """Return the bytes of all files."""
+        return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+
+    def _written(self, table: pa.Table, files: Mapping[str, Mapping[str, np.ndarray]], mode: str) -> list[Any]:
+        """Write posts to a data file that no version has yet, and their arrays beside it."""
+        from lance.fragment import write_fragments
+
+        written = write_fragments(
+            table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT, max_rows_per_file=len(table) + 1
+        )
+        for fragment in written:
+            shard = files_of_shard(self.folder, fragment.files[0].path)
+            for name, arrays in files.items():
+                shard.write(name, arrays)
+        return list(written)
+
+    def _commit(self, operation: Any, version: int | None) -> None:
+        _lance().LanceDataset.commit(self.uri, operation, read_version=version)
 
     def delete(self, dataset: lance.LanceDataset, where: str) -> lance.LanceDataset:
         """Delete the posts that meet an SQL condition atomically, and return what is left; for the writer.
@@ -247,7 +303,10 @@ class Store:
             if dataset
             else set()
         )
-        known = Checksums.read(self.folder).known
+        checksums = Checksums.read(self.folder)
+        for name in checksums.forgotten:  # of an interrupted compaction
+            (self.folder / name).unlink(missing_ok=True)
+        known = checksums.known
         data = self.folder / POSTS / "data"
         for path in data.iterdir() if data.is_dir() else ():
             if path.name not in used and path.relative_to(self.folder).as_posix() not in known:

@@ -1,0 +1,129 @@
+"""Compaction: the same posts with the same scores in fewer files, without the bytes of deleted posts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from linker.common.errors import LinkerError
+from linker.corpus import builder, compaction
+from linker.corpus.builder import add_to_corpus, build_corpus
+from linker.corpus.compaction import compact
+from linker.corpus.corpus import Corpus
+from linker.corpus.deletion import condition_of, delete_posts
+from linker.corpus.storage.shards import Shard
+from linker.corpus.storage.store import Store
+from linker.corpus.verify import faults
+from linker.data.io.columns import PostColumns
+from tests.conftest import toy_posts
+from tests.corpus.conftest import some_posts, write_posts
+
+ARTICLE = toy_posts().articles[0]
+GONE = [f"p{number:05d}" for number in (0, 7, 31, 32, 149, 150)]
+SECRET = "deleted-words-nobody-may-read"
+
+
+def answers(folder: Path) -> list[list[tuple[str, float, int]]]:
+    corpus = Corpus.open(folder)
+    return [
+        [(row.post.id, row.score, row.copies) for row in corpus.rank(ARTICLE, top=None, fusion=fusion)]
+        for fusion in ("none", "zscore")
+    ]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(builder, "POSTS_AT_ONCE", 30)
+    posts = some_posts(200)
+    posts[31]["text"] = f"harbour1 {SECRET}"
+    folder = tmp_path / "corpus"
+    build_corpus(folder, [write_posts(tmp_path / "posts.jsonl", posts)], str(model_folder), PostColumns())
+    delete_posts(Store.open(folder), condition_of(GONE))
+    return folder
+
+
+def contents(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("most", [10_000, 70])
+def test_the_same_posts_and_scores_in_fewer_files(folder, most, monkeypatch):
+    monkeypatch.setattr(compaction, "_POSTS", most)
+    before, store = answers(folder), Store.open(folder)
+    assert SECRET.encode() in contents(folder)
+    monkeypatch.setattr(Shard, "texts", None)  # nothing is computed again
+    done = compact(store)
+    assert (done.before, done.after) == (7, 1 if most == 10_000 else 4)
+    assert answers(folder) == before
+    assert SECRET.encode() not in contents(folder)
+    monkeypatch.undo()
+    assert not list(faults(store))
+    assert compact(store).before == done.after, "nothing is left to do"
+    assert answers(folder) == before
+
+
+def test_posts_are_added_and_deleted_afterwards(folder, tmp_path):
+    compact(Store.open(folder))
+    more = write_posts(tmp_path / "more.jsonl", some_posts(40, start=200))
+    assert add_to_corpus(folder, [more], None, PostColumns()).new == 40
+    store = Store.open(folder)
+    assert delete_posts(store, "id = 'p00199'") == 1
+    before = answers(folder)
+    compact(store)
+    assert answers(folder) == before
+    assert not list(faults(store))
+
+
+@pytest.mark.parametrize("after", ["rewrite", "forget"])
+def test_a_killed_compaction_is_completed_by_the_next(folder, monkeypatch, after):
+    before, store = answers(folder), Store.open(folder)
+
+    def killed(*given: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        if after == "rewrite":
+            patch.setattr(store, "remove_former_versions", killed)
+        else:
+            patch.setattr(Path, "unlink", killed)
+        with pytest.raises(KeyboardInterrupt):
+            compact(store)
+    assert not list(faults(Store.open(folder)))
+    assert answers(folder) == before
+    compact(Store.open(folder))
+    assert answers(folder) == before
+    assert SECRET.encode() not in contents(folder)
+    assert not list(faults(Store.open(folder)))
+
+
+def test_a_full_disk_leaves_the_corpus_as_it_was(folder, monkeypatch):
+    import lance.fragment
+
+    def full(*given: object, **options: object) -> None:
+        raise OSError("LanceError(IO): No space left on device (os error 28)")
+
+    before = answers(folder)
+    with monkeypatch.context() as patch:
+        patch.setattr(lance.fragment, "write_fragments", full)
+        with pytest.raises(LinkerError, match="No space left on device"):
+            compact(Store.open(folder))
+    assert answers(folder) == before
+    assert not list(faults(Store.open(folder)))
+
+
+def test_all_posts_deleted(folder):
+    store = Store.open(folder)
+    delete_posts(store, "true")
+    compact(store)
+    assert store.count() == 0
+    assert not list(faults(store))
+
+
+def test_the_command(folder):
+    words = [sys.executable, "-m", "linker", "corpus", "compact", str(folder)]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.stdout.startswith(f"{folder}: 194 posts; 7 data files are now 1; ")
+    assert done.returncode == 0
