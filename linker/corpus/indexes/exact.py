@@ -16,8 +16,8 @@ Task = TypeVar("Task")
 
 BLOCK = 65_536
 """Number of rows that a thread processes at a time."""
-# Few enough to be in the cache for the next query.
-_ROWS = 4_096
+# Few enough to be in the cache, as float32, when they are multiplied.
+_ROWS = 512
 _THREADS = 8
 
 
@@ -82,9 +82,15 @@ def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
     def fill(task: tuple[int, int]) -> None:
         which, begin = task
         one = vectors[which]
+        wide = None
+        if one.values.dtype != np.float32:
+            wide = np.empty((min(_ROWS, len(one)), one.values.shape[1]), dtype=np.float32)
         for first in range(begin, min(begin + BLOCK, len(one)), _ROWS):
             last = min(first + _ROWS, begin + BLOCK, len(one))
-            rows = one.values[first:last].astype(np.float32, copy=False)
+            rows = one.values[first:last]
+            if wide is not None:
+                rows = wide[: last - first]
+                np.copyto(rows, one.values[first:last], casting="unsafe")
             squares = np.vecdot(rows, rows) if query.distances else None
             products = [np.vecdot(rows, vector) for vector in query.vectors]
             if one.scales is not None:
