@@ -174,8 +174,18 @@ def check_writable(path: str | Path, inputs: Iterable[str | Path] = ()) -> None:
 def write_json(path: Path, content: Any) -> None:
     """Write JSON for people, atomically: indented, Unicode as it is, a newline at the end."""
     with atomic_write(path) as file:
-        json.dump(content, file, indent=2, ensure_ascii=False)
-        file.write("\n")
+        file.write(json_text(content, indent=2) + "\n")
+
+
+def json_text(content: Any, indent: int | None = None) -> str:
+    """Return JSON with Unicode as it is; with escapes if names of files that are not UTF-8 are in it."""
+    text = json.dumps(content, indent=indent, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Bytes that are not UTF-8 are lone surrogates: escaping keeps them.
+        text = json.dumps(content, indent=indent)
+    return text
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

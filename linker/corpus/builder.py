@@ -277,4 +277,6 @@ def add_to_corpus(
 ) -> Added:
     """Add posts to an existing corpus with its model; `model` gives its new location. See `build_corpus`."""
     store = Store.open(folder)
-    return build_corpus(folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine, update)
+    return build_corpus(
+        folder, posts, model or store.facts.model, columns, on_error, errors_dir, engine, update
+    )

@@ -60,7 +60,9 @@ def compact(store: Store) -> Compacted:
         with progress_bar() as progress:
             bar = progress.add_task("merging posts", total=sum(shard.posts for run in runs for shard in run))
 
-            def merged() -> Iterator[tuple[Sequence[Shard], pa.Table, Mapping[str, Mapping[str, np.ndarray]]]]:
+            def merged() -> Iterator[
+                tuple[Sequence[Shard], pa.Table, Mapping[str, Mapping[str, np.ndarray]]]
+            ]:
                 for run in runs:
                     table = shards.table(run)
                     yield run, table, _arrays(run, table.column("text").to_pylist())
@@ -105,7 +107,10 @@ def _arrays(run: Sequence[Shard], texts: Sequence[str]) -> dict[str, Mapping[str
         if len(keys) == len(types) == 1:  # else they are computed again from the posts
             found[name] = {
                 key: np.concatenate(
-                    [arrays[key] if shard.live is None else arrays[key][shard.live] for shard, arrays in parts]
+                    [
+                        arrays[key] if shard.live is None else arrays[key][shard.live]
+                        for shard, arrays in parts
+                    ]
                 )
                 for key in next(iter(keys))
             }

@@ -63,4 +63,3 @@ def summary_lines(store: Store) -> dict[str, str]:
         "vectors": f"{store.facts.dim} dimensions, {store.facts.similarity}",
         "on disk": f"{store.size() / 1e6:,.1f} MB",
     }
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import stat
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from linker.common.errors import LinkerError
-from linker.common.files import atomic_write, check_writable, unbroken
+from linker.common.files import atomic_write, check_writable, unbroken, write_json
 
 
 def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Path) -> None:
@@ -101,3 +102,11 @@ def test_ctrl_c_waits_for_what_belongs_together() -> None:
     assert done == ["written"]
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("name", ["café 🦦.jsonl", "odd\udcff\n.jsonl"])
+def test_json_has_names_of_files_whatever_their_bytes(tmp_path: Path, name: str) -> None:
+    write_json(tmp_path / "facts.json", {"posts": name})
+    text = (tmp_path / "facts.json").read_text(encoding="utf-8")
+    assert json.loads(text) == {"posts": name}
+    assert ("é" in text) == ("é" in name)

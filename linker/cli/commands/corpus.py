@@ -95,7 +95,8 @@ def add(
     on_error: OnError = "strict",
     errors_dir: ErrorsDir = Path("."),
     update: Annotated[
-        bool, typer.Option("--update", help="Replace posts whose text has changed; they are skipped otherwise.")
+        bool,
+        typer.Option("--update", help="Replace posts whose text has changed; they are skipped otherwise."),
     ] = False,
     engine: EngineName = "local",
     address: Address = None,

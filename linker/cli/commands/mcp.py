@@ -53,6 +53,8 @@ def mcp(
 
     model = resolve_model(model).pinned(model)  # so that a hub is asked once
     tools = Tools(allow or [Path()], model, post_columns(column, posts_format, authors))
+    if sys.stdin is None:
+        raise LinkerError("standard input is closed, on which the assistant's program sends its requests")
     if sys.stdin.isatty():
         print("waiting for a client on standard input; Ctrl-C stops the server", file=sys.stderr)
     create_server(tools).run("stdio")

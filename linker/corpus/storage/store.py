@@ -243,7 +243,9 @@ class Store:
         if dataset is None:
             return
         used = {f"{POSTS}/data/{file.path}" for part in dataset.get_fragments() for file in part.data_files()}
-        used |= {f"{POSTS}/{part.deletion_file()}" for part in dataset.get_fragments() if part.deletion_file()}
+        used |= {
+            f"{POSTS}/{part.deletion_file()}" for part in dataset.get_fragments() if part.deletion_file()
+        }
         used |= {*manifests(self.folder)[:1], FACTS}
         transaction = f"{POSTS}/_transactions/{dataset.version - 1}-"
         former = [
@@ -259,7 +261,9 @@ class Store:
         """Return the bytes of all files."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
-    def _written(self, table: pa.Table, files: Mapping[str, Mapping[str, np.ndarray]], mode: str) -> list[Any]:
+    def _written(
+        self, table: pa.Table, files: Mapping[str, Mapping[str, np.ndarray]], mode: str
+    ) -> list[Any]:
         """Write posts to a data file that no version has yet, and their arrays beside it."""
         from lance.fragment import write_fragments
 

@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from linker.common.console import info, warn
 from linker.common.errors import DataError
-from linker.common.files import atomic_write
+from linker.common.files import atomic_write, json_text
 from linker.data.io.streams import shown_name
 
 OnError = Literal["strict", "skip"]
@@ -95,7 +95,7 @@ class InputFile:
         if self._side_file is None:
             self.side_path, self._side_file = self._bad_lines.open_side_file(self.path)
         record = {"file": shown_name(self.path), "line": line, "reason": str(error), "raw": raw}
-        self._side_file.write(_json_line(record))
+        self._side_file.write(json_text(record) + "\n")
 
     def summary(self) -> str:
         """Return one line with the number of lines set aside, the reasons, and the file."""
@@ -222,13 +222,3 @@ def _free_for(side_path: Path, name: str) -> bool:
         return not os.path.lexists(side_path)
     except (ValueError, KeyError, TypeError):
         return False
-
-
-def _json_line(record: dict[str, object]) -> str:
-    line = json.dumps(record, ensure_ascii=False)
-    try:
-        line.encode()
-    except UnicodeEncodeError:
-        # Bytes that are not UTF-8 are lone surrogates: escaping keeps them.
-        line = json.dumps(record)
-    return line + "\n"

@@ -14,7 +14,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 from linker.common.errors import LinkerError
-from linker.common.files import atomic_write
+from linker.common.files import atomic_write, json_text
 
 FORMAT = 1
 
@@ -52,7 +52,7 @@ class Checkpoint:
         Raises:
             LinkerError: if it cannot be written; nothing is left half-written.
         """
-        facts = json.dumps({"format": FORMAT, **self.facts}, ensure_ascii=False)
+        facts = json_text({"format": FORMAT, **self.facts})
         tensors = {name: t.detach().cpu().contiguous() for name, t in self.tensors.items()}
         header = {"facts": facts, "sha256": _digest(facts, tensors)}
         with atomic_write(path, "wb") as file:

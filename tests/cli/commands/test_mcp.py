@@ -94,3 +94,13 @@ def test_a_client_ranks_and_searches_and_reads_errors(tmp_path: Path) -> None:
     for name, message in messages.items():
         assert found[name].is_error
         assert found[name].content[0].text == f"Error executing tool rank: {message}"
+
+
+def test_closed_standard_input_is_one_message() -> None:
+    pytest.importorskip("mcp", reason="needs the extra mcp")
+    words = f"{sys.executable} -m linker mcp <&-"
+    done = subprocess.run(words, shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: standard input is closed, on which the assistant's program sends its requests\n",
+    )
