@@ -12,6 +12,7 @@ from linker.common.console import progress_bar
 from linker.corpus.deletion import complete_groups
 from linker.corpus.encoding import WORDS
 from linker.corpus.indexes.words import words_of
+from linker.corpus.storage.array_files import Arrays
 from linker.corpus.storage.shards import Shard, Shards
 from linker.corpus.storage.store import Store
 
@@ -101,7 +102,7 @@ def _arrays(run: Sequence[Shard], texts: Sequence[str]) -> dict[str, Mapping[str
         if name.startswith(WORDS):
             found[name] = words_of(texts, name.removeprefix(WORDS))
             continue
-        parts = [(shard, shard.files.read(name) or {}) for shard in run]
+        parts = [(shard, shard.files.read(name) or Arrays()) for shard in run]
         keys = {frozenset(arrays) for _, arrays in parts}
         types = {tuple(values.dtype for _, values in sorted(arrays.items())) for _, arrays in parts}
         if len(keys) == len(types) == 1:  # else they are computed again from the posts
