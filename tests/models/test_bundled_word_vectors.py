@@ -13,6 +13,7 @@ from linker.common.errors import ModelError
 from linker.config import build, resolve
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
+from linker.models.embedding_model import eight_bits
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import FOLDERS
 
@@ -24,7 +25,12 @@ def test_its_scores_are_the_cosines_of_the_bundled_model() -> None:
     vectors = embedding_submodel(load("distilled").model)
     assert vectors is not None
     scores = build(Model, "shipped_vectors").score(ARTICLES, POSTS)
-    np.testing.assert_array_equal(scores, vectors.score(ARTICLES, POSTS))
+    of_posts = vectors.post_vectors(POSTS)
+    assert of_posts is not None
+    whole, factors = eight_bits(of_posts)
+    rounded = vectors.similarities(vectors.article_vectors(ARTICLES), whole * factors[:, None])
+    np.testing.assert_array_equal(scores, rounded)
+    np.testing.assert_allclose(scores, vectors.score(ARTICLES, POSTS), atol=1e-3)
     assert scores.argmax(axis=0).tolist()[:2] == [0, 1]
 
 
