@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from linker.data.io.columns import PostColumns
 from linker.data.post_filter import Filter
 from tests.conftest import toy_posts
 from tests.corpus.conftest import some_posts, write_posts
+from tests.helpers.forked import run_linker
 
 ARTICLE = toy_posts().articles[0]
 COLUMNS = PostColumns()
@@ -57,8 +57,7 @@ def answers(corpus: Corpus) -> list[list[tuple[str, float, int]]]:
 
 
 def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "linker", "corpus", "delete", "corpus", *arguments]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return run_linker(folder, "corpus", "delete", "corpus", *arguments)
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from linker.data.platforms.platform import hashed
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.data.readers.texts import Texts
 from tests.data.platforms.records import CASES
+from tests.helpers.forked import run_linker
 
 JETSTREAM = CASES["bluesky_jetstream"][0].content
 STATUSES = CASES["mastodon"][1].content
@@ -25,9 +25,7 @@ ARTICLE = "The dam broke at night and the river rose, says the news of today"
 
 
 def run(folder: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "linker", *arguments], cwd=folder, input=given, capture_output=True, text=True
-    )
+    return run_linker(folder, *arguments, given=given)
 
 
 def rank(folder: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
