@@ -133,6 +133,7 @@ def test_labeled(exports: Path) -> None:
 
 
 def test_put_into_a_corpus(exports: Path) -> None:
+    pytest.importorskip("lance")
     done = run(exports, "corpus", "build", "exports/*", "--out", "corpus", "--model", "distilled")
     assert_recognized(done.stderr)
     found = run(
