@@ -219,9 +219,12 @@ def test_the_command(tmp_path, model_folder) -> None:
     build(tmp_path / "corpus", model_folder, some_posts(30))
     (tmp_path / "ids.txt").write_text("p00003\np00004\nunknown\n")
     done = command(tmp_path, "ids.txt")
-    assert done.stdout == "corpus: 2 posts deleted; 1 ids are not there; 28 left\n"
+    assert done.stdout == "corpus: 2 posts deleted; 1 id is not there; 28 left\n"
+    (tmp_path / "ids.txt").write_text("p00006\np00003\np00004\n")
+    done = command(tmp_path, "ids.txt")
+    assert done.stdout == "corpus: 1 post deleted; 2 ids are not there; 27 left\n"
     done = command(tmp_path, "--where", "lang = 'de'")
-    assert done.stdout == "corpus: 9 posts deleted; 19 left\n"
+    assert done.stdout == "corpus: 9 posts deleted; 18 left\n"
     for arguments, message in [
         ((), "give either files with ids or --where"),
         (("ids.txt", "--where", "true"), "give either files with ids or --where"),
@@ -232,4 +235,4 @@ def test_the_command(tmp_path, model_folder) -> None:
         assert done.returncode == 2
         assert message in done.stderr
         assert "Traceback" not in done.stderr
-    assert Store.open(tmp_path / "corpus").count() == 19
+    assert Store.open(tmp_path / "corpus").count() == 18
