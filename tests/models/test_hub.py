@@ -253,6 +253,8 @@ def test_a_local_folder_goes_before_the_hub(hub: Hub, folder: Path, tmp_path: Pa
         ("/model", False),
         ("configs/model.jsonnet", False),
         ("https://hub.example/user/model", False),
+        ("runs", False),
+        ("runs/mine", False),
         ("runs/model", False),  # a slip of the pen in a folder that exists is not sent to a hub
         ("runs/model@main", True),
     ],
@@ -260,7 +262,7 @@ def test_a_local_folder_goes_before_the_hub(hub: Hub, folder: Path, tmp_path: Pa
 def test_what_is_a_name_on_a_hub(
     text: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/mine").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     assert is_hub_name(text) is expected
 
