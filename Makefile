@@ -7,6 +7,9 @@ PIP_FLAGS ?=
 RUN ?= runs/quickstart
 NOTEBOOK ?=
 OUT ?=
+# Processes of the tests, and how tests are given to them: tests/conftest.py.
+PROCESSES ?= 2
+PARALLEL := -n $(PROCESSES) --dist loadgroup
 ifeq ($(OS),Windows_NT)
 BIN := $(VENV)/Scripts
 else
@@ -42,7 +45,7 @@ demo: $(VENV)/.installed $(LIBRARY)
 	$(BIN)/linker rank --article data/article.html --posts data/posts.jsonl --model $(RUN) --top 15
 
 test: lint $(LIBRARY)
-	$(BIN)/python -m pytest -n 2 -m "not slow or notebook"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow or notebook"
 
 test-slow: $(VENV)/.installed-dev $(LIBRARY)
 	$(BIN)/python -m pytest -m "slow and not notebook"
@@ -56,16 +59,16 @@ test-minimum:
 	$(PYTHON) -m venv .venv-minimum
 	$(PYTHON) scripts/minimum_versions.py setup.cfg > .venv-minimum/constraints.txt
 	.venv-minimum/bin/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) -c .venv-minimum/constraints.txt -e '.[test-tools]'
-	.venv-minimum/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+	.venv-minimum/bin/python -m pytest $(PARALLEL) -m "not slow" $(TESTS)
 
 test-newest:
 	$(PYTHON) -m venv .venv-newest
 	.venv-newest/bin/python -m pip --disable-pip-version-check install -q $(PIP_FLAGS) --upgrade --upgrade-strategy eager -e '.[test]'
-	.venv-newest/bin/python -m pytest -n 2 -m "not slow" $(TESTS)
+	.venv-newest/bin/python -m pytest $(PARALLEL) -m "not slow" $(TESTS)
 
 # Fails below the floor in pyproject.toml; htmlcov/index.html shows which lines no test runs.
 coverage: $(VENV)/.installed-dev $(LIBRARY)
-	$(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" --cov --cov-report=term:skip-covered --cov-report=html
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from datetime import datetime, timezone
 
@@ -39,6 +40,32 @@ def toy_posts(seed: int = 0, articles_per_topic: int = 3, posts_per_article: int
                 posts.append(Post(f"{own}-p{k}", text, (own,), created_at=day))
     posts += [Post(f"chatter-{k}", " ".join(rng.choices(filler, k=6))) for k in range(6)]
     return LinkedPosts(articles, posts)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Share the cores among the processes of `pytest -n`: torch would start one thread per core in each of them."""
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
+    if processes > 1:
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // processes)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give `pytest -n 2 --dist loadgroup` an order in which both processes end at the same time.
+
+    Tests that share a fixture of their module run in one process, which makes it once. Notebooks begin early.
+    """
+    for item in items:
+        fixtures = getattr(item, "_fixtureinfo", None)
+        shared = fixtures and {
+            definition.argname
+            for definitions in fixtures.name2fixturedefs.values()
+            for definition in definitions
+            if definition.scope == "module"
+        }
+        if shared:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+    items.sort(key=lambda item: item.get_closest_marker("notebook") is None)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:

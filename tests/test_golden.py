@@ -6,11 +6,8 @@ A failure here means that users cannot use what they have. Mend the reader; neve
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ import pytest
 from linker.annotation.session.session import Session
 from linker.version import __version__
 from tests.helpers import golden
+from tests.helpers.forked import run_linker
 
 FOLDER = Path(__file__).parent / "golden"
 SETS = sorted(path for path in FOLDER.iterdir() if re.fullmatch(r"\d+\.\d+", path.name))
@@ -136,11 +134,7 @@ def test_word_vectors_are_read(folder: Path) -> None:
 @each_set
 def test_the_command_line_ranks_and_exports(folder: Path, tmp_path: Path) -> None:
     def linker(*arguments: str | Path) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "linker", *map(str, arguments)],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(FOLDER.parents[1])},
-            capture_output=True, text=True, check=False, timeout=300,
-        )  # fmt: skip
+        done = run_linker(tmp_path, *map(str, arguments))
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -258,8 +258,9 @@
     //   weight: what a point of the second stage's score adds to the first stage's, > 0.
     reranker(second_stage, first_stage='best', top=50, weight=0.4):: { type: 'reranker', second_stage: second_stage, first_stage: first_stage, top: top, weight: weight },
     // Cosine of the embeddings of a pretrained sentence-transformers model.
-    //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
-    //   looked up only if that folder does not exist; with HF_HUB_OFFLINE=1 only in the local cache.
+    //   path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name` or
+    //   `organization/name@revision`), where it is looked up by the rule of `linker.models.hub.is_hub_name`; with
+    //   HF_HUB_OFFLINE=1 only in the local cache.
     //   batch_size: number of texts encoded at once.
     sentence_transformer(path, batch_size=32):: { type: 'sentence_transformer', path: path, batch_size: batch_size },
     // Cosine of averaged word vectors, those of the bundled model `distilled`.

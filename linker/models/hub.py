@@ -49,6 +49,13 @@ def is_hub_name(text: str) -> bool:
     )
 
 
+def split_hub_name(name: str) -> tuple[str, str | None]:
+    """Return the model and the revision of a name on a hub: `user/model`, and the part after `@`, else None."""
+    found = _NAME.fullmatch(name)
+    assert found is not None
+    return found[1], found[2]
+
+
 def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
     """Download a model folder from a Hugging Face hub, or find it in the local cache.
 
@@ -71,9 +78,7 @@ def download_model(name: str, connect: bool = True) -> tuple[str, Path]:
 
     from huggingface_hub import constants, hf_hub_download, try_to_load_from_cache
 
-    found = _NAME.fullmatch(name)
-    assert found is not None
-    repo, revision = found.groups()
+    repo, revision = split_hub_name(name)
     cached = revision is not None and _COMMIT.fullmatch(revision) is not None
     cached = cached and isinstance(try_to_load_from_cache(repo, MANIFEST, revision=revision), str)
     get = partial(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing_extensions import override
 from linker.common.checks import at_least
 from linker.common.errors import ModelError
 from linker.data.types import Article, Post
+from linker.models.hub import is_hub_name, split_hub_name
 from linker.models.model import Model
 from linker.models.score_scale import ScoreScale
 from linker.models.weight_files import check_weight_files
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 #: What is downloaded of a model: no pickles, no code, no weights for other programs.
 _FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.safetensors"]
-_HUB_NAME = re.compile(r"[\w-]+/[\w.-]+")
 
 
 @Model.register("sentence_transformer")
@@ -34,8 +33,9 @@ class SentenceTransformerModel(Model):
     Paper: Reimers and Gurevych 2019, https://arxiv.org/abs/1908.10084
 
     Args:
-        path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name`), where it is
-            looked up only if that folder does not exist; with HF_HUB_OFFLINE=1 only in the local cache.
+        path: folder of a downloaded model, or its name on the Hugging Face hub (`organization/name` or
+            `organization/name@revision`), where it is looked up by the rule of `linker.models.hub.is_hub_name`; with
+            HF_HUB_OFFLINE=1 only in the local cache.
         batch_size: number of texts encoded at once.
     """
 
@@ -79,11 +79,6 @@ class SentenceTransformerModel(Model):
         return np.asarray(vectors, dtype=np.float32)
 
 
-def is_hub_name(path: str) -> bool:
-    """Return whether a path is a name on the Hugging Face hub: `organization/name`, and no folder."""
-    return bool(_HUB_NAME.fullmatch(path)) and not Path(path).exists()
-
-
 def _load(path: str) -> SentenceTransformer:
     on_hub = is_hub_name(path)
     if not on_hub and not (Path(path) / "modules.json").is_file():
@@ -102,7 +97,10 @@ def _load(path: str) -> SentenceTransformer:
         ) from error
     disable_progress_bar()  # it writes to pipes too
     try:
-        folder = snapshot_download(path, allow_patterns=_FILES) if on_hub else path
+        folder = path
+        if on_hub:
+            name, revision = split_hub_name(path)
+            folder = snapshot_download(name, revision=revision, allow_patterns=_FILES)
         check_weight_files(Path(folder))
         return SentenceTransformer(
             folder, trust_remote_code=False, local_files_only=True, model_kwargs={"use_safetensors": True}

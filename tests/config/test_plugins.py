@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.forked import run_linker
+
 ROOT = Path(__file__).parents[2]
 LOSS = '''
 import torch
@@ -63,10 +65,7 @@ def linker(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     path = os.pathsep.join([str(tmp_path / "site"), str(ROOT)])
 
     def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "linker.cli.main", *map(str, arguments)],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        return run_linker(tmp_path, *map(str, arguments), environment={**os.environ, "PYTHONPATH": path})
 
     return run
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from linker.common.errors import ConfigError
 from linker.config import load_config
 from linker.config.recipes import find_config, nearest_recipes, recipes, shared_folder
+from tests.helpers.forked import run_linker
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,13 +25,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "linker", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return run_linker(Path.cwd(), *arguments, environment={**os.environ, "NO_COLOR": "1"})
 
 
 def test_every_recipe_is_read_by_its_name_in_an_empty_folder(here: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from linker.data.io.columns import PostColumns
 from linker.data.post_filter import Filter
 from tests.conftest import toy_posts
 from tests.corpus.conftest import some_posts, write_posts
+from tests.helpers.forked import run_linker
 
 ARTICLE = toy_posts().articles[0]
 COLUMNS = PostColumns()
@@ -55,8 +55,7 @@ def answers(corpus: Corpus) -> list[list[tuple[str, float, int]]]:
 
 
 def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "linker", "corpus", "delete", "corpus", *arguments]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return run_linker(folder, "corpus", "delete", "corpus", *arguments)
 
 
 @pytest.fixture
@@ -212,9 +211,12 @@ def test_the_command(tmp_path, model_folder) -> None:
     build(tmp_path / "corpus", model_folder, some_posts(30))
     (tmp_path / "ids.txt").write_text("p00003\np00004\nunknown\n")
     done = command(tmp_path, "ids.txt")
-    assert done.stdout == "corpus: 2 posts deleted; 1 ids are not there; 28 left\n"
+    assert done.stdout == "corpus: 2 posts deleted; 1 id is not there; 28 left\n"
+    (tmp_path / "ids.txt").write_text("p00006\np00003\np00004\n")
+    done = command(tmp_path, "ids.txt")
+    assert done.stdout == "corpus: 1 post deleted; 2 ids are not there; 27 left\n"
     done = command(tmp_path, "--where", "lang = 'de'")
-    assert done.stdout == "corpus: 9 posts deleted; 19 left\n"
+    assert done.stdout == "corpus: 9 posts deleted; 18 left\n"
     for arguments, message in [
         ((), "give either files with ids or --where"),
         (("ids.txt", "--where", "true"), "give either files with ids or --where"),
@@ -225,4 +227,4 @@ def test_the_command(tmp_path, model_folder) -> None:
         assert done.returncode == 2
         assert message in done.stderr
         assert "Traceback" not in done.stderr
-    assert Store.open(tmp_path / "corpus").count() == 19
+    assert Store.open(tmp_path / "corpus").count() == 18

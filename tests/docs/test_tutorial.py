@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from tests.helpers.forked import run_linker
+
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/guides/add-your-own-encoder.md"
 BLOCK = re.compile(r"(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<kind>\w+)\n(?P<body>.*?)```", re.DOTALL)
+LINKER = re.compile(r"(?P<variables>(?:[A-Z_]+=\S+ )*)linker (?P<arguments>[^|&;<>$]+)")
 STORIES = ("s01", "s16")
 
 
@@ -35,7 +39,12 @@ def run(command: list[str], folder: Path) -> str:
         "OMP_NUM_THREADS": "1",
         "COLUMNS": "200",
     }
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if found := LINKER.fullmatch(command[-1]):
+        variables = dict(word.split("=") for word in found["variables"].split())
+        words = shlex.split(found["arguments"])
+        done = run_linker(folder, *words, environment=environment | variables)
+    else:
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.distributed import TCPStore
 
 from tests.conftest import toy_posts
-from tests.helpers.training_runs import context
+from tests.helpers.forked import context
 
 ENCODERS: dict[str, Any] = {
     "star_transformer": {"type": "star_transformer", "num_heads": 2, "head_dim": 4, "dropout": 0.0},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import multiprocessing
+import multiprocessing.process
 import os
 import random
 import signal
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import toy_posts
+from tests.helpers.forked import context
 
 CONFIG = """{
   data: { reader: { type: 'articles_and_posts', articles: 'articles.jsonl', posts: 'posts.jsonl' } },
@@ -36,30 +37,6 @@ CONFIG = """{
   },
   seed: 4,
 }"""
-
-# Imported once, in the process from which all others are forked.
-_PRELOADED = [
-    "linker.training.experiment",
-    "linker.cli.main",
-    "linker.modules.encoders.star_transformer",
-    "linker.modules.losses.triplet_margin",
-    "linker.modules.miners",
-    "linker.data.readers.articles_and_posts",
-    "torch.utils.tensorboard",
-    "sklearn.metrics",
-    "linker.data.splitters.by_column",
-    "linker.data.tokenizers.social",
-    "linker.modules.embedders.word_vectors",
-    "torch._dynamo",
-    "_jsonnet",
-    "linker.training.distributed.process_group",
-    "torch.distributed",
-    "tests.helpers.training_runs",
-    "tests.helpers.process_groups",
-    "tests.helpers.warm",
-]
-context = multiprocessing.get_context("forkserver")
-context.set_forkserver_preload(_PRELOADED)
 
 
 def write_workplace(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from huggingface_hub import ModelCard, constants
+from huggingface_hub import ModelCard, constants, file_download, utils
 
 import linker
 from linker.common.errors import DataError, ModelError
@@ -42,8 +42,16 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
             "HF_HUB_DISABLE_XET": True,
         }.items():
             monkeypatch.setattr(constants, name, value)
+        # Versions before 1.0 read the template from here.
+        monkeypatch.setattr(file_download, "HUGGINGFACE_CO_URL_TEMPLATE", template, raising=False)
         monkeypatch.setenv("HF_TOKEN", TOKEN)
+        forget_sessions()
         yield hub
+
+
+def forget_sessions() -> None:
+    """Let huggingface_hub see another HF_HUB_OFFLINE: versions before 1.0 read it once per session."""
+    getattr(utils, "reset_sessions", lambda: None)()
 
 
 @pytest.fixture
@@ -222,6 +230,7 @@ def test_offline_the_cache_is_enough(hub: Hub, folder: Path, monkeypatch: pytest
     pushed(folder)
     expected = scores("user/model")
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    forget_sessions()
     capsys.readouterr()
     hub.requests.clear()
     np.testing.assert_array_equal(scores("user/model"), expected)
@@ -253,6 +262,8 @@ def test_a_local_folder_goes_before_the_hub(hub: Hub, folder: Path, tmp_path: Pa
         ("/model", False),
         ("configs/model.jsonnet", False),
         ("https://hub.example/user/model", False),
+        ("runs", False),
+        ("runs/mine", False),
         ("runs/model", False),  # a slip of the pen in a folder that exists is not sent to a hub
         ("runs/model@main", True),
     ],
@@ -260,7 +271,7 @@ def test_a_local_folder_goes_before_the_hub(hub: Hub, folder: Path, tmp_path: Pa
 def test_what_is_a_name_on_a_hub(
     text: str, expected: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs/mine").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     assert is_hub_name(text) is expected
 

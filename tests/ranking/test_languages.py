@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from linker.data.types import Article, Post
 from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import TfidfModel
 from linker.ranking.languages import RECIPE, language_warning
+from tests.helpers.forked import run_linker
 
 pytest.importorskip("pycld2", reason="has no wheel for this platform")
 
@@ -69,18 +68,7 @@ def test_several_articles_and_languages() -> None:
 
 
 def rank(article: Path, of_posts: Path, *options: str) -> str:
-    command = [
-        sys.executable,
-        "-m",
-        "linker",
-        "rank",
-        "--article",
-        str(article),
-        "--posts",
-        str(of_posts),
-        *options,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    done = run_linker(ROOT, "rank", "--article", str(article), "--posts", str(of_posts), *options)
     assert done.returncode == 0, done.stderr
     return done.stderr
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ import linker
 from linker.data.types import Article, Post
 from linker.models.archive import load_model
 from linker.models.pretrained import FOLDERS
+from tests.helpers.forked import run_linker
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,16 +23,11 @@ def test_it_begins_with_the_bundled_model_and_needs_nothing_else(tmp_path: Path)
         few = [line for line in lines if "s01-a" in line or "s16-a" in line]
         with gzip.open(tmp_path / "links" / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
             file.write("\n".join(few) + "\n")
-    command = [
-        sys.executable,
-        "-m",
-        "linker.cli.main",
-        "train",
-        str(ROOT / "configs/minilm/finetune.jsonnet"),
-    ]
+    command = ["train", str(ROOT / "configs/minilm/finetune.jsonnet")]
     command += ["--out", "same", "--data", "links", "-o", "trainer.epochs=0"]
     command += ["-o", "model.model.parts.0.precision=float32"]  # bfloat16 rounds more than the tolerance
-    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    done = run_linker(tmp_path, *command)
+    assert done.returncode == 0, done.stderr
     article = Article("a", "Doctors strike over pay", "Hospitals will be closed on #BankHoliday Monday.")
     posts = [
         Post("p", "physicians want better wages"),

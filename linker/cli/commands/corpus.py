@@ -146,8 +146,11 @@ def delete(
     store = Store.open(corpus)
     wanted = read_ids(ids) if ids else []
     deleted = delete_posts(store, where or condition_of(wanted)) if where or wanted else 0
-    others = f"; {len(wanted) - deleted:,} ids are not there" if len(wanted) > deleted else ""
-    print(f"{corpus}: {deleted:,} posts deleted{others}; {store.count():,} left")
+    absent = len(wanted) - deleted
+    others = (
+        "" if absent <= 0 else "; 1 id is not there" if absent == 1 else f"; {absent:,} ids are not there"
+    )
+    print(f"{corpus}: {deleted:,} post{'s' * (deleted != 1)} deleted{others}; {store.count():,} left")
 
 
 @app.command()

@@ -88,6 +88,8 @@ def write_siamese_graph(model: WordSiamese, folder: Path) -> None:
             **options,
         )
     graph = onnx.load_from_string(written.getvalue())
+    # Early versions of torch leave it open.
+    graph.graph.output[0].type.tensor_type.shape.dim[1].dim_value = model.encoder.output_dim
     weights = WeightFile(folder / WEIGHTS)
     for name in tables:
         tensor = weights.tensor(_TABLES[name])

@@ -15,8 +15,8 @@ from linker.common.files import atomic_write, real_path
 from linker.config import build
 from linker.data.types import Post
 from linker.models.archive import CONFIG, MANIFEST, load_model
+from linker.models.hub import is_hub_name
 from linker.models.model import Model, embedding_submodel
-from linker.models.sentence_transformer import is_hub_name
 from linker.models.siamese.hugging_face import MODULES
 from linker.training.distributed.context import DistributedContext
 

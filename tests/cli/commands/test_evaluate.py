@@ -14,6 +14,7 @@ from ir_measures import AP
 
 from linker.models.archive import save_model
 from linker.models.lexical import TfidfModel
+from tests.helpers.forked import run_linker
 from tests.helpers.score_files import read_scores
 
 TOPICS = [
@@ -46,10 +47,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def linker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "linker.cli.main", "evaluate", *arguments]
     if "--articles" not in arguments:
-        command += ["--articles", "articles.jsonl", "--posts", "posts.jsonl"]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+        arguments += ("--articles", "articles.jsonl", "--posts", "posts.jsonl")
+    return run_linker(folder, "evaluate", *arguments)
 
 
 def refused(result: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -138,8 +138,7 @@ def test_one_at_a_time_gives_what_rank_gives_for_each_article(folder: Path) -> N
                 "--out",
                 "r.jsonl",
             ]
-            command = [sys.executable, "-m", "linker.cli.main", "rank", *ranking, "--copies"]
-            result = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8")
+            result = run_linker(folder, "rank", *ranking, "--copies")
             assert result.returncode == 0, result.stderr
             ranked = [json.loads(line) for line in (folder / "r.jsonl").read_text().splitlines()]
             found = {post["id"]: post["score"] for post in ranked}

@@ -7,7 +7,6 @@ import io
 import json
 import re
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from linker.annotation.session.session import Session
 from linker.data.platforms.platform import Platform
 from tests.data.platforms.case import DID, URL
 from tests.data.platforms.records import CASES
+from tests.helpers.forked import run_linker
 
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
 #: Formats whose records have links.
@@ -79,9 +79,7 @@ def exports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "linker", *arguments], cwd=folder, capture_output=True, text=True
-    )
+    done = run_linker(folder, *arguments)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -135,6 +133,7 @@ def test_labeled(exports: Path) -> None:
 
 
 def test_put_into_a_corpus(exports: Path) -> None:
+    pytest.importorskip("lance")
     done = run(exports, "corpus", "build", "exports/*", "--out", "corpus", "--model", "distilled")
     assert_recognized(done.stderr)
     found = run(

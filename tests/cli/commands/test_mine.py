@@ -13,17 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.helpers.forked import run_linker
+
 SUBJECTS = ("otters", "bridge", "harvest", "library", "election", "museum", "railway", "stadium")
 
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "linker", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
-    )
+    return run_linker(folder, *arguments)
 
 
 @pytest.fixture

@@ -5,25 +5,23 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from linker.cli.commands.new import KINDS, Component
+from tests.helpers.forked import run_linker, run_module
 
 ROOT = Path(__file__).parents[3]
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", *command], cwd=folder, capture_output=True, text=True, check=False
-    )
+    return run_module(folder, *command)
 
 
 def linker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return run(folder, "linker.cli.main", *arguments)
+    return run_linker(folder, *arguments)
 
 
 WITHOUT_CONFIG = ("platform", "label_format")
@@ -103,13 +101,10 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tool]:
     (info / "entry_points.txt").write_text("[linker.components]\nriver_otter = river_otter\n")
     path = os.pathsep.join(map(str, (here / "river_otter" / "src", here / "site", ROOT)))
 
-    def run_module(*command: str, folder: Path = here) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", *command],
-            cwd=folder, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+    def installed(*command: str, folder: Path = here) -> subprocess.CompletedProcess[str]:
+        return run_module(folder, *command, environment={**os.environ, "PYTHONPATH": path})
 
-    return here, run_module
+    return here, installed
 
 
 def test_a_new_plugin_passes_its_own_tests(plugin: tuple[Path, Tool]) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from linker.data.platforms.platform import Platform
 from tests.data.platforms.odd_exports import ODD_EXPORTS
+from tests.helpers.forked import run_linker
 
 ARTICLE = "The dam broke at night and the river rose, says the news of today"
 
@@ -36,12 +35,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_file_is_recognized(command: tuple[str, ...], folder: Path) -> None:
     files = [f"{number}/{export.name}" for number, export in enumerate(ODD_EXPORTS)]
     if command[0] == "corpus":
+        pytest.importorskip("lance")
         command = (*command[:2], *files, *command[2:])
     else:
         command = (*command, files[0], *(word for file in files[1:] for word in ("--posts", file)))
-    done = subprocess.run(
-        [sys.executable, "-m", "linker", *command], cwd=folder, capture_output=True, text=True
-    )
+    done = run_linker(folder, *command)
     assert done.returncode == 0, done.stderr
     for number, export in enumerate(ODD_EXPORTS):
         assert f"{number}/{export.name}: read as {Platform.by_name(export.format).title}: " in done.stderr

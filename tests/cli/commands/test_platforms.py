@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,7 @@ from linker.data.platforms.platform import hashed
 from linker.data.readers.articles_and_posts import ArticlesAndPosts
 from linker.data.readers.texts import Texts
 from tests.data.platforms.records import CASES
+from tests.helpers.forked import run_linker
 
 JETSTREAM = CASES["bluesky_jetstream"][0].content
 STATUSES = CASES["mastodon"][1].content
@@ -25,9 +25,7 @@ ARTICLE = "The dam broke at night and the river rose, says the news of today"
 
 
 def run(folder: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "linker", *arguments], cwd=folder, input=given, capture_output=True, text=True
-    )
+    return run_linker(folder, *arguments, given=given)
 
 
 def rank(folder: Path, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
@@ -49,16 +47,21 @@ def test_a_stream_is_ranked(source: str, tmp_path: Path) -> None:
     assert "read as Bluesky Jetstream: 2 posts of 13 lines; 2 likes" in done.stderr
 
 
-def test_authors_and_formats_are_chosen(tmp_path: Path) -> None:
+def test_formats_are_chosen(tmp_path: Path) -> None:
+    (tmp_path / "posts.json").write_text(STATUSES)
+    done = rank(tmp_path, "--posts", "posts.json", "--posts-format", "columns")
+    assert 'posts.json, line 2: empty text: nothing in "content"' in done.stderr  # a boost
+    assert "read as" not in done.stderr
+
+
+def test_authors_are_shown_as_chosen_for_the_corpus(tmp_path: Path) -> None:
+    pytest.importorskip("lance")
     (tmp_path / "posts.json").write_text(STATUSES)
     options = ["--posts-format", "mastodon", "--authors", "plain", "--model", "distilled"]
     built = run(tmp_path, "corpus", "build", "posts.json", "--out", "corpus", *options)
     assert built.returncode == 0, built.stderr
     done = run(tmp_path, "corpus", "search", "corpus", "--article", ARTICLE, "--format", "csv")
     assert [row["author"] for row in csv.DictReader(io.StringIO(done.stdout))] == ["ann@m.example"]
-    done = rank(tmp_path, "--posts", "posts.json", "--posts-format", "columns")
-    assert 'posts.json, line 2: empty text: nothing in "content"' in done.stderr  # a boost
-    assert "read as" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,23 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from linker.cli.main import main
+from tests.helpers.forked import run_linker
 
 DATA = Path(__file__).resolve().parents[3] / "data"
 
 
 def linker(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "linker.cli.main", "simulate", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_linker(Path.cwd(), "simulate", *arguments)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pytest
 from linker.models.archive import load_model
 from linker.models.siamese.word_siamese import WordSiamese
 from tests.conftest import toy_posts
+from tests.helpers.forked import run_linker
 
 
 @pytest.fixture
@@ -42,7 +43,8 @@ def workplace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def linker(folder, *arguments):
+def from_nothing(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`linker ARGUMENTS` in a process that shares nothing with others."""
     return subprocess.run(
         [sys.executable, "-m", "linker.cli.main", *arguments], cwd=folder, capture_output=True, text=True
     )
@@ -57,7 +59,7 @@ def digest(folder: Path) -> dict[str, str]:
 
 
 def test_the_same_seed_gives_the_same_folder_byte_for_byte(workplace):
-    for name, seed in (("a", 4), ("b", 4), ("c", 5)):
+    for name, seed, linker in (("a", 4, from_nothing), ("b", 4, run_linker), ("c", 5, run_linker)):
         result = linker(workplace, "train", "config.jsonnet", "--out", f"runs/{name}", "-o", f"seed={seed}")
         assert result.returncode == 0, result.stderr
         assert "epoch 2/2" in result.stderr
@@ -80,7 +82,7 @@ def test_the_same_seed_gives_the_same_folder_byte_for_byte(workplace):
 def test_an_existing_folder_is_not_overwritten_unless_asked(workplace):
     (workplace / "out").mkdir()
     (workplace / "out" / "thesis.txt").write_text("years of work")
-    result = linker(workplace, "train", "config.jsonnet", "--out", "out")
+    result = run_linker(workplace, "train", "config.jsonnet", "--out", "out")
     assert result.returncode == 2
     assert "--overwrite" in result.stderr
     assert (workplace / "out" / "thesis.txt").read_text() == "years of work"
@@ -99,7 +101,7 @@ def test_an_existing_folder_is_not_overwritten_unless_asked(workplace):
 def test_errors_are_reported_without_a_traceback_and_leave_nothing(workplace, arguments, message):
     if arguments[1].startswith("model={"):
         arguments = ["-o", "{model: {type: 'bm25'}}"]
-    result = linker(workplace, "train", "config.jsonnet", "--out", "out", *arguments)
+    result = run_linker(workplace, "train", "config.jsonnet", "--out", "out", *arguments)
     assert result.returncode == 2, result.stderr
     assert message in result.stderr
     assert "Traceback" not in result.stderr
@@ -109,7 +111,7 @@ def test_errors_are_reported_without_a_traceback_and_leave_nothing(workplace, ar
 @pytest.mark.parametrize(("out", "blocker"), [("file/model", "file"), ("model", "model-log")])
 def test_a_place_that_cannot_be_written_is_reported_before_any_work(workplace, out, blocker):
     (workplace / blocker).write_text("a file")
-    result = linker(workplace, "train", "config.jsonnet", "--out", out)
+    result = run_linker(workplace, "train", "config.jsonnet", "--out", out)
     assert result.returncode == 2
     first, error = result.stderr.splitlines()
     assert first == f"training config.jsonnet; the model will be in {out}"

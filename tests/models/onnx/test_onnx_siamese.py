@@ -92,6 +92,7 @@ def compare(folder: Path, out: Path) -> None:
     model = load_model(folder)
     assert isinstance(model, WordSiamese)
     session = onnxruntime.InferenceSession(str(out / "model.onnx"))
+    assert session.get_outputs()[0].shape[1] == model.encoder.output_dim
     names = {given.name for given in session.get_inputs()}
     for texts in BATCHES:
         tokens = [model.post_tokens(Post("", text)) for text in texts]

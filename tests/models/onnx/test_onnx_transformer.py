@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from linker.data.types import Article, LinkedPosts, Post
 from linker.models.archive import load_model, save_model
 from linker.models.model import Model, embedding_submodel
 from linker.models.pretrained import BEST, FOLDERS
+from tests.helpers.forked import run_linker
 from tests.helpers.tiny_transformers import tiny
 
 pytest.importorskip("onnx", reason="the extra onnx writes graphs")
@@ -118,8 +118,7 @@ def test_a_damaged_folder_is_reported(tmp_path: Path, name: str, damage: str) ->
 
 
 def linker(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "linker", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=os.environ)
+    return run_linker(folder, *map(str, arguments))
 
 
 def test_the_command_writes_a_folder_that_ranks(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from tests.helpers.forked import run_linker
 from tests.helpers.training_runs import outcome, run, train, write_workplace
 
 FAILING = '''
@@ -54,9 +55,9 @@ def workplace(tmp_path):
 def failing_run(folder, how, *more):
     """Exit code, stderr and seconds of a run whose second process fails."""
     started = time.monotonic()
-    command = [sys.executable, "-m", "linker.cli.main", *train("out"), "--include-package", "failing", *more]
+    command = [*train("out"), "--include-package", "failing", *more]
     command += ["-o", f"{{model+: {{encoder: {{type: 'failing', how: '{how}'}}}}}}"]
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=150)
+    result = run_linker(folder, *command)
     return result.returncode, result.stderr, time.monotonic() - started
 
 
