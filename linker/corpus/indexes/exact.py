@@ -16,8 +16,8 @@ Task = TypeVar("Task")
 
 BLOCK = 65_536
 """Number of rows that a thread processes at a time."""
-# Few enough to be in the cache, as float32, when they are multiplied.
-_ROWS = 512
+# Of rows that are multiplied together, as float32: few enough to stay in the cache.
+_BLOCK_BYTES = 786_432
 _THREADS = 8
 
 
@@ -82,21 +82,23 @@ def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
     def fill(task: tuple[int, int]) -> None:
         which, begin = task
         one = vectors[which]
-        wide = None
-        if one.values.dtype != np.float32:
-            wide = np.empty((min(_ROWS, len(one)), one.values.shape[1]), dtype=np.float32)
-        for first in range(begin, min(begin + BLOCK, len(one)), _ROWS):
-            last = min(first + _ROWS, begin + BLOCK, len(one))
-            rows = one.values[first:last]
+        values = np.asarray(one.values)  # memory-mapped arrays take longer to slice
+        scales = None if one.scales is None else one.scales[begin : begin + BLOCK].astype(np.float32)
+        size = max(1, _BLOCK_BYTES // (4 * values.shape[1]))
+        narrow = values.dtype != np.float32
+        wide = np.empty((min(size, len(one)), values.shape[1]), dtype=np.float32) if narrow else None
+        for first in range(begin, min(begin + BLOCK, len(one)), size):
+            last = min(first + size, begin + BLOCK, len(one))
+            rows = values[first:last]
             if wide is not None:
                 rows = wide[: last - first]
-                np.copyto(rows, one.values[first:last], casting="unsafe")
+                np.copyto(rows, values[first:last], casting="unsafe")
             squares = np.vecdot(rows, rows) if query.distances else None
             products = [np.vecdot(rows, vector) for vector in query.vectors]
-            if one.scales is not None:
-                scales = one.scales[first:last].astype(np.float32)
-                squares = None if squares is None else squares * scales * scales
-                products = [product * scales for product in products]
+            if scales is not None:
+                factors = scales[first - begin : last - begin]
+                squares = None if squares is None else squares * factors * factors
+                products = [product * factors for product in products]
             scores[which][first:last] = query.scores(products, squares)
 
     in_threads(

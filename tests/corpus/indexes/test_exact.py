@@ -13,7 +13,7 @@ from linker.corpus.indexes.vectors import ShardVectors
 @pytest.fixture
 def vectors(monkeypatch):
     monkeypatch.setattr(exact, "BLOCK", 200)
-    monkeypatch.setattr(exact, "_ROWS", 64)
+    monkeypatch.setattr(exact, "_BLOCK_BYTES", 64 * 37 * 4)
     vectors = np.random.default_rng(0).standard_normal((1_003, 37)).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
