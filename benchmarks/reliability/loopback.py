@@ -25,7 +25,7 @@ def _resolve(host, port, *rest, **more):
         time.sleep(3600)
     if not str(host).endswith(".test"):
         return _real(host, port, *rest, **more)
-    return [(0, 0, 0, "", ("10.0.0.1" if host == "private.test" else "127.0.0.1", port))]
+    return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.1" if host == "private.test" else "127.0.0.1", port))]
 socket.getaddrinfo = _resolve
 from linker.articles import transport
 transport.is_public = lambda address: address == "127.0.0.1"
