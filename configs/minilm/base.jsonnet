@@ -31,6 +31,8 @@ defaults.training {
           article_prefixes: [64, 128, 256, 512],
           normalization: 'hashtags',
           precision: 'auto',
+          // A corpus stores embeddings of posts in a quarter of the space (decision 192).
+          embedding_precision: 'int8',
         },
         { type: 'tfidf', stop_words: 'by_language' },
         'bundled_word_vectors',
