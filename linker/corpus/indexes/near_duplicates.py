@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from linker.corpus.storage.array_files import ArrayFiles
+from linker.corpus.storage.array_files import ArrayFiles, Arrays
 from linker.corpus.storage.shards import SHARDS, Shard, Shards
-from linker.data.near_duplicates import linked_groups, signatures
+from linker.data.near_duplicates import SIGNATURE, linked_groups, signatures
 
 SIGNATURES, GROUPS = "signatures", "groups"
 _ROWS = 100_000
@@ -43,14 +41,14 @@ class Groups:
             groups = self.computed()
             narrow = np.uint32 if len(groups) < 1 << 32 else np.int64
             stored = self._files.keep(self._name, {"values": groups.astype(narrow)})
-            for path in self._files.folder.glob(f"{GROUPS}-*.safetensors"):
-                if path != stored.path:
+            if stored.path is not None:
+                for path in set(self._files.folder.glob(f"{GROUPS}-*.safetensors")) - {stored.path}:
                     path.unlink(missing_ok=True)
         return stored["values"].astype(np.int64)
 
     def computed(self) -> np.ndarray:
         """Return the groups as `complete` does, from the signatures."""
-        parts = [np.zeros((0, 48), dtype=np.uint8)]
+        parts = [np.zeros((0, SIGNATURE), dtype=np.uint8)]
         for shard, arrays in zip(self._shards, self._shards.arrays(SIGNATURES, "comparing posts", _made)):
             values = np.asarray(arrays["values"])
             parts.append(values if shard.live is None else values[shard.live])
@@ -65,7 +63,7 @@ class Groups:
     def _name(self) -> str:
         return f"{GROUPS}-{self._shards.state}"
 
-    def _stored(self) -> Mapping[str, np.ndarray] | None:
+    def _stored(self) -> Arrays | None:
         found = self._files.read(self._name)
         return found if found is not None and len(found.get("values", ())) == self._shards.posts else None
 
