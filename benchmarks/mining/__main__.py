@@ -59,6 +59,8 @@ def main() -> None:
     parser.add_argument("--posts", type=int, default=2_000_000)
     parser.add_argument("--work", type=Path)
     arguments = parser.parse_args()
+    if arguments.work:
+        arguments.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=arguments.work) as folder:
         say(f"generating {arguments.posts:,} posts")
         files = write_posts(Path(folder) / "posts", arguments.posts)
