@@ -279,8 +279,8 @@ class Store:
     def _commit(self, operation: Any, version: int | None) -> None:
         _lance().LanceDataset.commit(self.uri, operation, read_version=version)
 
-    def delete(self, dataset: lance.LanceDataset, where: str) -> lance.LanceDataset:
-        """Delete the posts that meet an SQL condition atomically, and return what is left; for the writer.
+    def delete(self, dataset: lance.LanceDataset, where: str) -> None:
+        """Delete the posts that meet an SQL condition atomically; for the writer.
 
         Raises:
             LinkerError: if it cannot be written.
@@ -288,7 +288,6 @@ class Store:
         with self.write_errors():
             dataset.delete(where)
         self.seal()
-        return _lance().dataset(self.uri)
 
     def seal(self) -> None:
         """Record the checksums of new files; for the writer.
