@@ -28,7 +28,9 @@ def test_its_scores_are_the_cosines_of_the_bundled_model() -> None:
     of_posts = vectors.post_vectors(POSTS)
     assert of_posts is not None
     whole, factors = eight_bits(of_posts)
-    rounded = vectors.similarities(vectors.article_vectors(ARTICLES), whole * factors[:, None])
+    of_articles = vectors.article_vectors(ARTICLES)
+    assert of_articles is not None
+    rounded = vectors.similarities(of_articles, whole * factors[:, None])
     np.testing.assert_array_equal(scores, rounded)
     np.testing.assert_allclose(scores, vectors.score(ARTICLES, POSTS), atol=1e-3)
     assert scores.argmax(axis=0).tolist()[:2] == [0, 1]
