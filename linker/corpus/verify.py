@@ -93,14 +93,13 @@ def _shard_faults(store: Store, shard: Shard) -> Iterator[Fault]:
         if arrays is None or arrays.path is None:
             continue  # another process has just replaced it
         file = arrays.path.relative_to(store.folder).as_posix()
-        rows = arrays.get("values", arrays.get("lengths"))
-        if rows is None or len(rows) != shard.rows:
+        if not shard.fits(arrays):
             yield Fault(file, f"does not have a row per post; {_AGAIN}")
         elif name.startswith(VECTORS):
             if not finite(arrays):
                 yield Fault(file, f"an embedding is not finite; {_AGAIN}")
         elif name == SIGNATURES:
-            if not np.array_equal(rows[live], signed(texts)["values"][live]):
+            if not np.array_equal(arrays["values"][live], signed(texts)["values"][live]):
                 yield Fault(file, f"differs from the posts; {_AGAIN}")
         elif shard.live is None and name.startswith(WORDS):
             made = words_of(texts, name.removeprefix(WORDS))

@@ -10,6 +10,8 @@ import pytest
 pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not installed")
 
 from linker.config import build, resolve
+from linker.corpus.storage.shards import Shards
+from linker.corpus.storage.store import Store
 from linker.models.archive import save_model
 from linker.models.model import Model
 from tests.conftest import toy_posts
@@ -51,3 +53,11 @@ def some_posts(count: int, seed: int = 0, start: int = 0) -> list[dict]:
         }
         for i in range(start, start + count)
     ]
+
+
+def arrays_in(folder: Path) -> list[tuple[str, bytes]]:
+    """Names with checksums, and contents, of the files of arrays, in the order of the posts."""
+    dataset = Store.open(folder).dataset()
+    assert dataset is not None
+    paths = [path for shard in Shards(folder, dataset) for path in sorted(shard.files.folder.iterdir())]
+    return [(path.name, path.read_bytes()) for path in paths]

@@ -46,6 +46,8 @@ def mcp(
         import mcp.server.mcpserver  # noqa: F401
     except ImportError as error:
         raise LinkerError("the server needs mcp 2: pip install 'article-linker[mcp]'") from error
+    if sys.stdin is None:
+        raise LinkerError("standard input is closed, on which the assistant's program sends its requests")
     include_packages(include_package)
     from linker.models.resolve import resolve_model
     from linker.web.mcp_server import create_server
@@ -53,8 +55,6 @@ def mcp(
 
     model = resolve_model(model).pinned(model)  # so that a hub is asked once
     tools = Tools(allow or [Path()], model, post_columns(column, posts_format, authors))
-    if sys.stdin is None:
-        raise LinkerError("standard input is closed, on which the assistant's program sends its requests")
     if sys.stdin.isatty():
         print("waiting for a client on standard input; Ctrl-C stops the server", file=sys.stderr)
     create_server(tools).run("stdio")

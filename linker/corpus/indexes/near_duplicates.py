@@ -9,7 +9,6 @@ from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.data.near_duplicates import SIGNATURE, linked_groups, signatures
 
 SIGNATURES, GROUPS = "signatures", "groups"
-_ROWS = 100_000
 
 
 def signed(texts: list[str]) -> dict[str, np.ndarray]:

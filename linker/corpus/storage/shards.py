@@ -59,6 +59,11 @@ class Shard:
         """Return the number of posts that are not deleted."""
         return self.rows - self._fragment.num_deletions
 
+    def fits(self, arrays: Mapping[str, np.ndarray]) -> bool:
+        """Return whether the arrays of a file have a row for each post of the data file."""
+        rows = arrays.get("values", arrays.get("lengths"))
+        return rows is not None and len(rows) == self.rows
+
     @property
     def columns(self) -> Sequence[str]:
         """Return the names of the columns of the store."""
@@ -92,7 +97,7 @@ class Shard:
         """Return a column of the posts that are not deleted, and their rows."""
         with readable(self._fragment.data_files()[0].path):
             table = self._fragment.scanner(columns=[name], with_row_address=True).to_table()
-        return table, (table.column("_rowaddr").to_numpy().astype(np.uint64) & _OFFSET).astype(np.int64)
+        return table, _offsets_in(table)
 
     def texts(self) -> list[str]:
         """Return the texts, one per row; an empty one for deleted posts."""
@@ -174,8 +179,7 @@ class Shards:
 
     @staticmethod
     def _checked(shard: Shard, arrays: Arrays) -> Arrays:
-        rows = arrays.get("values", arrays.get("lengths"))
-        if rows is None or len(rows) != shard.rows:
+        if not shard.fits(arrays):
             raise DataError(
                 f"{arrays.path}: does not belong to the posts; delete it, and it is created again"
             )
@@ -189,5 +193,9 @@ def files_of_shard(folder: Path, data_file: str) -> ArrayFiles:
 
 def offsets(fragment: lance.LanceFragment) -> np.ndarray:
     """Return the offsets of the posts of a fragment that are not deleted: int64, ascending."""
-    found = fragment.scanner(columns=[], with_row_address=True).to_table().column("_rowaddr").to_numpy()
-    return np.sort((found.astype(np.uint64) & _OFFSET).astype(np.int64))
+    return np.sort(_offsets_in(fragment.scanner(columns=[], with_row_address=True).to_table()))
+
+
+def _offsets_in(table: pa.Table) -> np.ndarray:
+    """Return the offsets of the rows of a table in their fragments, from the addresses: int64."""
+    return (table.column("_rowaddr").to_numpy().astype(np.uint64) & _OFFSET).astype(np.int64)

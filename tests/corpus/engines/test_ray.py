@@ -27,13 +27,12 @@ from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.vectors import ShardVectors
 from linker.corpus.search.filters import Filter
 from linker.corpus.storage.array_files import Arrays
-from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
 from linker.data.types import Post
 from linker.models.model import Model
-from tests.corpus.conftest import some_posts, write_posts
+from tests.corpus.conftest import arrays_in, some_posts, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 with_ray = pytest.mark.skipif(
@@ -73,14 +72,6 @@ def posts_in(folder: Path) -> list[dict]:
     dataset = Store.open(folder).dataset()
     assert dataset is not None
     return dataset.to_table(columns=["id", "text", "created_at", "lang", "extra"]).to_pylist()
-
-
-def arrays_in(folder: Path) -> list[tuple[str, bytes]]:
-    """Names with checksums, and contents, of the files of arrays, in the order of the posts."""
-    dataset = Store.open(folder).dataset()
-    assert dataset is not None
-    paths = [path for shard in Shards(folder, dataset) for path in sorted(shard.files.folder.iterdir())]
-    return [(path.name, path.read_bytes()) for path in paths]
 
 
 CONDITIONS = (

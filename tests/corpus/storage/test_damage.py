@@ -23,10 +23,10 @@ from linker.corpus.corpus import Corpus
 from linker.corpus.info import summary_lines
 from linker.corpus.storage.array_files import ArrayFiles, Arrays
 from linker.corpus.storage.checksums import CHECKSUMS, FACTS, POSTS
-from linker.corpus.storage.shards import SHARDS, Shards
+from linker.corpus.storage.shards import SHARDS
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
-from tests.corpus.conftest import some_posts, write_posts
+from tests.corpus.conftest import arrays_in, some_posts, write_posts
 
 ARTICLE = "harbour0 harbour1 harbour2 harbour3 w1 w2"
 #: Files of arrays, which are computed again from the posts.
@@ -328,11 +328,3 @@ def test_killed_at_any_moment(tmp_path, model_folder, monkeypatch):
     assert other is not None
     assert one.to_table().equals(other.to_table())
     assert arrays_in(folder) == arrays_in(whole)
-
-
-def arrays_in(folder: Path) -> list[tuple[str, bytes]]:
-    """Names with checksums, and contents, of the files of arrays, in the order of the posts."""
-    dataset = Store.open(folder).dataset()
-    assert dataset is not None
-    paths = [path for shard in Shards(folder, dataset) for path in sorted(shard.files.folder.iterdir())]
-    return [(path.name, path.read_bytes()) for path in paths]
