@@ -94,21 +94,23 @@ def token_batches(texts: Iterable[EncodedText], min_tokens: int) -> Iterator[lis
         yield batch
 
 
-def length_buckets(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+def length_buckets(lengths: Sequence[int], budget: int, equal: bool = False) -> Iterator[list[int]]:
     """Split texts into batches of similar length, so that short posts are not padded to the length of articles.
 
     Args:
         lengths: number of tokens of each text.
         budget: maximum of longest × count in a batch, unless a single text exceeds it.
+        equal: whether all texts of a batch have the same number of tokens, so that none is padded.
 
     Yields:
         Indices of the texts of a batch, by length; its longest text has at most twice the tokens of its shortest, plus
-        8.
+        8, unless all are equal.
     """
     batch: list[int] = []
     for i in sorted(range(len(lengths)), key=lambda i: (lengths[i], i)):
         longest = lengths[i]
-        if batch and (longest * (len(batch) + 1) > budget or longest > 2 * lengths[batch[0]] + 8):
+        most = 0 if not batch else lengths[batch[0]] if equal else 2 * lengths[batch[0]] + 8
+        if batch and (longest * (len(batch) + 1) > budget or longest > most):
             yield batch
             batch = []
         batch.append(i)

@@ -28,9 +28,11 @@ class OnnxModel(EmbeddingModel):
 
     Attributes:
         tokens_together: maximum number of tokens encoded together: activations then fit the caches.
+        padded: whether texts of several lengths are encoded together.
     """
 
     tokens_together: ClassVar[int]
+    padded: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self._session: Any = None
@@ -82,7 +84,8 @@ class OnnxModel(EmbeddingModel):
     def _vectors(self, texts: Sequence[EncodedText], width: int) -> np.ndarray:
         """float32, texts × dim; of unit length if `similarity` is `cosine`."""
         vectors = np.empty((len(texts), width), dtype=np.float32)
-        for bucket in length_buckets([len(text.ids) for text in texts], self.tokens_together):
+        lengths = [len(text.ids) for text in texts]
+        for bucket in length_buckets(lengths, self.tokens_together, equal=not self.padded):
             inputs = self._inputs([texts[i] for i in bucket])
             used = {name: values for name, values in inputs.items() if name in self._names}
             vectors[bucket] = self._session.run(None, used)[0]

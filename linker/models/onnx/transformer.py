@@ -37,6 +37,7 @@ class OnnxTransformerModel(OnnxModel):
     """
 
     tokens_together = 512
+    padded = False
 
     def __init__(
         self,
@@ -81,8 +82,7 @@ class OnnxTransformerModel(OnnxModel):
 
     @override
     def _inputs(self, texts: Sequence[EncodedText]) -> dict[str, np.ndarray]:
-        lengths = np.array([len(text.ids) for text in texts], dtype=np.int32)
-        real = np.arange(lengths.max()) < lengths[:, None]  # (texts, longest)
-        ids = np.zeros(real.shape, dtype=np.int64)
-        ids[real] = np.concatenate([text.ids for text in texts])
-        return {"input_ids": ids, "attention_mask": real.astype(np.float32), "lengths": lengths}
+        ids = np.array([text.ids for text in texts], dtype=np.int64)  # (texts, tokens)
+        # The mask and the lengths are for graphs that were exported before decision 201.
+        lengths = np.full(len(ids), ids.shape[1], dtype=np.int32)
+        return {"input_ids": ids, "attention_mask": np.ones(ids.shape, np.float32), "lengths": lengths}
