@@ -68,7 +68,9 @@ class ModelReference:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the model's config and weights; of the config alone for a config; a baseline's name.
+        """SHA-256 of the model's config, weights and graphs; of the config alone for a config; a baseline's name.
+
+        The config has the precision, and a graph the ranges that activations are quantized to.
 
         Raises:
             ConfigError: if the config is invalid.
@@ -85,7 +87,7 @@ class ModelReference:
         model = _without_scale(read_config(folder)["model"])
         digest.update(json.dumps(model, sort_keys=True).encode())
         for path in sorted(folder.rglob("*")):
-            if path.suffix in (".safetensors", ".txt") and not path.name.startswith("last"):
+            if path.suffix in (".safetensors", ".txt", ".onnx") and not path.name.startswith("last"):
                 digest.update(path.relative_to(folder).as_posix().encode())
                 digest.update(sha256_of(path).encode())
         return digest.hexdigest()

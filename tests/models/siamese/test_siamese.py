@@ -140,6 +140,9 @@ def test_buckets_keep_posts_from_paying_for_articles():
         own = [lengths[i] for i in bucket]
         assert max(own) <= 2 * min(own) + 8
         assert max(own) * len(own) <= 16_384
+    for bucket in length_buckets(lengths, 8_192, equal=True):
+        assert len({lengths[i] for i in bucket}) == 1
+        assert lengths[bucket[0]] * len(bucket) <= 8_192
 
 
 def save(model, folder, encoder="star_transformer"):
