@@ -93,7 +93,9 @@ def export_model(folder: Path, out: Path, texts: Sequence[str] = ()) -> None:
         config["model"] = _for_onnx(config["model"])
         write_json(new / CONFIG, config)
         write_manifest(new)
-        _state_precision(new, [part for part, _ in parts if isinstance(part, TransformerModel)], texts or _sample())
+        _state_precision(
+            new, [part for part, _ in parts if isinstance(part, TransformerModel)], texts or _sample()
+        )
         new.rename(out)
 
 

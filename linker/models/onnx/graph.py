@@ -19,7 +19,7 @@ from linker.models.onnx.builder import MICROSOFT, GraphBuilder, Tensor
 #: Share of an activation's range that is moved to the weights; the rest stays.
 _SMOOTHING = 0.7
 _LARGEST_WEIGHT = 63
-#: Of a logit of attention, up or down: sums of its exponential stay finite. Those of BERT networks stay below 30.
+#: Of a logit of attention, up or down: sums of its exponential stay finite.
 _LARGEST_LOGIT = 64
 _EMBEDDINGS = ("word_embeddings", "position_embeddings", "token_type_embeddings")
 
@@ -118,9 +118,12 @@ class BertGraph:
             transBatchA=1, transBatchB=1, transB=1, alpha=width**-0.5,
         )  # fmt: skip
         bounds = [
-            self._constant(key, np.float32(sign * _LARGEST_LOGIT)) for key, sign in (("least", -1), ("most", 1))
+            self._constant(key, np.float32(sign * _LARGEST_LOGIT))
+            for key, sign in (("least", -1), ("most", 1))
         ]
-        powers = self._node("Exp", [self._node("Clip", [scores, *bounds], f"{name}.clipped")], f"{name}.powers")
+        powers = self._node(
+            "Exp", [self._node("Clip", [scores, *bounds], f"{name}.clipped")], f"{name}.powers"
+        )
         last = self._constant("last_axis", np.array([2]))
         sums = self._node("ReduceSum", [powers, last], f"{name}.sums", keepdims=1)
         mixed = self._node("FusedMatMul", [powers, heads[2]], f"{name}.mixed", MICROSOFT, transBatchB=1)
