@@ -46,7 +46,7 @@ Way = Callable[[np.ndarray, np.random.Generator], End]
 
 @dataclass(frozen=True)
 class Rule:
-    """A measured rule: a name, the recall to reach, what ends a screening, and whether it samples (then it is repeated)."""
+    """A measured rule: name, recall to reach, what ends a screening, and whether it samples (then it is repeated)."""
 
     name: str
     target: float
