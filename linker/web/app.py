@@ -179,7 +179,9 @@ def create_app(
 
     @app.post("/api/rank")
     async def rank(body: RankBody) -> AsciiJsonResponse:
-        work = partial(ranking.rank, body.article, body.source, body.posts, body.top, body.model, body.preliminary)
+        work = partial(
+            ranking.rank, body.article, body.source, body.posts, body.top, body.model, body.preliminary
+        )
         return AsciiJsonResponse(await rankings.run(work))
 
     app.include_router(review_routes(served))

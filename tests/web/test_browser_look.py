@@ -146,7 +146,9 @@ def test_many_posts_are_ranked_by_shared_words_first(browser: Browser, serve: Ca
     browser.one("#try-article").send_keys("Salmon\n\nOtters ate the salmon.")
     browser.run("document.querySelector('.trying form').requestSubmit()")
     browser.wait(lambda: "Ranked with distilled" in browser.text(".trying"))
-    assert browser.run("return window.notes.at(-1)").startswith("Preliminary, by shared words. distilled is reading")
+    assert browser.run("return window.notes.at(-1)").startswith(
+        "Preliminary, by shared words. distilled is reading"
+    )
     assert browser.run("return window.notes.at(-1)").endswith(" 20")
     assert not browser.all(".preliminary")
 

@@ -68,7 +68,9 @@ def krippendorff_alpha(annotators: Iterable[Mapping[str, Hashable]], scale: Sequ
     return 1 - (totals.total() - 1) * observed / expected
 
 
-def _difference(one: Hashable, other: Hashable, totals: Counter[Hashable], scale: Sequence[Hashable]) -> float:
+def _difference(
+    one: Hashable, other: Hashable, totals: Counter[Hashable], scale: Sequence[Hashable]
+) -> float:
     """Return the squared difference of two labels, `one` before `other` on the scale: Krippendorff 2004, ch. 11.3."""
     if not scale:
         return 1.0
