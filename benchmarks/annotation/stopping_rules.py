@@ -14,6 +14,7 @@ import platform
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -99,22 +100,25 @@ def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.rando
         known, rest = int(finds[start - 1]), size - start
         drawn, draws = np.arange(1, rest + 1), relevant[order[start:]]
         hits = np.cumsum(draws)
-        looked = range(min(int(hits[-1]), _MOST_HITS + 1) + 1)
-        bounds = np.array([rule.too_many(known + hit, known, rest) for hit in looked])
-        boundary = rule._boundary(rest, known, _ALPHA_SPENT * error)
-        enough = np.array([boundary[hit] for hit in looked])
-        now = np.array([rule.too_many(known + hit, known + hit, 0) for hit in looked])
-        place = np.minimum(hits, looked[-1])
-        sure = (drawn >= enough[place]) | (
-            (now[place] > known + hits + rest - drawn) & (drawn < rest) & (known + hits > 0)
-        )
-        sure[-1] = True
-        given_up = draws & (hits >= _MIN_HITS) & (hits / drawn * rest >= bounds[place] - known)
+        bounds = np.array([rule.too_many(known + hit, known, rest) for hit in range(int(hits[-1]) + 1)])[hits]
+        given_up = draws & (hits >= _MIN_HITS) & (hits / drawn * rest >= bounds - known)
         given_up |= draws & (hits > _MOST_HITS)
-        end = start + int(sure.argmax()) + 1
-        if not given_up.any() or start + int(given_up.argmax()) + 1 > end:
-            return ended(rule, relevant[order], end, start)
-        position, error = start + int(given_up.argmax()) + 1, error * (1 - _ALPHA_SPENT)
+        before = int(given_up.argmax()) + 1 if given_up.any() else rest
+        now = np.array([rule.too_many(known + hit, known + hit, 0) for hit in range(int(hits[-1]) + 1)])[hits]
+        sure = (now > known + hits + rest - drawn) & (drawn < rest) & (known + hits > 0)
+        sure[-1] = True
+        boundary = rule._boundary(rest, known, _ALPHA_SPENT * error)
+        hit_at = np.concatenate([[0], np.flatnonzero(draws) + 1, [rest + 1]])
+        end = int(sure.argmax()) + 1
+        for hit, (begin, following) in enumerate(pairwise(hit_at.tolist())):
+            if begin > min(end, before):
+                break
+            if max(boundary[hit], begin, 1) < following:
+                end = min(end, max(boundary[hit], begin, 1))
+                break
+        if not given_up.any() or before > end:
+            return ended(rule, relevant[order], start + end, start)
+        position, error = start + before, error * (1 - _ALPHA_SPENT)
         if position == end == size:
             return End(size, int(finds[-1]), int(finds[-1]), False)
         order[position:] = np.sort(order[position:])

@@ -147,7 +147,7 @@ def test_many_posts_are_ranked_by_shared_words_first(browser: Browser, serve: Ca
     browser.run("document.querySelector('.trying form').requestSubmit()")
     browser.wait(lambda: "Ranked with distilled" in browser.text(".trying"))
     assert browser.run("return window.notes.at(-1)").startswith(
-        "Preliminary, by shared words. distilled is reading"
+        "Preliminary, by shared words. The model distilled is reading"
     )
     assert browser.run("return window.notes.at(-1)").endswith(" 20")
     assert not browser.all(".preliminary")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
@@ -71,7 +72,9 @@ class StoppingBoundary:
         self._stopping.append(ending)
         before = self._going_on[hits:]
         more = np.arange(len(before))
-        ways = before + _log_choose(enough - last, more[:, None] - more)  # (relevant posts after, before)
+        choices = _log_choose(enough - last, more)
+        added = more[:, None] - more  # (relevant posts after, before)
+        ways = before + np.where(added < 0, -np.inf, choices[added])
         self._going_on = np.full(self._most + 1, -np.inf)
         self._going_on[hits + 1 :] = logsumexp(ways, axis=1)[1:]
 
@@ -86,9 +89,10 @@ class StoppingBoundary:
         most = size - (left - hits) + 1  # with so many draws, more than `hits` of them are relevant
         if room <= 0:
             return most
-        numbers = np.arange(1, most + 1)
-        fits = ending + _log_choose(size - numbers, left - hits) - all_ways <= math.log(room)
-        return int(numbers[fits.argmax()])
+        allowed = math.log(room) + all_ways - ending
+        return 1 + bisect_left(
+            range(1, most), True, key=lambda drawn: float(_log_choose(size - drawn, left - hits)) <= allowed
+        )
 
 
 def _log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:

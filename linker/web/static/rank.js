@@ -60,8 +60,13 @@ export class TryView {
     this.problem.textContent = "";
     try {
       const body = { article: this.article.value, source: this.source.value, posts: this.pasted.value, top: Number(this.top.value), model: this.model.value };
-      if (this.slow()) this.show(await ask("/api/rank", { ...body, preliminary: true }, SECONDS), body.model);
+      if (this.slow()) {
+        this.show(await ask("/api/rank", { ...body, preliminary: true }, SECONDS), body.model);
+        this.reveal();
+      }
+      const below = !this.results.querySelector(".preliminary");
       this.show(await ask("/api/rank", body, SECONDS));
+      if (below) this.reveal();
     } catch (failure) {
       this.problem.textContent = failure.message;
       this.results.querySelector(".preliminary")?.replaceChildren(`Ranked by shared words only, since the ranking with ${this.model.value} failed.`);
@@ -69,6 +74,11 @@ export class TryView {
       this.button.disabled = false;
       this.button.textContent = "Rank";
     }
+  }
+
+  /** Scroll to the ranking if it is below the screen, as on phones. */
+  reveal() {
+    if (this.results.getBoundingClientRect().top > window.innerHeight) this.results.scrollIntoView();
   }
 
   /** Show a ranking; `coming` is the model whose ranking will replace it, if it is preliminary. */
@@ -85,7 +95,7 @@ export class TryView {
     }));
     this.results.replaceChildren(el("div", { class: "panel" },
       el("h2", {}, `The best ${counted(answer.posts.length, "post")} of ${whole(answer.total)}`),
-      coming ? el("p", { class: "preliminary", role: "status" }, `Preliminary, by shared words. ${coming} is reading ${counted(answer.total, "post")}; its order will replace this one.`) : null, list,
+      coming ? el("p", { class: "preliminary", role: "status" }, `Preliminary, by shared words. The model ${coming} is reading ${counted(answer.total, "post")}; its order will replace this one.`) : null, list,
       el("p", { class: "muted" }, `Ranked with ${answer.model}. ${answer.meaning}`)));
   }
 }
