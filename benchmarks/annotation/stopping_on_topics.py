@@ -90,12 +90,12 @@ def ended(relevant: np.ndarray, spent: int) -> End:
 def rules() -> list[Rule]:
     """All rules."""
     found = [
-        Rule(f"`recall` {target:.0%}", target, partial(tail_end, RecallRule(target)), True)
+        Rule(f"`recall` {100 * target:.0f} %", target, partial(tail_end, RecallRule(target)), True)
         for target in (0.8, 0.9, 0.95)
     ]
     found += [
         Rule(
-            f"`recall` 95 %, confidence {confidence:.0%}",
+            f"`recall` 95 %, confidence {100 * confidence:.0f} %",
             0.95,
             partial(tail_end, RecallRule(0.95, confidence)),
             True,
@@ -103,7 +103,8 @@ def rules() -> list[Rule]:
         for confidence in (0.8, 0.5)
     ]
     found += [
-        Rule(f"buscarpy {target:.0%}", target, partial(buscarpy_end, target)) for target in (0.8, 0.9, 0.95)
+        Rule(f"buscarpy {100 * target:.0f} %", target, partial(buscarpy_end, target))
+        for target in (0.8, 0.9, 0.95)
     ]
     found.append(Rule("`marginal_cost` 1 in 100", TARGET, partial(tail_end, MarginalCostRule()), True))
     found.append(Rule("`knee`", TARGET, partial(knee_end, TARGET)))
@@ -112,12 +113,17 @@ def rules() -> list[Rule]:
         for number in (50, 100, 200)
     ]
     found += [
-        Rule(f"{share:.0%} of the pool in a row not relevant", TARGET, partial(after_misses, share, 0.0))
+        Rule(
+            f"{100 * share:.0f} % of the pool in a row not relevant",
+            TARGET,
+            partial(after_misses, share, 0.0),
+        )
         for share in (0.01, 0.05, 0.1)
     ]
     found.append(Rule("50 in a row and 10 % labeled (as in SAFE)", TARGET, partial(after_misses, 50, 0.1)))
     found += [
-        Rule(f"after {share:.0%} of the pool", TARGET, partial(after_share, share)) for share in (0.2, 0.5)
+        Rule(f"after {100 * share:.0f} % of the pool", TARGET, partial(after_share, share))
+        for share in (0.2, 0.5)
     ]
     return found
 
@@ -207,7 +213,7 @@ def page(measured: dict[str, list[Stopped]], topics_of: dict[str, int]) -> str:
             ),
         ),
     ]
-    return f"Topics: {counts}.\n\n" + "\n".join(tables)
+    return f"Pools by share of relevant posts: {counts}.\n\n" + "\n".join(tables)
 
 
 def main() -> None:

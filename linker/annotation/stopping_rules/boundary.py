@@ -26,8 +26,8 @@ class StoppingBoundary:
         too_many: relevant posts among the draws → the smallest number of relevant posts among the unlabeled ones with
             which stopping would be wrong; it must not decrease.
         error: allowed probability of stopping wrongly, 0 to 1.
-        spent: relevant posts among the draws → share of `error`, 0 to 1, that stops with so many or fewer may take; it
-            must not decrease.
+        spent: relevant posts among the draws → share of `error`, 0 to 1, that stops up to this number may take; it must not
+            decrease.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class StoppingBoundary:
         self._begin(_AT_FIRST)
 
     def __getitem__(self, hits: int) -> int:
-        """Return the number of draws that is enough with so many relevant posts; `unlabeled` + 1 if none is."""
+        """Return how many draws are enough with `hits` relevant posts among them; `unlabeled` + 1 if no number is."""
         if hits > self._most:
             self._begin(max(hits, 2 * self._most))
         while len(self._enough) <= hits:
@@ -52,10 +52,10 @@ class StoppingBoundary:
     def _begin(self, most: int) -> None:
         self._most = most
         self._enough: list[int] = []
-        # Log-number of sequences that stop at each n_h, and of those that go on after the last, by relevant posts.
+        # Log-number of sequences that stop at each n_h, and of those that continue after the last, by relevant posts.
         self._stopping: list[float] = []
-        self._going_on = np.full(most + 1, -np.inf)
-        self._going_on[0] = 0.0
+        self._continuing = np.full(most + 1, -np.inf)
+        self._continuing[0] = 0.0
 
     def _add(self) -> None:
         hits, size = len(self._enough), self.unlabeled
@@ -64,19 +64,19 @@ class StoppingBoundary:
         if last > size or left <= hits:
             self._enough.append(size + 1)  # too many are known
             return
-        ending = float(self._going_on[hits])
+        ending = float(self._continuing[hits])
         enough = max(last, 1)
         if left <= size:
             enough = max(enough, self._least(hits, left, ending))
         self._enough.append(enough)
         self._stopping.append(ending)
-        before = self._going_on[hits:]
+        before = self._continuing[hits:]
         more = np.arange(len(before))
         choices = _log_choose(enough - last, more)
         added = more[:, None] - more  # (relevant posts after, before)
         ways = before + np.where(added < 0, -np.inf, choices[added])
-        self._going_on = np.full(self._most + 1, -np.inf)
-        self._going_on[hits + 1 :] = logsumexp(ways, axis=1)[1:]
+        self._continuing = np.full(self._most + 1, -np.inf)
+        self._continuing[hits + 1 :] = logsumexp(ways, axis=1)[1:]
 
     def _least(self, hits: int, left: int, ending: float) -> int:
         """Return the least number of draws that keeps the error if `left` relevant posts were unlabeled."""
@@ -86,7 +86,7 @@ class StoppingBoundary:
         ways = _log_choose(size - np.array(self._enough, dtype=np.int64), left - earlier)
         taken = float(np.exp(np.array(self._stopping) + ways - all_ways).sum())
         room = self.error * self._spent(hits) - taken
-        most = size - (left - hits) + 1  # with so many draws, more than `hits` of them are relevant
+        most = size - (left - hits) + 1  # with this number of draws, more than `hits` of them are relevant
         if room <= 0:
             return most
         allowed = math.log(room) + all_ways - ending

@@ -26,7 +26,7 @@ from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRul
 from linker.common.checks import at_least
 
 # The strategy counts as exhausted after this share of the unlabeled posts without a relevant one, or after this share
-# of the shortest sample if that is less; never after fewer than so many labels, unless `patience` is less. Chosen by
+# of the shortest sample if that is less, but not before this number of labels, unless `patience` is less. Chosen by
 # cross-validation over topics (decision 199), as is the share of the error.
 _OF_UNLABELED = 0.1
 _OF_SAMPLE = 0.5
@@ -94,10 +94,13 @@ class SequentialTestRule(StoppingRule):
         raise NotImplementedError
 
     def spent(self, hits: int) -> float:
-        """Return the share of a sample's error that stops with so many relevant posts in it or fewer may take, 0 to 1.
+        """Return the share of a sample's error, 0 to 1, that stops up to a number of relevant posts in it may take.
 
         All of it where the number that is too many rises with each relevant post found, as in `recall`: a later stop
         then has a rarer error. Where it is fixed, a rule must leave something for later stops.
+
+        Args:
+            hits: relevant posts in the sample.
         """
         return 1.0
 

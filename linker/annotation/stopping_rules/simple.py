@@ -120,7 +120,7 @@ class MarginalCostRule(SequentialTestRule):
         return known + math.ceil(unlabeled / self.labels)
 
     def spent(self, hits: int) -> float:
-        """Return seven tenths of the error without a relevant post in the sample, nearly all of it with many."""
+        """Return seven tenths without a relevant post, nearly all with many; see `SequentialTestRule`."""
         return float(1 - 0.3 * 0.8**hits)
 
     def reached(self) -> str:
