@@ -26,8 +26,8 @@ class StoppingBoundary:
         too_many: relevant posts among the draws → the smallest number of relevant posts among the unlabeled ones with
             which stopping would be wrong; it must not decrease.
         error: allowed probability of stopping wrongly, 0 to 1.
-        spent: relevant posts among the draws → share of `error`, 0 to 1, that stops up to this number may take; it must not
-            decrease.
+        spent: relevant posts among the draws → share of `error`, 0 to 1, that stops up to this number may take; it must
+            not decrease.
     """
 
     def __init__(
