@@ -14,10 +14,11 @@ import platform
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from scipy.special import betaln, gammaln
+from scipy.special import betaln
 from scipy.stats import binom, hypergeom
 
 from linker.annotation.pool import Labels
@@ -26,8 +27,8 @@ from linker.annotation.stopping_rules.recall import RecallRule
 from linker.annotation.stopping_rules.sequential_test import (
     _ALPHA_SPENT,
     _MIN_HITS,
+    _MOST_HITS,
     SequentialTestRule,
-    _alternatives,
     exhausted_after,
 )
 from linker.annotation.stopping_rules.simple import KneeRule, MarginalCostRule
@@ -81,7 +82,7 @@ def ordered(posts: int, prevalence: float, quality: Quality, generator: np.rando
 
 
 def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.random.Generator) -> End:
-    """Return how the rule ends: as if asked after every label, but all draws of a tail are weighed at once."""
+    """Return how the rule ends: as if asked after every label, but all draws of a sample are tested at once."""
     size = len(relevant)
     order, position, error = np.arange(size), 0, 1 - rule.confidence
     while True:
@@ -100,44 +101,27 @@ def tail_end(rule: SequentialTestRule, relevant: np.ndarray, generator: np.rando
         drawn, draws = np.arange(1, rest + 1), relevant[order[start:]]
         hits = np.cumsum(draws)
         bounds = np.array([rule.too_many(known + hit, known, rest) for hit in range(int(hits[-1]) + 1)])[hits]
-        sure = tail_evidence(draws, bounds - known) >= -math.log(_ALPHA_SPENT * error)
-        now = np.array([rule.too_many(known + hit, known + hit, 0) for hit in range(int(hits[-1]) + 1)])[hits]
-        sure |= (now > known + hits + rest - drawn) & (drawn < rest) & (known + hits > 0)
-        sure[-1] = True
         given_up = draws & (hits >= _MIN_HITS) & (hits / drawn * rest >= bounds - known)
-        end = start + int(sure.argmax()) + 1
-        if not given_up.any() or start + int(given_up.argmax()) + 1 > end:
-            return ended(rule, relevant[order], end, start)
-        position, error = start + int(given_up.argmax()) + 1, error * (1 - _ALPHA_SPENT)
+        given_up |= draws & (hits > _MOST_HITS)
+        before = int(given_up.argmax()) + 1 if given_up.any() else rest
+        now = np.array([rule.too_many(known + hit, known + hit, 0) for hit in range(int(hits[-1]) + 1)])[hits]
+        sure = (now > known + hits + rest - drawn) & (drawn < rest) & (known + hits > 0)
+        sure[-1] = True
+        boundary = rule._boundary(rest, known, _ALPHA_SPENT * error)
+        hit_at = np.concatenate([[0], np.flatnonzero(draws) + 1, [rest + 1]])
+        end = int(sure.argmax()) + 1
+        for hit, (begin, following) in enumerate(pairwise(hit_at.tolist())):
+            if begin > min(end, before):
+                break
+            if max(boundary[hit], begin, 1) < following:
+                end = min(end, max(boundary[hit], begin, 1))
+                break
+        if not given_up.any() or before > end:
+            return ended(rule, relevant[order], start + end, start)
+        position, error = start + before, error * (1 - _ALPHA_SPENT)
         if position == end == size:
             return End(size, int(finds[-1]), int(finds[-1]), False)
         order[position:] = np.sort(order[position:])
-
-
-def tail_evidence(draws: np.ndarray, least: np.ndarray) -> np.ndarray:
-    """Return, after each draw, the log-evidence against at least N relevant posts having remained before the first."""
-    rest, drawn, hits = len(draws), np.arange(1, len(draws) + 1), np.cumsum(draws)
-    left, weights = _alternatives(rest)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        chance = np.clip((left[:, None] - (hits - draws)) / (rest - drawn + 1), 0, 1)
-        likely = np.cumsum(np.log(np.where(draws, chance, 1 - chance)), axis=1)
-        likely = np.log(weights @ np.exp(likely - likely.max(axis=0))) + likely.max(axis=0)
-    against, worse = hypergeom_log(hits, rest, least, drawn), hypergeom_log(hits, rest, least + 1, drawn)
-    evidence = np.where(np.isneginf(against), np.inf, likely - np.where(np.isneginf(against), 0, against))
-    evidence[(hits > least) | (worse > against)] = -np.inf
-    return evidence
-
-
-def hypergeom_log(hits: np.ndarray, size: int, relevant: np.ndarray, drawn: np.ndarray) -> np.ndarray:
-    """Return the log-probability of a sequence of draws with a given number of hits."""
-    possible = (relevant >= hits) & (size - relevant >= drawn - hits)
-    relevant = np.clip(relevant, hits, size - drawn + hits)
-    logs = log_choose(size - drawn, relevant - hits) - log_choose(np.full_like(drawn, size), relevant)
-    return np.where(possible, logs, -np.inf)
-
-
-def log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
 def ended(rule: SequentialTestRule | None, order: np.ndarray, spent: int, start: int) -> End:
@@ -213,7 +197,7 @@ def contenders() -> list[Screened]:
             lambda order, generator: repeated_test_end(0.95, order, generator),
         ),
         Screened("`knee`, counted against 80 %", lambda order, generator: knee_end(0.8, order, generator), 4),
-        Screened("buscarpy, 95 %", lambda order, generator: buscarpy_end(0.95, order, generator), 20),
+        Screened("buscarpy, 95 %", lambda order, generator: buscarpy_end(0.95, order, generator), 8),
     ]
 
 

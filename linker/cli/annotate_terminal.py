@@ -105,10 +105,12 @@ def agreement_text(session: Session, agreement: Agreement, machines: Sequence[Ma
     if not agreement.posts:
         none = "no post has the labels of two annotators; start a session with --overlap for that"
         return "\n".join([*compared, none])
+    named = session.label_set.named
     lines = [
         *compared,
         f"posts with two labels or more   {agreement.posts:,}",
         f"Krippendorff's α                {_figure(agreement.alpha)}",
+        *([f"α of the labels ({agreement.level})    {_figure(agreement.alpha_of_names)}"] if named else []),
         *(
             f"Cohen's κ                       {_figure(kappa)}  {printable(' and '.join(pair))}"
             for pair, kappa in agreement.kappas.items()
@@ -150,6 +152,8 @@ def agreement_record(agreement: Agreement, machines: Sequence[MachineAgreement] 
     return {
         "posts": agreement.posts,
         "alpha": _number(agreement.alpha),
+        "alpha_of_names": _number(agreement.alpha_of_names),
+        "level": agreement.level,
         "kappas": [
             {"annotators": list(pair), "kappa": _number(kappa)} for pair, kappa in agreement.kappas.items()
         ],

@@ -58,6 +58,7 @@ class RankBody(BaseModel):
     posts: str = ""
     top: int = Field(20, ge=1, le=200)
     model: str = Field("", max_length=4096)
+    preliminary: bool = False
 
 
 class LoginBody(BaseModel):
@@ -178,7 +179,9 @@ def create_app(
 
     @app.post("/api/rank")
     async def rank(body: RankBody) -> AsciiJsonResponse:
-        work = partial(ranking.rank, body.article, body.source, body.posts, body.top, body.model)
+        work = partial(
+            ranking.rank, body.article, body.source, body.posts, body.top, body.model, body.preliminary
+        )
         return AsciiJsonResponse(await rankings.run(work))
 
     app.include_router(review_routes(served))

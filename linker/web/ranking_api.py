@@ -19,6 +19,9 @@ _FETCH_SECONDS = 15.0
 _MAX_PAGE = 5 << 20
 _MAX_POSTS = 5000
 _PASTED = "pasted"
+#: Ranks tens of thousands of posts in two seconds, while a larger model is at work on them.
+_PRELIMINARY = "bm25"
+_KEPT_ARTICLES = 8
 
 
 class RankingApi:
@@ -37,6 +40,8 @@ class RankingApi:
         self._models = list(dict.fromkeys([model or BEST, *MODELS]))
         self._posts = list(posts)
         self._process = RankingProcess()
+        # Of preliminary rankings, so that a page is not fetched again for the final one.
+        self._articles: dict[str, Article] = {}
 
     def sources(self) -> list[dict[str, Any]]:
         """Return the sources of posts."""
@@ -53,7 +58,9 @@ class RankingApi:
         own = (one["model"] for one in self._sessions.sources())
         return list(dict.fromkeys([*self._models, *own]))
 
-    def rank(self, article: str, source: str, pasted: str, top: int, model: str = "") -> dict[str, Any]:
+    def rank(
+        self, article: str, source: str, pasted: str, top: int, model: str = "", preliminary: bool = False
+    ) -> dict[str, Any]:
         """Rank posts for an article.
 
         Args:
@@ -62,6 +69,7 @@ class RankingApi:
             pasted: the posts, one per line, if they are pasted.
             top: number of posts to return.
             model: one of `models`; empty: the default.
+            preliminary: rank by shared words, in a second or two; the same request without it gives the final ranking.
 
         Raises:
             LinkerError: if the page cannot be fetched or holds no article, or posts or model are missing.
@@ -69,7 +77,12 @@ class RankingApi:
         if model and model not in self.models():  # never a path that a visitor makes up
             raise LinkerError(f"model {model[:60]!r} is not served here; choose one of the list")
         posts = self._posts_of(source, pasted)
-        query = read_article(article)
+        query = (None if preliminary else self._articles.pop(article, None)) or read_article(article)
+        if preliminary:
+            self._articles[article] = query
+            for key in list(self._articles)[:-_KEPT_ARTICLES]:
+                self._articles.pop(key, None)
+            model = _PRELIMINARY
         return self._process.rank(model or self._models[0], query, source, posts, top)
 
     def _posts_of(self, source: str, pasted: str) -> list[Post]:

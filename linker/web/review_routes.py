@@ -141,6 +141,7 @@ def agreement_view(api: SessionApi) -> dict[str, Any]:
     return {
         "posts": found.posts,
         "alpha": _number(found.alpha),
+        "names": session.label_set.named and {"alpha": _number(found.alpha_of_names), "level": found.level},
         "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in found.kappas.items()],
         "machines": [{**asdict(one), "kappa": _number(one.kappa)} for one in review.machines],
         "total": len(review.disputes),

@@ -286,6 +286,22 @@ def test_sessions_of_one_name_have_their_own_addresses(make_session: Callable[..
     assert len(uids) == 2
 
 
+def test_the_agreement_by_name_is_shown_for_label_sets_that_need_names(
+    make_session: Callable[..., Session],
+) -> None:
+    labels = [{"name": str(n), "value": "relevant" if n > 1 else "not"} for n in range(4)]
+    client = Client(create_app([make_session(labels=labels, overlap=1.0)]))
+    for who, names in (("Ada", "03"), ("Ben", "13")):
+        for post, name in zip(("p0", "p3"), names):
+            value = "relevant" if name > "1" else "not"
+            client.sync(client.action("label", post, value, annotator=who, choice=name), annotator=who)
+    answer = client.get("/api/sessions/otters/agreement").json()
+    assert (answer["alpha"], answer["names"]["level"]) == (1.0, "ordinal")
+    assert 0 < answer["names"]["alpha"] < 1
+    plain = Client(create_app([make_session(name="plain")]))
+    assert plain.get("/api/sessions/plain/agreement").json()["names"] is False
+
+
 # RankingApi a ranking
 
 

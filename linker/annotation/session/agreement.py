@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -37,24 +37,45 @@ def cohen_kappa(first: Mapping[str, bool], second: Mapping[str, bool]) -> float:
     return math.nan if by_chance == 1 else (observed - by_chance) / (1 - by_chance)
 
 
-def krippendorff_alpha(annotators: Iterable[Mapping[str, bool]]) -> float:
-    """Return Krippendorff's α for nominal data (2004) of any number of annotators; labels may be missing.
+def krippendorff_alpha(annotators: Iterable[Mapping[str, Hashable]], scale: Sequence[Hashable] = ()) -> float:
+    """Return Krippendorff's α (2004, ch. 11) of any number of annotators; labels may be missing.
 
     1 is full agreement, 0 what chance would give. NaN if undefined: no post with two labels, or all labels
     of such posts are the same.
+
+    Args:
+        annotators: post id → label, of each annotator.
+        scale: all labels in order, for ordinal data, where labels far apart disagree more; empty: nominal data.
     """
-    units: dict[str, Counter[bool]] = {}
+    units: dict[str, Counter[Hashable]] = {}
     for labels in annotators:
         for post, value in labels.items():
             units.setdefault(post, Counter())[value] += 1
     pairable = [counts for counts in units.values() if counts.total() > 1]
-    number = sum(counts.total() for counts in pairable)
-    relevant = sum(counts[True] for counts in pairable)
-    expected = 2 * relevant * (number - relevant)
+    totals: Counter[Hashable] = sum(pairable, Counter())
+    pairs = list(combinations(scale or list(totals), 2))
+    differences = [_difference(one, other, totals, scale) for one, other in pairs]
+    expected = sum(
+        totals[one] * totals[other] * apart for (one, other), apart in zip(pairs, differences, strict=True)
+    )
     if not expected:
         return math.nan
-    observed = sum(2 * counts[True] * counts[False] / (counts.total() - 1) for counts in pairable)
-    return 1 - (number - 1) * observed / expected
+    observed = sum(
+        counts[one] * counts[other] * apart / (counts.total() - 1)
+        for counts in pairable
+        for (one, other), apart in zip(pairs, differences, strict=True)
+    )
+    return 1 - (totals.total() - 1) * observed / expected
+
+
+def _difference(
+    one: Hashable, other: Hashable, totals: Counter[Hashable], scale: Sequence[Hashable]
+) -> float:
+    """Return the squared difference of two labels, `one` before `other` on the scale: Krippendorff 2004, ch. 11.3."""
+    if not scale:
+        return 1.0
+    between = scale[scale.index(one) : scale.index(other) + 1]
+    return float((sum(totals[value] for value in between) - (totals[one] + totals[other]) / 2) ** 2)
 
 
 def disagreements(annotators: Mapping[str, Mapping[str, bool]]) -> list[Disagreement]:

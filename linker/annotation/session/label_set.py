@@ -50,6 +50,12 @@ class LabelSet:
         #: Whether several names have the same value, so that a label needs its name.
         self.named = len(set(values)) < len(values)
 
+    @property
+    def scale(self) -> list[str]:
+        """The names of the labels in ascending order, without those that count as `skip`, if all are whole numbers."""
+        names = [one.name for one in self.choices if one.value != "skip"]
+        return sorted(names, key=int) if all(name.isdecimal() for name in names) else []
+
     def check(self, value: str | None, name: str | None) -> None:
         """Check a label.
 

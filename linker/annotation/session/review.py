@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from linker.annotation.pool import Pool
+from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.machines import MachineAgreement, machine_agreements
 from linker.annotation.session.state import Label, SessionState
 from linker.annotation.session.status import Agreement, agreement_of
@@ -45,15 +46,18 @@ class Review:
     disputes: list[Dispute]
 
 
-def review_of(state: SessionState, pool: Pool, needs_labels: Callable[[int], bool]) -> Review:
+def review_of(
+    state: SessionState, pool: Pool, label_set: LabelSet, needs_labels: Callable[[int], bool]
+) -> Review:
     """Compute the review.
 
     Args:
         state: the session's labels.
         pool: its posts.
+        label_set: its label set.
         needs_labels: index of a labeled post → whether somebody else is to label it as well.
     """
-    agreement = agreement_of(state, pool)
+    agreement = agreement_of(state, pool, label_set)
     disputes = []
     for disagreement in agreement.disagreements:
         place = state.places[disagreement.post_id]

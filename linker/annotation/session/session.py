@@ -318,13 +318,13 @@ class Session:
         """
         with self._guard:
             self._take(self._journal.news())
-            return agreement_of(self._state, self.pool)
+            return agreement_of(self._state, self.pool, self.label_set)
 
     def review(self) -> Review:
         """Return the agreement of people and machines, and the posts to adjudicate."""
         with self._guard:
             self._take(self._journal.news())
-            return review_of(self._state, self.pool, self._assigner.needs_labels)
+            return review_of(self._state, self.pool, self.label_set, self._assigner.needs_labels)
 
     def labels_of(self, annotator: str) -> list[LabelValue]:
         """Return the labels of one annotator, in the order in which they labeled the posts first."""

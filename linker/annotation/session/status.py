@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from linker.annotation.session.agreement import (
     krippendorff_alpha,
     pairwise_kappas,
 )
+from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.state import SessionState
 from linker.annotation.stopping_rules.estimate import Estimate
 from linker.annotation.stopping_rules.stopping_rule import Decision
@@ -60,10 +62,13 @@ class Agreement:
 
     Attributes:
         posts: number of posts labeled by two or more annotators.
-        alpha: Krippendorff's α over these; NaN if undefined.
+        alpha: Krippendorff's α over these, of relevant or not; NaN if undefined.
         kappas: pair of annotators → Cohen's κ; NaN if undefined.
         disagreements: the posts with different labels.
         holds: post id → whether a disputed post counts as relevant: adjudicated label, else majority, ties relevant.
+        alpha_of_names: Krippendorff's α of the names of the labels; NaN if undefined, or if no two names of the label
+            set count as the same.
+        level: level of measurement of `alpha_of_names`: `ordinal` if all names are whole numbers, else `nominal`.
     """
 
     posts: int
@@ -71,10 +76,20 @@ class Agreement:
     kappas: dict[tuple[str, str], float]
     disagreements: list[Disagreement]
     holds: dict[str, bool]
+    alpha_of_names: float
+    level: str
 
 
-def agreement_of(state: SessionState, pool: Pool) -> Agreement:
+def agreement_of(state: SessionState, pool: Pool, label_set: LabelSet) -> Agreement:
     """Compute the agreement of the annotators."""
+    names = [
+        {
+            pool.posts[place].id: given.choice
+            for place, given in one.given.items()
+            if given.value != "skip" and given.choice is not None
+        }
+        for one in state.annotators.values()
+    ]
     votes = {
         name: {
             pool.posts[place].id: given.value == "relevant"
@@ -95,6 +110,8 @@ def agreement_of(state: SessionState, pool: Pool) -> Agreement:
             disagreement.post_id: bool(state.value(state.places[disagreement.post_id]))
             for disagreement in differing
         },
+        krippendorff_alpha(names, label_set.scale) if label_set.named else math.nan,
+        "ordinal" if label_set.scale else "nominal",
     )
 
 

@@ -30,26 +30,15 @@ class RandomDraws:
     hits: np.ndarray
 
     @classmethod
-    def of(cls, labels: Labels, pool_size: int, start: int = 0) -> RandomDraws:
-        """Return the sampled posts among the labels from index `start` on."""
-        drawn = np.flatnonzero(labels.at_random[start:]) + start
+    def of(cls, labels: Labels, pool_size: int) -> RandomDraws:
+        """Return the sampled posts among the labels."""
+        drawn = np.flatnonzero(labels.at_random)
         first = drawn[np.diff(drawn, prepend=-2) > 1]
         last = drawn[np.diff(drawn, append=len(labels) + 1) > 1]
         known = np.concatenate([[0], np.cumsum(labels.relevant)]).astype(float)
         return cls(
             pool_size - first.astype(float), known[first], last + 1.0 - first, known[last + 1] - known[first]
         )
-
-    def with_run(self, unlabeled: int, found: int) -> RandomDraws:
-        """Return this sample with a new, empty run."""
-        now = ((self.unlabeled, unlabeled), (self.found, found), (self.drawn, 0), (self.hits, 0))
-        return RandomDraws(*(np.append(values, float(value)) for values, value in now))
-
-    def followed_by_misses(self, number: int) -> RandomDraws:
-        """Return this sample with `number` more posts in its last run, none of them relevant."""
-        drawn = self.drawn.copy()
-        drawn[-1] += number
-        return RandomDraws(self.unlabeled, self.found, drawn, self.hits)
 
     @property
     def size(self) -> int:

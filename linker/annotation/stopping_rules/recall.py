@@ -22,8 +22,8 @@ class RecallRule(SequentialTestRule):
     Args:
         target: share of all relevant posts to find, between 0 and 1.
         confidence: share of jobs that must reach the target, between 0 and 1.
-        patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or after
-            as many as a random sample would need at least, if that is less.
+        patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post;
+            after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
     """
 
     def __init__(self, target: float = 0.95, confidence: float = 0.95, patience: int = 200) -> None:

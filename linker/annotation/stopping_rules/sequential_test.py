@@ -2,9 +2,12 @@
 
 Callaghan and Müller-Hansen (2020, Systematic Reviews 9:273) sample at random once the query strategy seems exhausted
 and test with the hypergeometric distribution whether too many relevant posts are left. Their error rate holds for
-a single test; a rule that decides after every label tests many times and errs more often. Here the same likelihood is
-divided by that of fewer posts being left. This ratio may be checked after every label: the probability that it ever
-exceeds 1/α while the hypothesis is true is at most α (Ville's inequality; Waudby-Smith and Ramdas 2020, NeurIPS).
+a single test; a rule that decides after every label tests many times and errs more often. Here sampling stops at a
+boundary, whose probability of stopping wrongly is computed over all of these tests (`StoppingBoundary`, decision 199).
+
+Labels that are not sampled at random may come in between. The relevant posts among them count as found by the sample,
+the others do not count. That errs on the safe side: in a random order of all posts that were unlabeled when sampling
+started, the posts drawn so far stand within a beginning that is at least as long and holds no more relevant posts.
 
 If the sample contains too many relevant posts for the hypothesis to be rejected soon, labeling returns to the strategy,
 which may have learned from them, until it seems exhausted again. Each sample spends a share of the allowed error rate.
@@ -13,29 +16,28 @@ which may have learned from them, until it seems exhausted again. Each sample sp
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from scipy.special import logsumexp
 
 from linker.annotation.pool import Labels
-from linker.annotation.stopping_rules.random_draws import RandomDraws
+from linker.annotation.stopping_rules.boundary import StoppingBoundary
 from linker.annotation.stopping_rules.stopping_rule import Decision, StoppingRule
 from linker.common.checks import at_least
 
-# Alternatives up to this number are all weighted; above it, steps of one tenth.
-_ALL = 32
-
-# The strategy never counts as exhausted after fewer labels in a row without a relevant post, unless `patience` is less.
+# The strategy counts as exhausted after this share of the unlabeled posts without a relevant one, or after this share
+# of the shortest sample if that is less, but not before this number of labels, unless `patience` is less. Chosen by
+# cross-validation over topics (decision 199), as is the share of the error.
+_OF_UNLABELED = 0.1
+_OF_SAMPLE = 0.5
 _LEAST_PATIENCE = 10
 
 # A sample may be abandoned after this many relevant posts. The first sample spends this share of the allowed error
 # rate, each later one the same share of the rest.
 _MIN_HITS = 5
-_ALPHA_SPENT = 0.8
+_ALPHA_SPENT = 0.95
+# One that holds more relevant posts than this is abandoned as well: its boundary would take seconds to compute.
+_MOST_HITS = 128
 
 
 def exhausted_after(
@@ -64,66 +66,13 @@ def exhausted_after(
     return None
 
 
-@dataclass(frozen=True)
-class RandomTail:
-    """The random sample since the strategy seemed exhausted.
-
-    Attributes:
-        draws: the sampled posts.
-        known: relevant posts known when sampling started.
-        unlabeled: posts without a label at that time.
-    """
-
-    draws: RandomDraws
-    known: int
-    unlabeled: int
-
-    @classmethod
-    def after(cls, labels: Labels, pool_size: int, start: int) -> RandomTail:
-        """Return the random sample after the first `start` labels."""
-        known = int(labels.relevant[:start].sum())
-        return cls(RandomDraws.of(labels, pool_size, start), known, pool_size - start)
-
-    def log_evidence(self, total: int) -> float:
-        """Return the log evidence against the pool holding `total` relevant posts or more.
-
-        If it holds that many, the probability that this ever exceeds ln(1/α) is at most α.
-        """
-        left, weights = _alternatives(self.unlabeled)
-        logs = self.draws.log_likelihood(np.append(self.known + left, [total, total + 1]))
-        if self.known + self.draws.relevant > total or logs[-1] > logs[-2]:
-            return -np.inf  # at least as many are known, or more than `total` are likelier still
-        if logs[-2] == -np.inf:
-            return np.inf
-        return float(logsumexp(logs[:-2], b=weights) - logs[-2])
-
-    def with_new_run(self, unlabeled: int, found: int) -> RandomTail:
-        """Return this sample with a new, empty run."""
-        return RandomTail(self.draws.with_run(unlabeled, found), self.known, self.unlabeled)
-
-    def more_misses(self, number: int) -> RandomTail:
-        """Return this sample after `number` more posts that are not relevant."""
-        return RandomTail(self.draws.followed_by_misses(number), self.known, self.unlabeled)
-
-
-@cache
-def _alternatives(unlabeled: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return numbers of relevant posts that may be left, and their weights: half on 0, then decreasing."""
-    left = np.arange(min(unlabeled, _ALL) + 1)
-    if unlabeled > _ALL:
-        steps = math.ceil(math.log(unlabeled / _ALL) / math.log(1.1))
-        left = np.append(left, np.unique(np.geomspace(_ALL, unlabeled, steps + 1).astype(int))[1:])
-    weights = -np.diff(np.append(1 / (left + 1.0), 0.0))
-    return left, weights
-
-
 class SequentialTestRule(StoppingRule):
     """Base of rules that stop when a random sample rejects that too many relevant posts are left.
 
     Args:
         confidence: 1 − the error rate of the test, between 0 and 1.
-        patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or after
-            as many as a random sample would need at least, if that is less.
+        patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post; see
+            `patience_of`.
     """
 
     def __init__(self, confidence: float, patience: int) -> None:
@@ -132,6 +81,7 @@ class SequentialTestRule(StoppingRule):
         at_least(1, patience=patience)
         self.confidence = confidence
         self.patience = patience
+        self._latest: tuple[tuple[int, int, float], StoppingBoundary] | None = None
 
     def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest number of relevant posts in the pool that would be too many.
@@ -143,6 +93,17 @@ class SequentialTestRule(StoppingRule):
         """
         raise NotImplementedError
 
+    def spent(self, hits: int) -> float:
+        """Return the share of a sample's error, 0 to 1, that stops up to a number of relevant posts in it may take.
+
+        All of it where the number that is too many rises with each relevant post found, as in `recall`: a later stop
+        then has a rarer error. Where it is fixed, a rule must leave something for later stops.
+
+        Args:
+            hits: relevant posts in the sample.
+        """
+        return 1.0
+
     @property
     def least_patience(self) -> int:
         """The least number of labels in a row without a relevant post after which sampling starts."""
@@ -151,8 +112,9 @@ class SequentialTestRule(StoppingRule):
     def patience_of(self, labels: Labels, pool_size: int) -> Callable[[int], int]:
         """Return a function of the number of labels so far: the patience after the last of them, a relevant post.
 
-        It is no longer than the shortest sample, in which no post is relevant. Where many relevant posts were found,
-        that is short, and a sample teaches more than the end of the strategy's ranking (decision 178).
+        It is a tenth of the unlabeled posts or half the shortest sample, in which no post is relevant, whichever is
+        less: where many relevant posts were found, a sample teaches more than the end of the strategy's ranking
+        (decisions 178 and 199).
         """
         found = np.cumsum(labels.relevant)
 
@@ -162,7 +124,8 @@ class SequentialTestRule(StoppingRule):
             if not known or left >= rest:
                 return self.least_patience if known else self.patience
             sample = math.log(1 - self.confidence) / math.log1p(-left / rest)
-            return max(self.least_patience, min(self.patience, math.ceil(sample)))
+            wait = math.ceil(min(_OF_UNLABELED * rest, _OF_SAMPLE * sample))
+            return max(self.least_patience, min(self.patience, wait))
 
         return patience
 
@@ -187,16 +150,29 @@ class SequentialTestRule(StoppingRule):
             if given_up is None:
                 break
             position, error = given_up, error * (1 - _ALPHA_SPENT)
-        tail = RandomTail.after(labels, pool_size, start)
-        total = self.too_many(labels.found, tail.known, tail.unlabeled)
-        least = -math.log(_ALPHA_SPENT * error)
-        drawn = f"{tail.draws.relevant:,} of {tail.draws.size:,} randomly sampled posts are relevant"
-        if tail.log_evidence(total) >= least:
-            return Decision(True, f"{drawn}: {self.reached()}, with {self.confidence:.0%} confidence")
-        more = _more(tail.with_new_run(rest, labels.found), total, least, rest)
+        drawn, known = int(labels.at_random[start:].sum()), int(labels.relevant[:start].sum())
+        hits = int((labels.relevant & labels.at_random)[start:].sum())
+        sampled = f"{hits:,} of {drawn:,} randomly sampled posts are relevant"
+        enough = self._boundary(pool_size - start, known, _ALPHA_SPENT * error)[labels.found - known]
+        if drawn >= enough:
+            return Decision(True, f"{sampled}: {self.reached()}, with {self.confidence:.0%} confidence")
+        more = min(enough - drawn, rest)
         return Decision(
-            False, f"{drawn}; {more:,} more without a relevant post would be enough", draw_at_random=True
+            False, f"{sampled}; {more:,} more without a relevant post would be enough", draw_at_random=True
         )
+
+    def _boundary(self, unlabeled: int, known: int, error: float) -> StoppingBoundary:
+        """Return the boundary of a sample; the latest one is kept, since it is asked for after every label."""
+        key = (unlabeled, known, error)
+        if self._latest is None or self._latest[0] != key:
+            boundary = StoppingBoundary(
+                unlabeled,
+                lambda hits: self.too_many(known + hits, known, unlabeled) - known,
+                error,
+                self.spent,
+            )
+            self._latest = key, boundary
+        return self._latest[1]
 
     def _given_up(self, labels: Labels, pool_size: int, start: int) -> int | None:
         """Return after how many labels the sample from `start` on was abandoned for finding too many; else None."""
@@ -205,20 +181,10 @@ class SequentialTestRule(StoppingRule):
         found = np.cumsum(labels.relevant)
         for hits, place in enumerate(np.flatnonzero(labels.relevant[drawn]), 1):
             expected = hits / (place + 1) * unlabeled
-            if (
-                hits >= _MIN_HITS
-                and expected >= self.too_many(int(found[drawn[place]]), known, unlabeled) - known
-            ):
+            too_many = self.too_many(int(found[drawn[place]]), known, unlabeled) - known
+            if (hits >= _MIN_HITS and expected >= too_many) or hits > _MOST_HITS:
                 return int(drawn[place]) + 1
         return None
-
-
-def _more(tail: RandomTail, total: int, least: float, rest: int) -> int:
-    """Return how many more random posts suffice if none is relevant, within 5 %."""
-    steps = math.ceil(math.log(rest) / 0.05) + 1
-    numbers = np.append(np.geomspace(1, rest, steps).astype(int), rest)
-    place = bisect_left(numbers, True, key=lambda more: tail.more_misses(more).log_evidence(total) >= least)
-    return int(numbers[min(place, len(numbers) - 1)])
 
 
 def _waiting(labels: Labels, patience: Callable[[int], int], position: int) -> str:

@@ -106,8 +106,8 @@ class MarginalCostRule(SequentialTestRule):
     Args:
         labels: number of random labels per relevant post that is too expensive, at least 1.
         confidence: share of jobs in which the cost must be that high, between 0 and 1.
-        patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or after
-            as many as a random sample would need at least, if that is less.
+        patience: the strategy counts as exhausted after at most this many labels in a row without a relevant post;
+            after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
     """
 
     def __init__(self, labels: int = 100, confidence: float = 0.95, patience: int = 200) -> None:
@@ -118,6 +118,10 @@ class MarginalCostRule(SequentialTestRule):
     def too_many(self, found: int, known: int, unlabeled: int) -> int:
         """Return the smallest total that would be too many; see `SequentialTestRule`."""
         return known + math.ceil(unlabeled / self.labels)
+
+    def spent(self, hits: int) -> float:
+        """Return seven tenths without a relevant post, nearly all with many; see `SequentialTestRule`."""
+        return float(1 - 0.3 * 0.8**hits)
 
     def reached(self) -> str:
         """Return the conclusion; see `SequentialTestRule`."""

@@ -35,6 +35,7 @@ export class Review {
     this.figures.replaceChildren(...[
       answer.posts ? el("dl", { class: "figures" },
         el("div", {}, el("dt", {}, "Krippendorff's α"), el("dd", { id: "alpha" }, figure(answer.alpha))),
+        answer.names ? el("div", {}, el("dt", {}, `α of the labels (${answer.names.level})`), el("dd", { id: "alpha-names" }, figure(answer.names.alpha))) : null,
         el("div", {}, el("dt", {}, "Posts with several labels"), el("dd", {}, whole(answer.posts)))) : el("p", { class: "muted" }, "No post has the labels of two people yet."),
       rows.length ? el("ul", { class: "people" }, rows.map(([name, value]) => el("li", {}, el("span", {}, name), el("span", { class: "num" }, value)))) : null,
       ...answer.machines.map((one) => this.machine(one)),

@@ -55,6 +55,22 @@ def test_alpha_of_krippendorffs_example() -> None:
     assert krippendorff_alpha(given) == pytest.approx(0.095, abs=5e-4)
 
 
+def test_alpha_of_krippendorffs_example_with_several_values() -> None:
+    # The same, C: four observers, twelve units, five values, labels missing. Nominal 0.743, ordinal 0.815.
+    rows = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
+        [0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
+    ]
+    given = [{str(unit): str(value) for unit, value in enumerate(row) if value} for row in rows]
+    assert krippendorff_alpha(given) == pytest.approx(0.743, abs=5e-4)
+    assert krippendorff_alpha(given, list("12345")) == pytest.approx(0.815, abs=5e-4)
+    # A label that nobody gives changes nothing, and the order of the scale does.
+    assert krippendorff_alpha(given, list("0123456")) == pytest.approx(0.815, abs=5e-4)
+    assert krippendorff_alpha(given, list("31524")) != pytest.approx(0.815, abs=5e-4)
+
+
 def test_alpha_counted_by_hand_with_missing_labels() -> None:
     # Pairable: a (1, 1, 0), b (0, 0); c has one label. n = 5, three zeros and two ones.
     # Observed: a has 2 · 2 · 1 / (3 − 1) = 2 coincidences of unlike labels; expected 2 · 2 · 3 / (5 − 1) = 3.

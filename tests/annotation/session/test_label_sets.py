@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,34 @@ def test_labels_have_names_whether_or_not_an_event_names_them() -> None:
     assert LabelSet(SCALE).name_of("relevant", "3") == "3"
     assert LabelSet(SCALE).name_of("relevant", None) == "Relevant"
     assert (LabelSet().named, LabelSet(SCALE).named) == (False, True)
+
+
+def test_only_whole_numbers_are_a_scale() -> None:
+    assert LabelSet(SCALE[::-1]).scale == ["0", "1", "2", "3"]
+    assert LabelSet([*SCALE, {"name": "Unsure", "value": "skip"}]).scale == ["0", "1", "2", "3"]
+    assert LabelSet([{"name": "much", "value": "relevant"}, {"name": "0", "value": "not"}]).scale == []
+    assert LabelSet().scale == []
+
+
+def test_agreement_by_name_tells_near_labels_from_far_ones(tmp_path: Path) -> None:
+    session = create(tmp_path / "job", labels=SCALE, overlap=1.0)
+    ids = [post.id for post in session.pool.posts[:4]]
+    # Both find the same posts relevant; by name they differ by one step on two posts.
+    for who, names in (("kim", "0123"), ("lee", "1023")):
+        for post, name in zip(ids, names):
+            value = "relevant" if int(name) > 1 else "not"
+            session.act(Action("label", who, post, value, choice=name))  # type: ignore[arg-type]
+    found = session.agreement()
+    assert (found.alpha, found.level) == (1.0, "ordinal")
+    # Two of each value, n = 8. Observed: two posts with a pair one step apart. Expected: six pairs of values.
+    assert found.alpha_of_names == pytest.approx(1 - 7 * (2 * 4) / (4 * (3 * 4 + 2 * 16 + 36)))
+
+
+def test_the_usual_labels_have_no_agreement_by_name(tmp_path: Path) -> None:
+    session = create(tmp_path / "job", overlap=1.0)
+    for who in ("kim", "lee"):
+        session.label(who, session.pool.posts[0].id, "relevant")
+    assert math.isnan(session.agreement().alpha_of_names)
 
 
 def test_three_people_label_each_post_and_a_fourth_none_of_these(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from benchmarks.annotation.stopping_rules import QUALITIES, Quality, ordered, re
 from linker.annotation.pool import Labels
 from linker.annotation.stopping_rules.random_draws import RandomDraws
 from linker.annotation.stopping_rules.recall import RecallRule
-from linker.annotation.stopping_rules.sequential_test import RandomTail, SequentialTestRule, exhausted_after
+from linker.annotation.stopping_rules.sequential_test import SequentialTestRule, exhausted_after
 from linker.annotation.stopping_rules.simple import KneeRule, MarginalCostRule, TargetRule, knee_of
 from linker.annotation.stopping_rules.stopping_rule import StoppingRule
 from linker.config import build
@@ -106,16 +106,17 @@ def test_the_ordering_seems_exhausted_after_a_wait() -> None:
     assert RecallRule(patience=3).decide(labels_of(flags[:11]), 1000).draw_at_random
 
 
-def test_patience_is_no_longer_than_a_sample() -> None:
-    flags = [1] * 380 + [0] * 60
-    # 20 of 620 left would be too many: ln 0.05 / ln (1 - 21 / 620) = 86.9.
+def test_patience_is_no_longer_than_half_a_sample() -> None:
+    flags = [1] * 380 + [0] * 30
+    # 20 of 620 left would be too many: ln 0.05 / ln (1 - 21 / 620) / 2 = 43.5.
     waiting = RecallRule().decide(labels_of(flags), 1000)
     assert not waiting.draw_at_random
-    assert waiting.reason == "60 labels since the last relevant post; random sampling starts after 87"
-    assert RecallRule().decide(labels_of(flags + [0] * 27), 1000).draw_at_random
-    # One of 990 would be too many: a sample takes far longer than 200 labels.
-    few = labels_of([1] * 10 + [0] * 199)
-    assert RecallRule().decide(few, 1000).reason.endswith("after 200")
+    assert waiting.reason == "30 labels since the last relevant post; random sampling starts after 44"
+    assert RecallRule().decide(labels_of(flags + [0] * 14), 1000).draw_at_random
+    # One of 990 would be too many: a sample takes far longer than a tenth of them, 99 labels.
+    few = labels_of([1] * 10 + [0] * 98)
+    assert RecallRule().decide(few, 1000).reason.endswith("after 99")
+    assert RecallRule().decide(few, 10_000).reason.endswith("after 200")
     # Half of the rest would be too many: never less than ten labels.
     assert RecallRule(0.5).decide(labels_of([1] * 400), 1000).reason.endswith("after 10")
 
@@ -125,10 +126,8 @@ def test_patience_is_no_longer_than_a_sample() -> None:
 )
 def test_the_likelihood_is_the_hypergeometric_one(unlabeled: int, left: int, drawn: int, hits: int) -> None:
     flags = np.array([1] * 6 + [0] * 4 + [1] * hits + [0] * (drawn - hits))
-    labels = labels_of(flags, [0] * 10 + [1] * drawn)
-    tail = RandomTail.after(labels, unlabeled + 10, 10)
-    assert tail.known == 6
-    told = math.exp(tail.draws.log_likelihood(np.array([6 + left]))[0]) * math.comb(drawn, hits)
+    draws = RandomDraws.of(labels_of(flags, [0] * 10 + [1] * drawn), unlabeled + 10)
+    told = math.exp(draws.log_likelihood(np.array([6 + left]))[0]) * math.comb(drawn, hits)
     assert told == pytest.approx(hypergeom.pmf(hits, unlabeled, left, drawn))
 
 
