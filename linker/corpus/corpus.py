@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
@@ -23,12 +23,14 @@ from linker.corpus.search.explanation import CorpusStatistics, shares_of
 from linker.corpus.search.filters import Filter, left_out
 from linker.corpus.search.filters import places as places_of
 from linker.corpus.search.fusion import Fusion, fuse
-from linker.corpus.search.parts import Parts, pieces_of, scores_of_parts
+from linker.corpus.search.parts import Parts, PartsQuery, pieces_of, scores_of_parts
+from linker.corpus.search.pruning import PrunedQuery
 from linker.corpus.search.results import Ranking as StoredRanking
 from linker.corpus.search.top_k import Scored, best, best_of_groups, others
 from linker.corpus.storage.reader import readable, rows_at
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
+from linker.data.languages import language_of
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import uses_dates, without_dates
 from linker.models.model import Model
@@ -70,6 +72,7 @@ class Corpus:
         self._shards = Shards(store.folder, dataset)
         self._parts = Parts(self._shards, model)
         self._groups: np.ndarray | None = None
+        self._warned: set[tuple[str | None, ...]] = set()
 
     @classmethod
     def open(
@@ -108,7 +111,7 @@ class Corpus:
         return cls(store, found.load(), found.file_name, engine)
 
     def __len__(self) -> int:
-        return self._shards.posts
+        return self._parts.posts
 
     def refreshed(self) -> Corpus:
         """Return the corpus with the posts that are in it now: itself if it has not changed since it was opened."""
@@ -180,7 +183,11 @@ class Corpus:
         """
         self.check(request, fusion)
         search = _Search(self, articles, request, fusion)
-        warn_of_languages(self.model, articles, search.sample())
+        languages = tuple(map(language_of, articles))
+        if request.filter is not None or languages not in self._warned:
+            warn_of_languages(self.model, articles, search.sample())
+            if request.filter is None:
+                self._warned.add(languages)
         return rank_scored(search, request)
 
     def thresholds(
@@ -227,10 +234,23 @@ class Corpus:
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""
-        if not uses_dates(self.model, articles, dated_posts=True):
-            return False
+        return uses_dates(self.model, articles, dated_posts=True) and self._has_dates
+
+    @cached_property
+    def _has_dates(self) -> bool:
         with readable(self._dataset.uri):
             return bool(self._dataset.count_rows("created_at IS NOT NULL"))
+
+    @cached_property
+    def sample(self) -> list[Post]:
+        """Return the texts and languages of up to 300 posts, evenly spaced."""
+        return self.sample_of(np.arange(len(self)))
+
+    def sample_of(self, places: np.ndarray) -> list[Post]:
+        """Return the texts and languages of up to 300 of the posts at these indices, evenly spaced."""
+        at = places[:: max(1, -(-len(places) // _SAMPLED))]
+        rows = rows_at(self._dataset, at, ["text", "lang"]).to_pylist() if len(at) else []
+        return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
 
     def scale(self, articles: Sequence[Article], fusion: Fusion = "none") -> ScoreScale:
         """Return the map from `scores` to those that users see.
@@ -266,24 +286,34 @@ class Corpus:
             passages: as for `rank`.
             fusion: as for `rank`.
         """
+        pieces, starts = pieces_of(articles, passages)
+        return self._scores(PartsQuery(self._parts, pieces, self._engine), starts, articles, passages, fusion)
+
+    def _scores(
+        self,
+        query: PartsQuery,
+        starts: np.ndarray,
+        articles: Sequence[Article],
+        passages: Passages,
+        fusion: Fusion,
+    ) -> np.ndarray:
         with self._engine:
             if self._parts.plain:
                 scores = self._engine.scores(self._vectors(), self._query(articles, passages))
             else:
-                scores = scores_of_parts(self._parts, articles, passages, self._engine)
+                scores = scores_of_parts(self._parts, query, starts, passages)
         if fusion == "none":
             return scores
         return fuse(scores, self._parts.postings("english").scores(articles))
 
-    def _all(
-        self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
-    ) -> Scored:
-        if fusion == "none" and self._parts.plain:
-            return self._engine.scored(self._vectors(), self._query(articles, passages), places)
-        scores = self.scores(articles, passages, fusion)
-        if places is not None:
-            scores = scores[places]
-        return lambda count: (scores, places)
+    def _can_prune(self, articles: Sequence[Article], passages: Passages, fusion: Fusion) -> bool:
+        return (
+            fusion == "none"
+            and type(self._engine) is Engine  # other engines compare vectors elsewhere
+            and len(articles) == 1
+            and passages == "whole"
+            and PrunedQuery.supports(self.model)
+        )
 
     def _query(self, articles: Sequence[Article], passages: Passages) -> Query:
         pieces, starts = pieces_of(articles, passages)
@@ -317,7 +347,9 @@ class _Search:
         self._fusion = fusion
         self.scale = corpus.scale(self._query, fusion)
         self._places = places_of(request.filter, corpus._dataset) if request.filter else None
-        self._scores: np.ndarray | None = None
+        pieces, self._starts = pieces_of(self._query, request.passages)
+        self._parts_query = PartsQuery(corpus._parts, pieces, corpus._engine)
+        self._scores: np.ndarray | None = None  # computed for thresholds
 
     def best(self, request: RankRequest, threshold: float | None) -> StoredRanking:
         """Return the posts that meet the request and reach the raw threshold, best first; read when accessed."""
@@ -354,22 +386,21 @@ class _Search:
 
     def sample(self) -> list[Post]:
         """Return the texts and languages of some of the posts that meet the request, evenly spaced."""
-        count = len(self._corpus) if self._places is None else len(self._places)
-        at = np.arange(0, count, max(1, -(-count // _SAMPLED)))
-        at = at if self._places is None else self._places[at]
-        rows = rows_at(self._corpus._dataset, at, ["text", "lang"]).to_pylist() if len(at) else []
-        return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
+        return self._corpus.sample if self._places is None else self._corpus.sample_of(self._places)
 
     @cached_property
     def _score_parts(self) -> dict[str, np.ndarray]:
-        corpus = self._corpus
-        scores = corpus.scores(self._query, self._passages)
-        return shares_of(corpus._parts, self._query, scores, corpus._engine, self._fusion)
+        scores = self._all_scores("none")
+        with self._corpus._engine:
+            return shares_of(self._corpus._parts, self._parts_query, scores, self._fusion)
+
+    def _all_scores(self, fusion: Fusion) -> np.ndarray:
+        return self._corpus._scores(self._parts_query, self._starts, self._query, self._passages, fusion)
 
     def thresholds(self, request: RankRequest) -> Thresholds:
         """Estimate thresholds on the scores of all posts that pass the filter."""
         corpus, places = self._corpus, self._places
-        self._scores = scores = corpus.scores(self._query, self._passages, self._fusion)
+        self._scores = scores = self._all_scores(self._fusion)
         passing = scores if places is None else scores[places]
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, passing, self.scale)
@@ -384,7 +415,12 @@ class _Search:
 
     def _scored(self) -> Scored:
         corpus, places = self._corpus, self._places
-        if self._scores is not None:  # computed for the thresholds
-            scores = self._scores if places is None else self._scores[places]
-            return lambda count: (scores, places)
-        return corpus._all(self._query, self._passages, self._fusion, places)
+        if self._scores is None:
+            if corpus._can_prune(self._query, self._passages, self._fusion):
+                return partial(PrunedQuery(corpus._parts, self._parts_query).scored, places)
+            if self._fusion == "none" and corpus._parts.plain:
+                query = corpus._query(self._query, self._passages)
+                return corpus._engine.scored(corpus._vectors(), query, places)
+        all_scores = self._all_scores(self._fusion) if self._scores is None else self._scores
+        scores = all_scores if places is None else all_scores[places]
+        return lambda count: (scores, places)
