@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -27,9 +27,7 @@ class TfidfQuery:
 
     def __init__(self, postings: Postings, article: Article) -> None:
         self._postings = postings
-        self._count = Counter(lexical_words(article.full_text, postings.stop_words))
-        self._words = sorted(self._count)
-        self._keys = keys_of(self._words)[:, 0]
+        self._count, self._words, self._keys = _words_of(article.full_text, postings.stop_words)
         self._containing = postings.containing(self._keys)
         self._idf = idf_of(postings.posts + 1, 1 + self._containing)
 
@@ -94,3 +92,11 @@ class TfidfQuery:
         of_article = dict(zip(self._words, (self._weights / length).tolist()))
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
+
+
+@lru_cache(maxsize=64)
+def _words_of(text: str, stop_words: str) -> tuple[Counter[str], list[str], np.ndarray]:
+    """Return the words of an article with their numbers, in alphabetical order, and their keys, uint64."""
+    count = Counter(lexical_words(text, stop_words))
+    words = sorted(count)
+    return count, words, keys_of(words)[:, 0]

@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from linker.common.errors import LinkerError
 from linker.modules.kernels import library
 
 # As in `dispatch`, which imports torch.
@@ -16,12 +17,19 @@ _LARGEST_NUMBER = 128
 
 
 def available() -> bool:
-    """Return whether the native library can be used."""
-    if os.environ.get(_VARIABLE, "auto") == "plain":
+    """Return whether the native library can be used.
+
+    Raises:
+        LinkerError: if LINKER_KERNELS requires it and it cannot.
+    """
+    choice = os.environ.get(_VARIABLE, "auto")
+    if choice == "plain":
         return False
     try:
         library.load_without_torch()
-    except library.LibraryProblem:
+    except library.LibraryProblem as problem:
+        if choice == "native":
+            raise LinkerError(f"{_VARIABLE}: 'native' kernels are not available: {problem}") from problem
         return False
     return True
 
