@@ -16,6 +16,7 @@ import shutil
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -120,7 +121,7 @@ def compare(task: Task, folder: Path) -> None:
     posts, dim = task.vectors.shape
     for number in range(len(task.queries)):
         task.exact(number)
-    exact = statistics.median(cpu(lambda n=n: task.exact(n)) for n in range(len(task.queries)))
+    exact = statistics.median(cpu(partial(task.exact, n)) for n in range(len(task.queries)))
     print(
         f"{machine()}; {posts:,} posts, {dim} numbers\n\n| | build, CPU | recall@100 | CPU per query | / exact |"
     )
@@ -131,8 +132,14 @@ def compare(task: Task, folder: Path) -> None:
     for kind, options in INDEXES.items():
         partitions = int(np.sqrt(posts))
         built = cpu(
-            lambda kind=kind, options=options, partitions=partitions: dataset.create_index(
-                "vector", kind, metric="dot", num_partitions=partitions, replace=True, **options
+            partial(
+                dataset.create_index,
+                "vector",
+                kind,
+                metric="dot",
+                num_partitions=partitions,
+                replace=True,
+                **options,
             )
         )
         say(f"{kind} built")

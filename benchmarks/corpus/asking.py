@@ -14,6 +14,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
@@ -67,7 +68,7 @@ def measured(folder: Path, articles: Sequence[Article], rounds: int) -> dict[str
     """Return the median CPU seconds of each task."""
     corpus = Corpus.open(folder)
     first = cpu(lambda: corpus.rank(articles[0], TOP))
-    encoding = [cpu(lambda article=article: corpus.rank(article, 1)) for article in articles[1:]]
+    encoding = [cpu(partial(corpus.rank, article, 1)) for article in articles[1:]]
     matrix = np.random.default_rng(0).standard_normal((len(corpus), DIM), dtype=np.float32)
     vector = matrix[0].copy()
     seconds: dict[str, list[float]] = {NUMPY: [], SEARCH: [], WHOLE: []}
@@ -75,8 +76,8 @@ def measured(folder: Path, articles: Sequence[Article], rounds: int) -> dict[str
         # Articles were encoded before, as in other figures of this folder.
         article = articles[1 + number % (len(articles) - 1)]
         seconds[NUMPY].append(cpu(lambda: np.argpartition(matrix @ vector, -TOP)[-TOP:]))
-        seconds[WHOLE].append(cpu(lambda article=article: corpus.rank(article, TOP)))
-        seconds[SEARCH].append(cpu(lambda article=article: corpus.rank(article, 1, offset=TOP - 1)))
+        seconds[WHOLE].append(cpu(partial(corpus.rank, article, TOP)))
+        seconds[SEARCH].append(cpu(partial(corpus.rank, article, 1, offset=TOP - 1)))
     found = {name: statistics.median(of_rounds) for name, of_rounds in seconds.items()}
     ratio = statistics.median(b / a for a, b in zip(seconds[NUMPY], seconds[WHOLE]))
     return {

@@ -75,6 +75,7 @@ class PartsQuery:
     def __init__(self, parts: Parts, articles: Sequence[Article], engine: Engine) -> None:
         self._parts, self.articles, self._engine = parts, articles, engine
         self._computed: dict[int, np.ndarray] = {}
+        self._queries: dict[tuple[int, int], Query] = {}
 
     def scores(self, number: int) -> np.ndarray:
         """Return the model's scores for article `number`: float32, one per post."""
@@ -105,9 +106,12 @@ class PartsQuery:
 
     def query_of(self, model: Model, number: int) -> Query:
         """Return the query of a part with embeddings for article `number`."""
-        vectors = self._parts.article_vectors(model, tuple(self.articles))
-        assert vectors is not None  # it has vectors
-        return Query(vectors[number][None], getattr(model, "similarity", "cosine"))
+        if (id(model), number) not in self._queries:
+            vectors = self._parts.article_vectors(model, tuple(self.articles))
+            assert vectors is not None  # it has vectors
+            query = Query(vectors[number][None], getattr(model, "similarity", "cosine"))
+            self._queries[id(model), number] = query
+        return self._queries[id(model), number]
 
 
 def is_embedded(part: Model) -> bool:

@@ -100,11 +100,12 @@ def test_the_same_without_the_native_library(corpus, article, monkeypatch):
 def test_few_posts_are_scored_exactly(corpus, monkeypatch):
     scored: list[int] = []
     whole = pruning.PrunedQuery._exact_at
-    monkeypatch.setattr(
-        pruning.PrunedQuery,
-        "_exact_at",
-        lambda query, places: scored.append(len(places)) or whole(query, places),
-    )
+
+    def counted(query: pruning.PrunedQuery, places: np.ndarray) -> np.ndarray:
+        scored.append(len(places))
+        return whole(query, places)
+
+    monkeypatch.setattr(pruning.PrunedQuery, "_exact_at", counted)
     found(corpus, ARTICLES[0], 5, copies=True)
     assert 5 <= sum(scored) < len(corpus) / 3
 

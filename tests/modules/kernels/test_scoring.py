@@ -66,5 +66,7 @@ def test_a_missing_library_is_an_error_only_where_it_is_required(monkeypatch):
     monkeypatch.delenv("LINKER_KERNELS", raising=False)
     assert not scoring.available()
     monkeypatch.setenv("LINKER_KERNELS", "native")
-    with pytest.raises(LinkerError, match="LINKER_KERNELS: 'native' kernels are not available: the native library"):
+    with pytest.raises(
+        LinkerError, match="LINKER_KERNELS: 'native' kernels are not available: the native library"
+    ):
         scoring.available()
