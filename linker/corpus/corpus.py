@@ -234,11 +234,11 @@ class Corpus:
             return bool(self._dataset.count_rows("created_at IS NOT NULL"))
 
     @cached_property
-    def sample(self) -> list[Post]:
+    def _sample(self) -> list[Post]:
         """Return the texts and languages of up to 300 posts, evenly spaced."""
-        return self.sample_of(np.arange(len(self)))
+        return self._sample_of(np.arange(len(self)))
 
-    def sample_of(self, places: np.ndarray) -> list[Post]:
+    def _sample_of(self, places: np.ndarray) -> list[Post]:
         """Return the texts and languages of up to 300 of the posts at these indices, evenly spaced."""
         at = places[:: max(1, -(-len(places) // _SAMPLED))]
         rows = rows_at(self._dataset, at, ["text", "lang"]).to_pylist() if len(at) else []

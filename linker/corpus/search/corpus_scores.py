@@ -85,7 +85,7 @@ class CorpusScores:
 
     def sample(self) -> list[Post]:
         """Return the texts and languages of some of the posts that meet the request, evenly spaced."""
-        return self._corpus.sample if self._places is None else self._corpus.sample_of(self._places)
+        return self._corpus._sample if self._places is None else self._corpus._sample_of(self._places)
 
     @cached_property
     def _score_parts(self) -> dict[str, np.ndarray]:
