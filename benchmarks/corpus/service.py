@@ -2,15 +2,16 @@
 
     python -m benchmarks.corpus.service CORPUS --articles articles.jsonl --clients 50 --minutes 10
 
-Every client sends one search after the other, as the page does (20 posts, half of them with explanations). Afterwards
-the server is killed (SIGKILL) and started again, and must give the same posts with the same scores. The figures are
-printed as Markdown.
+Every client sends one search after the other, as the page does (20 posts, half of them with explanations), each for an
+article that was not asked about before, as long as there are any. Afterwards the server is killed (SIGKILL) and started
+again, and must give the same posts with the same scores. The figures are printed as Markdown.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import signal
 import statistics
@@ -20,6 +21,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +56,8 @@ class Clients:
     """
 
     def __init__(self, url: str, articles: list[str]) -> None:
-        self._url, self._articles = url, articles
+        self._url = url
+        self._articles = cycle(random.Random(0).sample(articles, len(articles)))
         self._guard = threading.Lock()
         self.seconds: list[float] = []
         self.faults: list[str] = []
@@ -72,7 +75,9 @@ class Clients:
         chance = random.Random(seed)
         with httpx.Client(headers=_HEADERS, timeout=300) as client:
             while time.monotonic() < end:
-                query = {"article": chance.choice(self._articles), "explain": chance.random() < 0.5}
+                with self._guard:
+                    article = next(self._articles)
+                query = {"article": article, "explain": chance.random() < 0.5}
                 begun = time.monotonic()
                 try:
                     answer = client.post(f"{self._url}api/corpus/search", json=query)
@@ -89,6 +94,12 @@ def peak_mib(process: subprocess.Popen[str]) -> float:
     """Return the largest resident set of a process so far, in MiB."""
     status = Path(f"/proc/{process.pid}/status").read_text()
     return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+
+
+def cpu_seconds(process: subprocess.Popen[str]) -> float:
+    """Return the processor time of a process so far."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def answers(url: str, articles: list[str]) -> list[Any]:
@@ -112,15 +123,17 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     options = parser.parse_args()
     lines = options.articles.read_text(encoding="utf-8").splitlines()
-    articles = [f"{row.get('title', '')}\n\n{row['text']}" for row in map(json.loads, lines)][:200]
+    articles = [f"{row.get('title', '')}\n\n{row['text']}" for row in map(json.loads, lines)]
     with served(options.corpus) as (url, process):
         about = httpx.get(f"{url}api/corpus", timeout=_START_SECONDS).json()
         begun = time.monotonic()
         before = answers(url, articles)
         alone = (time.monotonic() - begun) / len(before)
         say(f"{options.clients} clients, {options.minutes:g} minutes")
-        clients = Clients(url, articles)
+        clients = Clients(url, articles[_COMPARED:])
+        used = cpu_seconds(process)
         clients.run(options.clients, options.minutes)
+        used, load = cpu_seconds(process) - used, os.getloadavg()
         memory = peak_mib(process)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -135,9 +148,12 @@ def main() -> None:
         "posts in the corpus": f"{about['posts']:,} ({about['model']})",
         "a search, one client": f"{alone:.2f} s",
         f"searches by {options.clients} clients in {options.minutes:g} minutes": f"{len(seconds):,}",
+        "different articles": f"{min(len(seconds), len(articles) - _COMPARED):,}",
         "errors": f"{len(clients.faults)} {' '.join(clients.faults[:1])}".strip(),
         "searches a second": f"{len(seconds) / (60 * options.minutes):.1f}",
         "median, p95, longest": f"{share[49]:.2f}, {share[94]:.2f}, {seconds[-1]:.2f} s",
+        "processor time of the server per search": f"{used / len(seconds):.2f} s",
+        "load of the machine at the end, mean over 15 minutes": f"{load[2]:.1f}",
         "peak memory of the server": f"{memory:,.0f} MiB",
         "killed and started again: first answer after": f"{restart:.1f} s",
         "same posts and scores": "yes" if same else "NO",

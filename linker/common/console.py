@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
@@ -43,7 +44,10 @@ class _Throughput(ProgressColumn):
 
 
 def progress_bar() -> Progress:
-    """Return a progress display on standard error that vanishes when done; silent when not on a terminal."""
+    """Return a progress display on standard error that vanishes when done.
+
+    It is silent when standard error is not a terminal, and in threads other than the main one, as of a server.
+    """
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -52,7 +56,7 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
         console=stderr,
         transient=True,
-        disable=not stderr.is_terminal,
+        disable=not stderr.is_terminal or threading.current_thread() is not threading.main_thread(),
     )
 
 

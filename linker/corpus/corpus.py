@@ -9,9 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration
-from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.corpus.engines.engine import Engine
@@ -19,29 +17,25 @@ from linker.corpus.fingerprint import fingerprint
 from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.indexes.vectors import ShardVectors
-from linker.corpus.search.explanation import CorpusStatistics, shares_of
+from linker.corpus.search.corpus_scores import CorpusScores
 from linker.corpus.search.filters import Filter, left_out
-from linker.corpus.search.filters import places as places_of
 from linker.corpus.search.fusion import Fusion, fuse
-from linker.corpus.search.parts import Parts, pieces_of, scores_of_parts
-from linker.corpus.search.results import Ranking as StoredRanking
-from linker.corpus.search.top_k import Scored, best, best_of_groups, others
+from linker.corpus.search.parts import Parts, PartsQuery, pieces_of, scores_of_parts
+from linker.corpus.search.pruning import PrunedQuery
 from linker.corpus.storage.reader import readable, rows_at
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
+from linker.data.languages import language_of
 from linker.data.types import Article, Post
-from linker.models.elapsed_time import uses_dates, without_dates
+from linker.models.elapsed_time import uses_dates
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages
 from linker.models.resolve import resolve_model
 from linker.models.score_scale import ScoreScale
-from linker.ranking.explanation import Explanation
-from linker.ranking.explanation import explain as explanations
 from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.languages import warn_of_languages
 from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
-from linker.ranking.shares import shares as shares_at
 
 #: Posts whose languages are identified.
 _SAMPLED = 300
@@ -70,6 +64,7 @@ class Corpus:
         self._shards = Shards(store.folder, dataset)
         self._parts = Parts(self._shards, model)
         self._groups: np.ndarray | None = None
+        self._warned: set[tuple[str | None, ...]] = set()
 
     @classmethod
     def open(
@@ -108,7 +103,7 @@ class Corpus:
         return cls(store, found.load(), found.file_name, engine)
 
     def __len__(self) -> int:
-        return self._shards.posts
+        return self._parts.posts
 
     def refreshed(self) -> Corpus:
         """Return the corpus with the posts that are in it now: itself if it has not changed since it was opened."""
@@ -179,8 +174,12 @@ class Corpus:
             The ranking, best first.
         """
         self.check(request, fusion)
-        search = _Search(self, articles, request, fusion)
-        warn_of_languages(self.model, articles, search.sample())
+        search = CorpusScores(self, articles, request, fusion)
+        languages = tuple(map(language_of, articles))
+        if request.filter is not None or languages not in self._warned:
+            warn_of_languages(self.model, articles, search.sample())
+            if request.filter is None:
+                self._warned.add(languages)
         return rank_scored(search, request)
 
     def thresholds(
@@ -207,7 +206,7 @@ class Corpus:
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
         self.check(request, fusion)
-        return _Search(self, as_articles(article), request, fusion).thresholds(request)
+        return CorpusScores(self, as_articles(article), request, fusion).thresholds(request)
 
     def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
         """Check options before any work.
@@ -227,10 +226,23 @@ class Corpus:
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""
-        if not uses_dates(self.model, articles, dated_posts=True):
-            return False
+        return uses_dates(self.model, articles, dated_posts=True) and self._has_dates
+
+    @cached_property
+    def _has_dates(self) -> bool:
         with readable(self._dataset.uri):
             return bool(self._dataset.count_rows("created_at IS NOT NULL"))
+
+    @cached_property
+    def _sample(self) -> list[Post]:
+        """Return the texts and languages of up to 300 posts, evenly spaced."""
+        return self._sample_of(np.arange(len(self)))
+
+    def _sample_of(self, places: np.ndarray) -> list[Post]:
+        """Return the texts and languages of up to 300 of the posts at these indices, evenly spaced."""
+        at = places[:: max(1, -(-len(places) // _SAMPLED))]
+        rows = rows_at(self._dataset, at, ["text", "lang"]).to_pylist() if len(at) else []
+        return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
 
     def scale(self, articles: Sequence[Article], fusion: Fusion = "none") -> ScoreScale:
         """Return the map from `scores` to those that users see.
@@ -266,24 +278,34 @@ class Corpus:
             passages: as for `rank`.
             fusion: as for `rank`.
         """
+        pieces, starts = pieces_of(articles, passages)
+        return self._scores(PartsQuery(self._parts, pieces, self._engine), starts, articles, passages, fusion)
+
+    def _scores(
+        self,
+        query: PartsQuery,
+        starts: np.ndarray,
+        articles: Sequence[Article],
+        passages: Passages,
+        fusion: Fusion,
+    ) -> np.ndarray:
         with self._engine:
             if self._parts.plain:
                 scores = self._engine.scores(self._vectors(), self._query(articles, passages))
             else:
-                scores = scores_of_parts(self._parts, articles, passages, self._engine)
+                scores = scores_of_parts(self._parts, query, starts, passages)
         if fusion == "none":
             return scores
         return fuse(scores, self._parts.postings("english").scores(articles))
 
-    def _all(
-        self, articles: Sequence[Article], passages: Passages, fusion: Fusion, places: np.ndarray | None
-    ) -> Scored:
-        if fusion == "none" and self._parts.plain:
-            return self._engine.scored(self._vectors(), self._query(articles, passages), places)
-        scores = self.scores(articles, passages, fusion)
-        if places is not None:
-            scores = scores[places]
-        return lambda count: (scores, places)
+    def _can_prune(self, articles: Sequence[Article], passages: Passages, fusion: Fusion) -> bool:
+        return (
+            fusion == "none"
+            and type(self._engine) is Engine  # other engines compare vectors elsewhere
+            and len(articles) == 1
+            and passages == "whole"
+            and PrunedQuery.supports(self.model)
+        )
 
     def _query(self, articles: Sequence[Article], passages: Passages) -> Query:
         pieces, starts = pieces_of(articles, passages)
@@ -299,92 +321,3 @@ class Corpus:
         if self._groups is None:
             self._groups = Groups(self._shards).complete()
         return self._groups
-
-
-class _Search:
-    """The posts of a corpus with their scores for one query."""
-
-    def __init__(
-        self,
-        corpus: Corpus,
-        articles: Sequence[Article],
-        request: RankRequest,
-        fusion: Fusion,
-    ) -> None:
-        self.name, self.articles = corpus.name, articles
-        self._query = without_dates(articles) if request.ignore_dates else articles
-        self._corpus, self._passages = corpus, request.passages
-        self._fusion = fusion
-        self.scale = corpus.scale(self._query, fusion)
-        self._places = places_of(request.filter, corpus._dataset) if request.filter else None
-        self._scores: np.ndarray | None = None
-
-    def best(self, request: RankRequest, threshold: float | None) -> StoredRanking:
-        """Return the posts that meet the request and reach the raw threshold, best first; read when accessed."""
-        corpus, places = self._corpus, self._places
-        count = len(corpus) if places is None else len(places)
-        wanted = count if request.top is None else request.top + request.offset
-        with corpus._engine:
-            scored = self._scored()
-            if request.copies:
-                at, found = best(corpus._dataset, *scored(wanted), wanted, threshold)
-                more = np.zeros(len(at), dtype=np.int64)
-            else:
-                groups = corpus._group_of_each()
-                at, found = best_of_groups(corpus._dataset, groups, scored, wanted, threshold)
-                more = others(groups, at, places)
-        start = request.offset
-        statistics = CorpusStatistics(corpus._parts, self.articles)
-
-        def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
-            return explanations(corpus.model, self.articles, posts, range(len(posts)), statistics)
-
-        def shares(rows: np.ndarray) -> Sequence[Mapping[str, int]]:
-            return shares_at(self._score_parts, rows.tolist())
-
-        return StoredRanking(
-            corpus._dataset,
-            at[start:],
-            found[start:],
-            more[start:],
-            start + 1,
-            explained if request.explain else None,
-            shares,
-        )
-
-    def sample(self) -> list[Post]:
-        """Return the texts and languages of some of the posts that meet the request, evenly spaced."""
-        count = len(self._corpus) if self._places is None else len(self._places)
-        at = np.arange(0, count, max(1, -(-count // _SAMPLED)))
-        at = at if self._places is None else self._places[at]
-        rows = rows_at(self._corpus._dataset, at, ["text", "lang"]).to_pylist() if len(at) else []
-        return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
-
-    @cached_property
-    def _score_parts(self) -> dict[str, np.ndarray]:
-        corpus = self._corpus
-        scores = corpus.scores(self._query, self._passages)
-        return shares_of(corpus._parts, self._query, scores, corpus._engine, self._fusion)
-
-    def thresholds(self, request: RankRequest) -> Thresholds:
-        """Estimate thresholds on the scores of all posts that pass the filter."""
-        corpus, places = self._corpus, self._places
-        self._scores = scores = corpus.scores(self._query, self._passages, self._fusion)
-        passing = scores if places is None else scores[places]
-        if request.calibration is not None:
-            return CalibratedThresholds(request.calibration, passing, self.scale)
-        labels = request.labels or {}
-        ids = ", ".join("'" + i.replace("'", "''") + "'" for i in labels)
-        labeled = places_of(Filter(where=f"id IN ({ids})"), corpus._dataset) if ids else np.arange(0)
-        assert labeled is not None  # there is a condition
-        if places is not None:
-            labeled = labeled[np.isin(labeled, places)]
-        found = dict(zip(corpus._ids(labeled), scores[labeled].tolist()))
-        return LabeledThresholds.by_scores(passing, found, labels, self.scale)
-
-    def _scored(self) -> Scored:
-        corpus, places = self._corpus, self._places
-        if self._scores is not None:  # computed for the thresholds
-            scores = self._scores if places is None else self._scores[places]
-            return lambda count: (scores, places)
-        return corpus._all(self._query, self._passages, self._fusion, places)

@@ -161,6 +161,17 @@ class ArticleSoftmaxModel(Model):
             odds -= (1 - _SLOPE_ABOVE) * np.logaddexp(0, odds - _KNEE)
         return odds.astype(np.float32)
 
+    def bounds_against_none(self, bounds: np.ndarray) -> np.ndarray:
+        """Return bounds that `against_none` does not exceed for scores up to `bounds`, but for rounding: float32.
+
+        The compression is replaced by its two asymptotes, which are at most 0.35 higher and take a tenth of the time.
+        """
+        odds = bounds * np.float32(1 / self.temperature)
+        odds -= np.float32(self.null_score / self.temperature)
+        if self.time is None:
+            return np.asarray(odds)
+        return np.minimum(odds, _SLOPE_ABOVE * odds + np.float32((1 - _SLOPE_ABOVE) * _KNEE), out=odds)
+
     def uncompressed(self, odds: np.ndarray) -> np.ndarray:
         """Return the log-odds of texts before their compression in `against_none`: float64, of the same shape."""
         above = odds.astype(np.float64) - _KNEE

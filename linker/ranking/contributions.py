@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from linker.data.types import Article, Post
 from linker.models.lexical import lexical_words
 from linker.models.model import Model
-from linker.ranking.words import align, is_content_word
+from linker.ranking.words import Span, align, is_content_word
 
 if TYPE_CHECKING:
     from linker.models.ensemble import EnsembleModel
@@ -42,6 +43,12 @@ class Statistics(Protocol):
     def rarity(self, counts: Mapping[str, int]) -> dict[str, float]:
         """Return (1 + ln n) · idf of words that occur n times in an article, if they occur in posts."""
 
+    def article_vectors(self, model: Model) -> np.ndarray | None:
+        """Return the embeddings of the articles by a part of the model; None if it has none."""
+
+    def shortened_vectors(self, model: Model, post: Post) -> np.ndarray | None:
+        """Return the embeddings of a post and of its text without each of its content words, see `shortened`."""
+
 
 class PostsStatistics:
     """Statistics of posts in memory.
@@ -65,6 +72,14 @@ class PostsStatistics:
         for post in self._posts:
             containing.update(counts.keys() & set(words_of(post.text)))
         return rarity(counts, containing, len(self._posts))
+
+    def article_vectors(self, model: Model) -> np.ndarray | None:
+        """Return `Statistics.article_vectors`."""
+        return model.article_vectors(self._articles)
+
+    def shortened_vectors(self, model: Model, post: Post) -> np.ndarray | None:
+        """Return `Statistics.shortened_vectors`."""
+        return model.post_vectors(shortened(post.text).posts)
 
 
 def rarity(counts: Mapping[str, int], containing: Mapping[str, int], posts: int) -> dict[str, float]:
@@ -120,7 +135,7 @@ def contributions(
     if isinstance(model, BundledWordVectorsModel):
         return contributions(model.vectors, articles, posts, statistics, encode)
     if encode and isinstance(model, Model) and type(model).post_vectors is not Model.post_vectors:
-        return _left_out(model, articles, posts)
+        return _left_out(model, articles, posts, statistics)
     return None
 
 
@@ -158,33 +173,49 @@ def _times(carried: dict[str, float], factor: float) -> dict[str, float]:
     return {word: factor * part for word, part in carried.items()}
 
 
-def _left_out(model: Model, articles: Sequence[Article], posts: Sequence[Post]) -> Carried:
+def _left_out(
+    model: Model, articles: Sequence[Article], posts: Sequence[Post], statistics: Statistics
+) -> Carried:
     """Return the loss of score of each post without each of its content words, the mean over the articles."""
     carried = []
-    vectors = model.article_vectors(articles)  # once: an article takes longer to encode than a post
+    vectors = statistics.article_vectors(model)  # once: an article takes longer to encode than a post
     # Post by post: the last bits of an embedding may depend on what is encoded with it, an explanation must not.
     for post in posts:
-        content = _content_words(post.text)
-        texts = [post.text, *(_without(post.text, word) for word in content)]
-        shortened = [Post(str(i), text) for i, text in enumerate(texts)]
-        without = None if vectors is None else model.post_vectors(shortened)
+        without = None if vectors is None else statistics.shortened_vectors(model, post)
         if vectors is None or without is None:
-            scores = model.score_independently(articles, shortened)
+            scores = model.score_independently(articles, shortened(post.text).posts)
         else:
             scores = model.similarities(vectors, without)
         means = scores.mean(axis=0, dtype=np.float64)
-        carried.append(dict(zip(content, (means[0] - means[1:]).tolist())))
+        carried.append(dict(zip(shortened(post.text).words, (means[0] - means[1:]).tolist())))
     return carried
 
 
-def _content_words(text: str) -> list[str]:
-    return [word for word in dict.fromkeys(words_of(text)) if is_content_word(word)][:_MOST_WORDS]
+class Shortened(NamedTuple):
+    """A text, whole and without each of its content words.
+
+    Attributes:
+        words: the content words.
+        posts: the whole text, followed by one text for each word.
+    """
+
+    words: Sequence[str]
+    posts: Sequence[Post]
 
 
-def _without(text: str, word: str) -> str:
-    """Return the text without any occurrence of a word."""
+@lru_cache(maxsize=1_000)
+def shortened(text: str) -> Shortened:
+    """Return a text without each of its content words, all occurrences of it."""
     words = words_of(text)
-    spans = [span for span, found in zip(align(text, words), words) if span and found == word]
-    for start, end in reversed(spans):
-        text = text[:start] + text[end:]
-    return text
+    content = [word for word in dict.fromkeys(words) if is_content_word(word)][:_MOST_WORDS]
+    spans: dict[str, list[Span]] = {word: [] for word in words}
+    for word, span in zip(words, align(text, words)):
+        if span:
+            spans[word].append(span)
+    texts = [text]
+    for word in content:
+        rest = text
+        for start, end in reversed(spans[word]):
+            rest = rest[:start] + rest[end:]
+        texts.append(rest)
+    return Shortened(content, [Post(str(i), one) for i, one in enumerate(texts)])

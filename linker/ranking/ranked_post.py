@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -81,7 +81,14 @@ class _Scaled(ReadInParts):
         raw = np.array([ranked.score for ranked in posts], dtype=np.float32)
         probabilities = [None] * len(posts) if self._thresholds is None else self._thresholds.of_raw(raw)
         return [
-            replace(ranked, score=score, probability=None if probability is None else float(probability))
+            RankedPost(
+                ranked.rank,
+                score,
+                ranked.post,
+                ranked.explanation,
+                ranked.copies,
+                None if probability is None else float(probability),
+            )
             for ranked, score, probability in zip(posts, self._scale(raw).tolist(), probabilities)
         ]
 

@@ -6,13 +6,16 @@ import os
 import tempfile
 import threading
 import time
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from linker.common.concurrency import cores, one_thread
 from linker.common.files import real_path
 from linker.corpus.corpus import Corpus
 from linker.corpus.info import summarize
+from linker.data.types import Article
 from linker.ranking.formats.records import record
 from linker.ranking.ranked_post import RankedPost
 from linker.ranking.request import RankRequest
@@ -22,6 +25,8 @@ from linker.web.serializers import article_view, highlight_segments
 ExportFormat = Literal["csv", "jsonl", "xlsx", "parquet", "trec"]
 _REFRESH_SECONDS = 10.0
 """Time between two looks for posts that were added to the corpus."""
+_KEPT = 128
+"""Pages of results that are kept: a page of 20 explained posts takes about 30 kB, the largest one ten times as much."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,9 @@ class CorpusQuery:
 class CorpusSearch:
     """Answers searches of one corpus; posts that are added to it are found within seconds.
 
+    As many searches as there are cores run at once, each on one core: two threads of one search would take twice the
+    processor time (decision 198).
+
     Args:
         folder: the corpus.
         model: the model's current location, if it was moved.
@@ -49,16 +57,19 @@ class CorpusSearch:
     """
 
     def __init__(self, folder: Path, model: str | None = None) -> None:
-        self._corpus = Corpus.open(folder, model)
+        with one_thread():
+            self._corpus = Corpus.open(folder, model)
         self.name = real_path(folder).name
         self._summary = summarize(self._corpus.store)
         self._refreshed = time.monotonic()
-        self._lock = threading.Lock()  # a search takes all cores: one at a time
+        self._lock = threading.Lock()
+        self._cores = threading.BoundedSemaphore(cores())
+        self._results: OrderedDict[tuple[Article, RankRequest], dict[str, Any]] = OrderedDict()
 
     def about(self) -> dict[str, Any]:
         """Return the number, times and languages of the posts, and the model."""
+        corpus = self._current()
         with self._lock:
-            corpus = self._current()
             if len(corpus) != self._summary.posts:
                 self._summary = summarize(corpus.store)
             found = self._summary
@@ -77,14 +88,16 @@ class CorpusSearch:
         Raises:
             LinkerError: if the article cannot be read, or options do not fit the corpus.
         """
-        article = read_article(query.article)
-        with self._lock:
-            corpus, request = self._current(), query.request
+        article, request = read_article(query.article), query.request
+        corpus = self._current()
+        if (kept := self._kept(corpus, article, request)) is not None:
+            return kept
+        with self._cores:
             ranking = corpus.answer([article], request)
             posts = [_view(ranked) for ranked in ranking]
             notes = corpus.left_out(request.filter) if request.filter else []
         words = ranking[0].explanation.article_words if posts and ranking[0].explanation else []
-        return {
+        found = {
             "article": {**article_view(article), "words": words},
             "posts": posts,
             "total": len(corpus),
@@ -93,6 +106,23 @@ class CorpusSearch:
             "meaning": ranking.meaning,
             "notes": notes,
         }
+        self._keep(corpus, article, request, found)
+        return found
+
+    def _kept(self, corpus: Corpus, article: Article, request: RankRequest) -> dict[str, Any] | None:
+        """Return the results of an equal search of the same posts, if they are kept."""
+        with self._lock:
+            if corpus is not self._corpus or (article, request) not in self._results:
+                return None
+            self._results.move_to_end((article, request))
+            return self._results[article, request]
+
+    def _keep(self, corpus: Corpus, article: Article, request: RankRequest, found: dict[str, Any]) -> None:
+        with self._lock:
+            if corpus is self._corpus:
+                self._results[article, request] = found
+            if len(self._results) > _KEPT:
+                self._results.popitem(last=False)
 
     def export(self, query: CorpusQuery, format_: ExportFormat) -> Path:
         """Write a ranking to a temporary file, which the caller removes.
@@ -105,18 +135,23 @@ class CorpusSearch:
         os.close(handle)
         path = Path(name)
         try:
-            with self._lock:
-                self._current().answer([article], query.request).write(path, format_)
+            corpus = self._current()
+            with self._cores:
+                corpus.answer([article], query.request).write(path, format_)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
         return path
 
     def _current(self) -> Corpus:
-        if time.monotonic() - self._refreshed > _REFRESH_SECONDS:
-            self._corpus = self._corpus.refreshed()
-            self._refreshed = time.monotonic()
-        return self._corpus
+        with self._lock:
+            if time.monotonic() - self._refreshed > _REFRESH_SECONDS:
+                self._refreshed = time.monotonic()
+                newest = self._corpus.refreshed()
+                if newest is not self._corpus:
+                    self._corpus = newest
+                    self._results.clear()
+            return self._corpus
 
 
 def _view(ranked: RankedPost) -> dict[str, Any]:

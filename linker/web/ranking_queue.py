@@ -9,10 +9,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from linker.common.concurrency import cores
 from linker.common.errors import LinkerError
 
-_THREADS = 4
-"""Threads; most wait for the page of an article, since one ranking is made at a time."""
+_THREADS = 4 + cores()
+"""Threads; as many as there are cores search a corpus, the others wait for the page of an article."""
 MOST_WAITING = 100
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from linker.common.concurrency import ahead, in_processes
+from linker.common.concurrency import ahead, in_processes, one_thread
 from linker.common.errors import LinkerError
 
 
@@ -77,3 +77,13 @@ def test_who_stops_early_does_not_wait_for_an_item_that_never_comes() -> None:
     assert not stalled.is_set()
     late.cancel()
     stalled.set()
+
+
+@pytest.mark.parametrize("former", [None, "3"])
+def test_models_are_loaded_with_one_thread_and_only_they(monkeypatch, former):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if former:
+        monkeypatch.setenv("OMP_NUM_THREADS", former)
+    with one_thread():
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+    assert os.environ.get("OMP_NUM_THREADS") == former

@@ -211,3 +211,29 @@ def test_any_dates_give_finite_scores(times: list[datetime | None]) -> None:
     assert np.isfinite(
         ArticleSoftmaxModel(text, 0.1, 0.3, time=ElapsedTimeModel()).score(articles, posts)
     ).all()
+
+
+@given(
+    days=st.lists(st.floats(-3000, 3000), max_size=60),
+    missing=st.integers(0, 3),
+    hours=st.sampled_from([None, 0, 7.5, 23.99]),
+)
+def test_times_in_order_score_as_each_time_does(days, missing, hours) -> None:
+    published = None if hours is None else DAY + timedelta(hours=hours)
+    times = np.sort(np.array([DAY.timestamp() + 86_400 * day for day in [*days, 0, 0.9]]))
+    times = np.append(times, np.full(missing, np.nan))
+    model = ElapsedTimeModel()
+    np.testing.assert_array_equal(
+        model.score_sorted_times(article(published), times), model.score_times(article(published), times)
+    )
+    nothing = model.score_sorted_times(article(published), np.full(missing, np.nan))
+    np.testing.assert_array_equal(nothing, np.zeros(missing, dtype=np.float32))
+
+
+def test_bounds_are_close_to_the_compressed_log_odds() -> None:
+    scores = np.linspace(-3, 5, 2_001, dtype=np.float32)
+    for time in (None, ElapsedTimeModel()):
+        model = ArticleSoftmaxModel(TfidfModel(), 0.06, 0.3, time=time)
+        above = model.bounds_against_none(scores) - model.against_none(scores)
+        assert above.min() > -1e-4  # rounding
+        assert above.max() < (1e-4 if time is None else 0.3467)

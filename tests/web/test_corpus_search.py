@@ -6,6 +6,8 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,10 +18,12 @@ from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.data.io.columns import PostColumns
 from linker.data.post_filter import Filter
-from linker.data.types import Post
+from linker.data.types import Article, Post
+from linker.ranking.request import RankRequest
+from linker.ranking.results import Ranking
 from linker.web import corpus_search
 from linker.web.app import create_app
-from linker.web.corpus_search import CorpusSearch
+from linker.web.corpus_search import CorpusQuery, CorpusSearch
 from linker.web.rate_limit import RateLimit
 from tests.web.conftest import ARTICLE, Client, make_posts
 
@@ -194,6 +198,50 @@ def test_added_posts_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(corpus_search, "_REFRESH_SECONDS", 0.0)
         assert len(found(client, top=50)["posts"]) == 12
         assert client.get("/api/corpus").json()["posts"] == 12
+
+
+def test_an_equal_search_is_not_made_again_until_posts_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    whole = Corpus.answer
+
+    def answer(corpus: Corpus, articles: list[Article], request: RankRequest) -> Ranking:
+        asked.append(articles[0].text)
+        return whole(corpus, articles, request)
+
+    monkeypatch.setattr(Corpus, "answer", answer)
+    monkeypatch.setattr(corpus_search, "_REFRESH_SECONDS", 0.0)
+    monkeypatch.setattr(corpus_search, "_KEPT", 3)
+    posts, folder = make_posts(12), tmp_path / "growing"
+    build_corpus(folder, [str(write(tmp_path / "a.jsonl", posts[:6]))], "distilled", PostColumns())
+    with Client(create_app(corpus=CorpusSearch(folder))) as client:
+        first = found(client)
+        assert found(client) == first
+        assert len(asked) == 1
+        pages = [found(client, top=2, offset=offset) for offset in (0, 2, 4)]
+        assert [post for page in pages for post in page["posts"]] == first["posts"]
+        assert len(asked) == 4
+        assert found(client) == first  # three pages took its place
+        assert len(asked) == 5
+        add_to_corpus(folder, [str(write(tmp_path / "b.jsonl", posts))], None, PostColumns())
+        assert len(found(client)["posts"]) == 12
+        assert len(asked) == 6
+
+
+def test_searches_at_once_are_those_made_one_by_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus_search, "cores", lambda: 4)
+    texts = [
+        f"{TEXT} {number} {word}" for number, word in enumerate(["otters", "bridge", "storm", "river"] * 3)
+    ]
+
+    def search(corpus: CorpusSearch, text: str) -> dict:
+        return corpus.search(CorpusQuery(text, RankRequest(top=5, explain=True)))
+
+    served = CorpusSearch(folder)  # nothing is loaded yet
+    with ThreadPoolExecutor(len(texts)) as pool:
+        at_once = list(pool.map(partial(search, served), texts))
+    assert at_once == [search(CorpusSearch(folder), text) for text in texts]
 
 
 def test_the_description_names_every_endpoint(client: Client) -> None:

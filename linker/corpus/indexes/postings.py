@@ -40,19 +40,29 @@ class Segment(NamedTuple):
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray], live: np.ndarray | None) -> Segment:
         """Return the segment of arrays from `words_of`; `live` as in the class."""
-        found = dict(arrays)
+        found = {
+            name: np.asarray(values) for name, values in arrays.items()
+        }  # memory-mapped ones are slow to slice
         wide = {name: found.pop(name).astype(np.int64) for name in ("ends", "repeated")}
         return cls(**found, **wide, live=live)
 
     def occurrences(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return how often the word of each posting in some ranges occurs in its post: float64, range by range."""
         found = np.ones(int((ends - starts).sum()))
-        first, last = np.searchsorted(self.repeated, [starts, ends])
+        which, at = self.repeated_in(starts, ends)
         shifts = np.cumsum(ends - starts) - ends
-        for begin, end, shift in zip(first.tolist(), last.tolist(), shifts.tolist()):
-            if begin < end:
-                found[self.repeated[begin:end] + shift] = self.counts[begin:end]
+        found[self.repeated[at] + shifts[which]] = self.counts[at]
         return found
+
+    def repeated_in(self, starts: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the postings of repeated words in some ranges, range by range.
+
+        Returns:
+            The number of the range and the place in `repeated` of each, int64.
+        """
+        first, last = np.searchsorted(self.repeated, [starts, ends])
+        which = np.repeat(np.arange(len(starts)), last - first)
+        return which, np.arange(len(which)) + (first - np.cumsum(last - first) + (last - first))[which]
 
     def posts_in(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return the rows of the postings in some ranges, range by range."""

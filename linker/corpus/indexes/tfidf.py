@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from linker.corpus.indexes.id_set import keys_of
-from linker.corpus.indexes.postings import Postings, idf_of, spans
+from linker.corpus.indexes.postings import Postings, Segment, idf_of, spans
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
+from linker.modules.kernels.scoring import add_postings, available
 
 
 class TfidfQuery:
@@ -26,9 +27,7 @@ class TfidfQuery:
 
     def __init__(self, postings: Postings, article: Article) -> None:
         self._postings = postings
-        self._count = Counter(lexical_words(article.full_text, postings.stop_words))
-        self._words = sorted(self._count)
-        self._keys = keys_of(self._words)[:, 0]
+        self._count, self._words, self._keys = _words_of(article.full_text, postings.stop_words)
         self._containing = postings.containing(self._keys)
         self._idf = idf_of(postings.posts + 1, 1 + self._containing)
 
@@ -45,24 +44,39 @@ class TfidfQuery:
         length = np.sqrt(weights @ weights) or 1.0
         before = idf_of(self._postings.posts + 1, self._containing)
         asked = np.flatnonzero(weights)
-        changes = self._idf[asked] ** 2 - before[asked] ** 2
+        of_words = np.stack(
+            [(weights * self._idf)[asked] / length, self._idf[asked] ** 2 - before[asked] ** 2]
+        )  # (products and changes of squared lengths, words)
         parts = [np.zeros(0, dtype=np.float32)]
         for segment, squares in zip(self._postings.segments, self._postings.squares):
-            # In alphabetical order for every post, so that equal posts get equal sums.
             starts, ends = spans(segment, self._keys[asked])
-            places, rows = segment.posts_in(starts, ends), len(segment.lengths)
-            times = 1 + np.log(segment.occurrences(starts, ends))
-            products = np.bincount(
-                places,
-                np.repeat((weights * self._idf)[asked] / length, ends - starts) * times,
-                minlength=rows,
-            )
-            norms = np.sqrt(
-                squares + np.bincount(places, np.repeat(changes, ends - starts) * times**2, minlength=rows)
-            )
+            products, added = self._sums(segment, starts, ends, of_words)
+            norms = np.sqrt(squares + added)
             norms[products == 0] = 1
             parts.append(segment.of_live((products / norms).astype(np.float32)))
         return np.concatenate(parts)
+
+    @staticmethod
+    def _sums(segment: Segment, starts: np.ndarray, ends: np.ndarray, of_words: np.ndarray) -> np.ndarray:
+        """Add up the first numbers of words, times 1 + ln n, and the second ones, times its square: float64, 2 × rows.
+
+        In alphabetical order for every post, so that equal posts get equal sums.
+        """
+        rows = len(segment.lengths)
+        if available():
+            sums = np.zeros((2, rows))
+            add_postings(segment.places, starts, ends, of_words, sums)
+        else:
+            places = segment.posts_in(starts, ends)
+            sums = np.stack(
+                [np.bincount(places, np.repeat(one, ends - starts), minlength=rows) for one in of_words]
+            )
+        which, repeated = segment.repeated_in(starts, ends)
+        places = segment.places[segment.repeated[repeated]]
+        times = 1 + np.log(segment.counts[repeated].astype(np.float64))
+        for of_rows, one, factors in zip(sums, of_words[:, which], (times, times**2)):
+            of_rows += np.bincount(places, one * (factors - 1), minlength=rows)
+        return sums
 
     def terms(self, text: str) -> dict[str, float]:
         """Return the words that a post shares with the article, and their parts of the cosine."""
@@ -78,3 +92,11 @@ class TfidfQuery:
         of_article = dict(zip(self._words, (self._weights / length).tolist()))
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
+
+
+@lru_cache(maxsize=64)
+def _words_of(text: str, stop_words: str) -> tuple[Counter[str], list[str], np.ndarray]:
+    """Return the words of an article with their numbers, in alphabetical order, and their keys, uint64."""
+    count = Counter(lexical_words(text, stop_words))
+    words = sorted(count)
+    return count, words, keys_of(words)[:, 0]

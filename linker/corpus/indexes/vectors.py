@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,10 @@ from linker.common.errors import DataError
 from linker.corpus.storage.array_files import Arrays, mapped
 from linker.corpus.storage.shards import Shard
 from linker.models.embedding_model import eight_bits
+
+# A 127th of 1, rounded up.
+_LARGEST_SCALE = 1 / 126
+_ROWS_AT_ONCE = 65_536
 
 
 def packed(vectors: np.ndarray) -> dict[str, np.ndarray]:
@@ -77,6 +82,34 @@ class ShardVectors:
         if self.scales is None:
             return np.asarray(values)
         return values.astype(np.float32) * self.scales[start:stop, None].astype(np.float32)
+
+    @cached_property
+    def largest(self) -> float:
+        """Return a bound on the absolute numbers of the embeddings."""
+        if self.scales is None:
+            return float(np.abs(self.values).max(initial=0))
+        scales = np.asarray(self.scales, dtype=np.float32)
+        # Embeddings of unit length have no larger factor. Those of texts without known words have, but are zeros.
+        usual = scales <= _LARGEST_SCALE
+        largest = 128.0 * float(scales[usual].max(initial=0))
+        for rows in np.array_split(np.flatnonzero(~usual), 1 + len(scales) // _ROWS_AT_ONCE):
+            numbers = np.abs(np.asarray(self.values)[rows].astype(np.float32)) * scales[rows, None]
+            largest = max(largest, float(numbers.max(initial=0)))
+        return largest
+
+    def taken(self, places: np.ndarray) -> ShardVectors:
+        """Return the embeddings of some posts, in memory: int64, indices among the posts that are not deleted."""
+        rows = places if self.live is None else np.flatnonzero(self.live)[places]
+        scales = None if self.scales is None else np.asarray(self.scales)[rows]
+        return ShardVectors(np.asarray(self.values)[rows], scales)
+
+
+def together(some: Sequence[ShardVectors]) -> list[ShardVectors]:
+    """Return embeddings in memory without deleted posts as those of one shard, if all are stored in 8 bits."""
+    scales = [one.scales for one in some if one.scales is not None]
+    if len(some) < 2 or len(scales) < len(some):
+        return list(some)
+    return [ShardVectors(np.concatenate([one.values for one in some]), np.concatenate(scales))]
 
 
 def stored_vectors(shard: Shard) -> dict[str, np.ndarray]:

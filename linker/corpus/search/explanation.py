@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from linker.common.stats import zscore
-from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.search.fusion import WORDS as BM25_WEIGHT
@@ -21,19 +20,16 @@ from linker.ranking.shares import WORDS as SHARED_WORDS
 from linker.ranking.shares import parts_of
 
 
-def shares_of(
-    parts: Parts, articles: Sequence[Article], scores: np.ndarray, engine: Engine, fusion: Fusion
-) -> dict[str, np.ndarray]:
+def shares_of(parts: Parts, query: PartsQuery, scores: np.ndarray, fusion: Fusion) -> dict[str, np.ndarray]:
     """Return the parts of the scores of all posts, as `linker.ranking.shares.parts_of` does.
 
     Args:
         parts: the parts of the model.
-        articles: the query as it was scored.
+        query: the articles as they were scored.
         scores: the model's raw scores, without fusion: float32, one per post.
-        engine: engine that compares vectors; lexical parts and dates do not need it.
         fusion: whether BM25 scores were added.
     """
-    query = PartsQuery(parts, articles, engine)
+    articles = query.articles
 
     def scores_of(part: Model) -> np.ndarray:
         return np.stack([query.scores_of(part, number) for number in range(len(articles))])
@@ -79,3 +75,11 @@ class CorpusStatistics:
         postings = self._parts.postings("english")
         containing = postings.containing(keys_of(words)[:, 0]).tolist()
         return rarity(counts, dict(zip(words, containing)), postings.posts)
+
+    def article_vectors(self, model: Model) -> np.ndarray | None:
+        """Return what `Statistics.article_vectors` describes."""
+        return self._parts.article_vectors(model, tuple(self._articles))
+
+    def shortened_vectors(self, model: Model, post: Post) -> np.ndarray | None:
+        """Return what `Statistics.shortened_vectors` describes."""
+        return self._parts.shortened_vectors(model, post.text)

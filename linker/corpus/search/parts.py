@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +15,7 @@ from linker.corpus.indexes.postings import Postings, Segment
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.vectors import ShardVectors, packed, stored_vectors, vectors_of
 from linker.corpus.indexes.words import words_of
+from linker.corpus.search.times import TimesInOrder
 from linker.corpus.storage.reader import batches
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.types import Article, Post
@@ -24,28 +26,25 @@ from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages, split_articles
+from linker.ranking.contributions import shortened
+
+# Questions whose articles are kept encoded, and explained posts: about 17 kB each, 70 MB in all.
+_ARTICLES, _SHORTENED = 64, 4_096
 
 
-def scores_of_parts(
-    parts: Parts,
-    articles: Sequence[Article],
-    passages: Passages,
-    engine: Engine,
-) -> np.ndarray:
+def scores_of_parts(parts: Parts, query: PartsQuery, starts: np.ndarray, passages: Passages) -> np.ndarray:
     """Return the mean score of every post over the articles, as `Ranker.rank` does: float32, one per post.
 
     Passages are scored one by one, so memory does not grow with their number.
 
     Args:
         parts: the parts of the model.
-        articles: the query.
+        query: the articles or passages, from `pieces_of`.
+        starts: where those of each article begin.
         passages: how articles are scored.
-        engine: engine that compares vectors, within its `with` block.
     """
-    pieces, starts = pieces_of(articles, passages)
-    query = PartsQuery(parts, pieces, engine)
-    total = np.zeros(parts.shards.posts)
-    for start, stop in pairwise([*starts.tolist(), len(pieces)]):
+    total = np.zeros(parts.posts)
+    for start, stop in pairwise([*starts.tolist(), len(query.articles)]):
         scores = query.scores(start)
         for number in range(start + 1, stop):
             more = query.scores(number)
@@ -62,15 +61,21 @@ def pieces_of(articles: Sequence[Article], passages: Passages) -> tuple[list[Art
 class PartsQuery:
     """Scores of all posts for several articles, one article at a time.
 
+    Of a single article, scores by words and by dates are computed once.
+
     Args:
         parts: the parts of the model.
         articles: the articles, each a query by itself, as in `Model.score_independently`.
         engine: engine that compares vectors, within its `with` block.
+
+    Attributes:
+        articles: the articles.
     """
 
     def __init__(self, parts: Parts, articles: Sequence[Article], engine: Engine) -> None:
-        self._parts, self._articles, self._engine = parts, articles, engine
-        self._queries: dict[int, np.ndarray] = {}
+        self._parts, self.articles, self._engine = parts, articles, engine
+        self._computed: dict[int, np.ndarray] = {}
+        self._queries: dict[tuple[int, int], Query] = {}
 
     def scores(self, number: int) -> np.ndarray:
         """Return the model's scores for article `number`: float32, one per post."""
@@ -78,29 +83,57 @@ class PartsQuery:
 
     def scores_of(self, model: Model, number: int) -> np.ndarray:
         """Return the scores of a part of the model for article `number`: float32, one per post."""
-        if isinstance(model, ArticleSoftmaxModel):
-            scores = model.against_none(self.scores_of(model.model, number))
-            return scores if model.time is None else scores + self.scores_of(model.time, number)
-        if isinstance(model, EnsembleModel):
-            of_parts = [self.scores_of(part, number)[None] for part in model.submodels()]
-            return model.fuse_independently(of_parts, [self._articles[number]])[0]
-        if isinstance(model, BundledWordVectorsModel):
-            return self.scores_of(model.vectors, number)
+        return composed(model, self.articles[number], lambda part: self.scores_of_leaf(part, number))
+
+    def scores_of_leaf(self, model: Model, number: int) -> np.ndarray:
+        """Return the scores of a part that contains no others for article `number`: float32, one per post."""
+        if is_embedded(model):
+            return self._engine.scores(self._parts.vectors(model), self.query_of(model, number))
+        if len(self.articles) > 1:
+            return self._without_embeddings(model, self.articles[number])
+        if id(model) not in self._computed:
+            self._computed[id(model)] = self._without_embeddings(model, self.articles[0])
+        return self._computed[id(model)]
+
+    def _without_embeddings(self, model: Model, article: Article) -> np.ndarray:
         if isinstance(model, TfidfModel):
-            article = self._articles[number]
             return TfidfQuery(self._parts.postings(model.stop_words_for(article)), article).scores()
         if isinstance(model, BM25Model):
             postings = self._parts.postings(model.stop_words)
-            return postings.scores([self._articles[number]], model.k1, model.b)
-        if isinstance(model, ElapsedTimeModel):
-            article = self._articles[number]
-            return model.score_times(article, self._parts.times())
-        if id(model) not in self._queries:
-            vectors = model.article_vectors(self._articles)
+            return postings.scores([article], model.k1, model.b)
+        assert isinstance(model, ElapsedTimeModel)  # `is_embedded`
+        return self._parts.times_in_order().scores(model, article)
+
+    def query_of(self, model: Model, number: int) -> Query:
+        """Return the query of a part with embeddings for article `number`."""
+        if (id(model), number) not in self._queries:
+            vectors = self._parts.article_vectors(model, tuple(self.articles))
             assert vectors is not None  # it has vectors
-            self._queries[id(model)] = vectors
-        query = Query(self._queries[id(model)][number][None], getattr(model, "similarity", "cosine"))
-        return self._engine.scores(self._parts.vectors(model), query)
+            query = Query(vectors[number][None], getattr(model, "similarity", "cosine"))
+            self._queries[id(model), number] = query
+        return self._queries[id(model), number]
+
+
+def is_embedded(part: Model) -> bool:
+    """Return whether a part that contains no others scores by embeddings, not by words or dates."""
+    return not isinstance(part, (TfidfModel, BM25Model, ElapsedTimeModel))
+
+
+def composed(model: Model, article: Article, scores_of_leaf: Callable[[Model], np.ndarray]) -> np.ndarray:
+    """Return the scores of a model from those of its parts that contain no others: float32, one per post.
+
+    Args:
+        model: the model.
+        article: the query.
+        scores_of_leaf: returns the scores of such a part, of all posts or of some.
+    """
+    if isinstance(model, ArticleSoftmaxModel):
+        scores = model.against_none(composed(model.model, article, scores_of_leaf))
+        return scores if model.time is None else scores + scores_of_leaf(model.time)
+    if isinstance(model, EnsembleModel):
+        of_parts = [composed(part, article, scores_of_leaf)[None] for part in model.submodels()]
+        return model.fuse_independently(of_parts, [article])[0]
+    return scores_of_leaf(model.vectors if isinstance(model, BundledWordVectorsModel) else model)
 
 
 class Parts:
@@ -110,6 +143,9 @@ class Parts:
         shards: the posts.
         model: the model.
 
+    Attributes:
+        posts: number of posts.
+
     Raises:
         ModelError: if a corpus cannot score a part; see `check_parts`.
     """
@@ -117,10 +153,14 @@ class Parts:
     def __init__(self, shards: Shards, model: Model) -> None:
         self.first = check_parts(model)
         self.model, self.shards = model, shards
+        self.posts = shards.posts  # counting them opens files
         self._names = {id(part): name for name, part in vector_parts(model).items()}
         self._vectors: dict[int, list[ShardVectors]] = {}
         self._postings: dict[str, Postings] = {}
         self._times: np.ndarray | None = None
+        self._times_in_order: TimesInOrder | None = None
+        self._article_vectors = lru_cache(_ARTICLES)(_article_vectors)
+        self._shortened_vectors = lru_cache(_SHORTENED)(_shortened_vectors)
 
     @property
     def plain(self) -> bool:
@@ -143,6 +183,17 @@ class Parts:
             self._vectors[id(part)] = vectors_of(self.shards, arrays)
         return self._vectors[id(part)]
 
+    def article_vectors(self, part: Model, articles: tuple[Article, ...]) -> np.ndarray | None:
+        """Return the embeddings of articles, those of recent questions without encoding them: float32, n × dim."""
+        return self._article_vectors(part, articles)
+
+    def shortened_vectors(self, part: Model, text: str) -> np.ndarray | None:
+        """Return the embeddings of a post without each of its words, see `shortened`: float32, texts × dim.
+
+        They do not depend on the article: those of recently explained posts are not computed again.
+        """
+        return self._shortened_vectors(part, text)
+
     def times(self) -> np.ndarray:
         """Return when the posts were created: float64, seconds since 1970 in UTC; NaN where unknown."""
         if self._times is None:
@@ -155,6 +206,12 @@ class Parts:
             self._times = np.concatenate(parts)
         return self._times
 
+    def times_in_order(self) -> TimesInOrder:
+        """Return when the posts were created, in ascending order."""
+        if self._times_in_order is None:
+            self._times_in_order = TimesInOrder(self.times())
+        return self._times_in_order
+
     def postings(self, stop_words: str) -> Postings:
         """Return the postings of all posts without these `stop_words` of `lexical_words`."""
         if stop_words not in self._postings:
@@ -164,3 +221,11 @@ class Parts:
             segments = [Segment.of(one, shard.live) for one, shard in zip(arrays, self.shards)]
             self._postings[stop_words] = Postings(segments, stop_words)
         return self._postings[stop_words]
+
+
+def _article_vectors(part: Model, articles: tuple[Article, ...]) -> np.ndarray | None:
+    return part.article_vectors(articles)
+
+
+def _shortened_vectors(part: Model, text: str) -> np.ndarray | None:
+    return part.post_vectors(shortened(text).posts)

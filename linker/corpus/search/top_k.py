@@ -81,7 +81,7 @@ def best_of_groups(
     Returns:
         Places, int64, and scores, float32.
     """
-    tried = count
+    tried = 2 * count  # near-duplicates among them are listed once
     while True:
         scores, places = scored(tried)
         at, found = best(dataset, scores, places, tried, threshold)

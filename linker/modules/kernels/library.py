@@ -8,10 +8,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import torch
-
 # Result of `linker_abi` in cpp/native.cpp; change both with every signature of an exported function.
-ABI = 2
+ABI = 3
 PATH = Path(__file__).with_name("liblinker.dll" if sys.platform == "win32" else "liblinker.so")
 BUILD = "with a C++ compiler there, `pip install --force-reinstall --no-deps .` in linker's source folder builds it"
 
@@ -23,6 +21,18 @@ class LibraryProblem(Exception):  # noqa: N818 - not an error: plain torch is us
 @cache
 def load(path: Path = PATH) -> ctypes.CDLL:
     """Load the native library; its loops run on the threads of torch.
+
+    Raises:
+        LibraryProblem: see `load_without_torch`.
+    """
+    library = load_without_torch(path)
+    library.linker_set_parallel(gomp_parallel())
+    return library
+
+
+@cache
+def load_without_torch(path: Path = PATH) -> ctypes.CDLL:
+    """Load the native library for functions that run in the thread that calls them.
 
     Raises:
         LibraryProblem: if it is missing, cannot be loaded, or was built for another version of linker.
@@ -42,7 +52,6 @@ def load(path: Path = PATH) -> ctypes.CDLL:
         library.linker_set_parallel.restype = None
     except (OSError, AttributeError) as error:
         raise LibraryProblem(f"the native library cannot be loaded ({error}); {BUILD}") from error
-    library.linker_set_parallel(gomp_parallel())
     return library
 
 
@@ -58,6 +67,8 @@ def gomp_parallel() -> int | None:
 
     The library uses the same function, because a second thread pool would compete with torch's for the cores.
     """
+    import torch  # takes a second, which searches of a corpus do not need
+
     if sys.platform == "win32" or not torch.backends.openmp.is_available():
         return None
     # Only a library that is loaded already is the one that torch uses.
@@ -73,6 +84,8 @@ def gomp_parallel() -> int | None:
 
 def _bundled() -> list[str]:
     """OpenMP libraries in torch's wheels, some under a changed name (libgomp-a34b3233.so.1)."""
+    import torch
+
     home = Path(torch.__file__).parent
     return [
         str(path)

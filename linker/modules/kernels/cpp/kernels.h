@@ -5,6 +5,7 @@
 #include "ring.h"
 #include "norm.h"
 #include "star.h"
+#include "scoring.h"
 
 template <class T>
 void ring_forward_of(const T *qkv, const int64_t *rows, const T *own, const int64_t *own_rows, const T *relay,

@@ -227,9 +227,25 @@ void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_
 
 } // namespace
 
-EXPORT int linker_abi(void) { return 2; }
+EXPORT int linker_abi(void) { return 3; }
 EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
 EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
+
+// These run in the thread that calls them.
+EXPORT void linker_row_products(const int8_t *rows, const int16_t *vector, const float *factors, int64_t count,
+                                int64_t dim, float *products) {
+    CALL(row_products, rows, vector, factors, count, dim, products);
+}
+EXPORT void linker_add_postings_u16(const uint16_t *places, const int64_t *starts, const int64_t *ends, int64_t words,
+                                    const double *first, const double *second, double *first_sums,
+                                    double *second_sums) {
+    portable::add_postings(places, starts, ends, words, first, second, first_sums, second_sums);
+}
+EXPORT void linker_add_postings_u32(const uint32_t *places, const int64_t *starts, const int64_t *ends, int64_t words,
+                                    const double *first, const double *second, double *first_sums,
+                                    double *second_sums) {
+    portable::add_postings(places, starts, ends, words, first, second, first_sums, second_sums);
+}
 
 #define EXPORT_FOR(T, suffix)                                                                                          \
     EXPORT void linker_ring_forward_##suffix(                                                                          \

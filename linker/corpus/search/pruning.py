@@ -1,0 +1,117 @@
+"""The best posts for one article without the exact scores of all posts: bounds show which cannot be among them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at
+from linker.corpus.search.parts import Parts, PartsQuery, composed, is_embedded
+from linker.models.article_softmax import ArticleSoftmaxModel
+from linker.models.bundled_word_vectors import BundledWordVectorsModel
+from linker.models.ensemble import EnsembleModel
+from linker.models.model import Model
+
+# Bound on the roundings while bounds are put together, relative to the largest.
+_ROUNDING = 2.0**-19
+# Of more posts than this share, exact scores of all posts take less time.
+_LARGEST_SHARE = 0.1
+_BLOCK = 64
+
+
+class PrunedQuery:
+    """Scores of the best posts for one article, bit for bit those of `PartsQuery`; see decision 197.
+
+    Upper bounds of the scores of all posts come from estimates of the products of embeddings and, for the compression
+    of `article_softmax`, from its asymptotes. Posts whose bound is lower than the exact score of enough others are left
+    out.
+
+    Args:
+        parts: the parts of the model.
+        query: a single article.
+    """
+
+    def __init__(self, parts: Parts, query: PartsQuery) -> None:
+        self._parts, self._query = parts, query
+        (self._article,) = query.articles
+        self._bounds: np.ndarray | None = None
+        self._error = 0.0
+
+    @staticmethod
+    def supports(model: Model) -> bool:
+        """Return whether a model's score of a post depends on that post's scores by the parts alone."""
+        if isinstance(model, EnsembleModel):
+            return model.fusion == "sum" and all(map(PrunedQuery.supports, model.submodels()))
+        return not isinstance(model, ArticleSoftmaxModel) or PrunedQuery.supports(model.model)
+
+    def scored(self, places: np.ndarray | None, count: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return scores that include the best posts, and their indices; see `top_k.Scored`.
+
+        Args:
+            places: int64, ascending: posts to search; None: all.
+            count: number of best posts.
+        """
+        if count > _LARGEST_SHARE * (self._parts.posts if places is None else len(places)):
+            scores = self._query.scores(0)
+            return (scores if places is None else scores[places]), places
+        if self._bounds is None:
+            self._bounds = self._bounds_of(self._parts.model)
+            self._error += _ROUNDING * max(1.0, float(np.abs(self._bounds).max(initial=0)))
+        bounds = self._bounds if places is None else self._bounds[places]
+        low = _low(bounds, count)
+        at, scores = self._exact_from(bounds, low, places)
+        last = np.partition(scores, len(scores) - count)[len(scores) - count] if count else np.inf
+        if last - self._error < low:
+            at, scores = self._exact_from(bounds, last - self._error, places)
+        return scores, at
+
+    def _exact_from(
+        self, bounds: np.ndarray, low: float, places: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices and the exact scores of the posts whose bounds reach `low`."""
+        chosen = np.flatnonzero(bounds >= low)
+        at = chosen if places is None else places[chosen]
+        return at, self._exact_at(at)
+
+    def _bounds_of(self, model: Model) -> np.ndarray:
+        """Return upper bounds of a model's scores less `_error`, to which the error of the estimates is added."""
+        if isinstance(model, ArticleSoftmaxModel):
+            scores = self._bounds_of(model.model)
+            largest = (float(np.abs(scores).max(initial=0)) + abs(model.null_score)) / model.temperature
+            self._error = self._error / model.temperature + _ROUNDING * largest
+            bounds = model.bounds_against_none(scores)
+            if model.time is not None:
+                bounds += self._query.scores_of_leaf(model.time, 0)
+            return bounds
+        if isinstance(model, EnsembleModel):
+            total, error = np.zeros(self._parts.posts, dtype=np.float32), 0.0
+            for part, weight in zip(model.submodels(), model.weights_for([self._article])[0]):
+                self._error = 0.0
+                total += self._bounds_of(part) * np.float32(weight)
+                error += abs(weight) * self._error
+            self._error = error
+            return total
+        part = model.vectors if isinstance(model, BundledWordVectorsModel) else model
+        if is_embedded(part):
+            vectors, query = self._parts.vectors(part), self._query.query_of(part, 0)
+            if can_estimate(vectors, query):
+                estimate = estimated_scores(vectors, query)
+                self._error = estimate.error
+                return estimate.scores
+        return self._query.scores_of_leaf(part, 0)
+
+    def _exact_at(self, places: np.ndarray) -> np.ndarray:
+        def of_leaf(part: Model) -> np.ndarray:
+            if not is_embedded(part):
+                return self._query.scores_of_leaf(part, 0)[places]
+            return scores_at(self._parts.vectors(part), self._query.query_of(part, 0), places)
+
+        return composed(self._parts.model, self._article, of_leaf)
+
+
+def _low(numbers: np.ndarray, count: int) -> float:
+    """Return a number that at least `count` of the numbers reach, and not many more: the maxima of blocks are fewer."""
+    whole = len(numbers) // _BLOCK * _BLOCK
+    highest = np.append(numbers[:whole].reshape(-1, _BLOCK).max(axis=1), numbers[whole:])
+    if count > len(highest):
+        highest = numbers
+    return float(np.partition(highest, len(highest) - count)[len(highest) - count]) if count else np.inf

@@ -1,0 +1,74 @@
+"""Estimates of scores are as close as they claim, whatever is stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at
+from linker.corpus.indexes.exact import Query, exact_scores
+from linker.corpus.indexes.vectors import ShardVectors, packed
+from linker.corpus.storage.array_files import Arrays
+from linker.models.embedding_model import eight_bits
+from linker.modules.kernels import scoring
+
+native = pytest.mark.skipif(not scoring.available(), reason="the native library is not built")
+
+
+def shards(rows: int, dim: int, length: float = 1.0) -> list[ShardVectors]:
+    rng = np.random.default_rng(rows + dim)
+    vectors = rng.standard_normal((rows, dim)).astype(np.float32)
+    vectors *= length / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[::7] = 0
+    values, scales = eight_bits(vectors)
+    vectors = values * scales[:, None]
+    half = rows // 2
+    live = rng.random(rows - half) < 0.6
+    return [
+        ShardVectors.of(Arrays(packed(vectors[:half]))),
+        ShardVectors.of(Arrays(packed(vectors[half:])), live),
+    ]
+
+
+@native
+@pytest.mark.parametrize("dim", [1, 5, 96, 384, 5_000])
+@pytest.mark.parametrize("length", [1.0, 40.0])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_the_error_is_bounded(dim, length, size):
+    vectors = shards(300, dim, length)
+    query = Query(np.random.default_rng(1).standard_normal((1, dim)).astype(np.float32) * size, "cosine")
+    assert can_estimate(vectors, query)
+    estimate, exact = estimated_scores(vectors, query), exact_scores(vectors, query)
+    assert estimate.scores.dtype == np.float32
+    assert np.abs(estimate.scores.astype(np.float64) - exact).max() <= estimate.error
+    if length == 1.0 and dim < 1_000:  # a useful bound: the rows of zeros do not loosen it
+        assert estimate.error < 0.002 * size * np.sqrt(dim)
+
+
+@native
+def test_a_query_of_zeros():
+    vectors = shards(20, 8)
+    estimate = estimated_scores(vectors, Query(np.zeros((1, 8), dtype=np.float32), "cosine"))
+    assert (estimate.scores == 0).all()
+    assert estimated_scores([], Query(np.ones((1, 8), dtype=np.float32), "cosine")).scores.shape == (0,)
+
+
+@native
+def test_what_has_no_estimates(monkeypatch):
+    vectors, query = shards(20, 8), np.ones((1, 8), dtype=np.float32)
+    plain = [ShardVectors(vectors[0].rows(), None)]
+    assert not can_estimate(plain, Query(query, "cosine"))
+    assert not can_estimate(vectors, Query(query, "euclidean"))
+    assert not can_estimate(vectors, Query([np.ones((2, 8))], "cosine"))
+    monkeypatch.setenv("LINKER_KERNELS", "plain")
+    assert not can_estimate(vectors, Query(query, "cosine"))
+
+
+@pytest.mark.parametrize("chosen", [[], [0], [3, 149, 150, 151, 200], list(range(220))])
+def test_scores_of_some_posts_have_the_same_bits(chosen):
+    vectors = shards(300, 96)
+    query = Query(np.random.default_rng(2).standard_normal((1, 96)).astype(np.float32), "cosine")
+    at = np.array(chosen, dtype=np.int64)
+    np.testing.assert_array_equal(scores_at(vectors, query, at), exact_scores(vectors, query)[at])
+    plain = [ShardVectors(vectors[0].rows(), None), vectors[1]]
+    np.testing.assert_array_equal(scores_at(plain, query, at), exact_scores(plain, query)[at])
