@@ -240,8 +240,9 @@ def _call(setting: _Setting, at_function: list[Any], *item: Any) -> Any:
 def _pairs(setting: _Setting, at_function: list[Any], *item: Any) -> Iterator[Any]:
     """Yield the parts of the pairs of a call one after another; runs in a worker."""
     with setting.applied():
-        for pair in _loaded_function(at_function)(*item):
-            yield from pair
+        for first, second in _loaded_function(at_function)(*item):
+            yield first  # Ray sends values into generators, so `yield from` a tuple does not work
+            yield second
 
 
 def _loaded_function(at_function: list[Any]) -> Callable[..., Any]:
