@@ -83,16 +83,16 @@ def main() -> None:
         while pair := cost("read, and compute keys", lambda: next(chunks, None)):
             chunk, posts = pair
             rows = cost("compare keys", known.answer, chunk.keys, added).rows
-            posts = cost("send to another worker", lambda sent: pickle.loads(pickle.dumps(sent, 5)), posts)
+            received = cost("send to another worker", lambda sent: pickle.loads(pickle.dumps(sent, 5)), posts)
             if not len(rows):
                 continue
-            posts = [posts[row] for row in rows]
-            texts = [post.text for post in posts]
-            files = {name: cost("encode", _packed, part, posts) for name, part in vector_parts(model).items()}
+            new = [received[row] for row in rows]
+            texts = [post.text for post in new]
+            files = {name: cost("encode", _packed, part, new) for name, part in vector_parts(model).items()}
             files[SIGNATURES] = cost("sign", signed, texts)
             for stop_words in word_lists(model):
                 files[words_file(stop_words)] = cost("index words", words_of, texts, stop_words)
-            table = cost("write", table_of, posts)
+            table = cost("write", table_of, new)
             written = cost("write", DataFile.write, folder, table, files)
             dataset = cost("commit", store.append, [written], dataset, schema())
     assert dataset is not None

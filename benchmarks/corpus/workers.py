@@ -115,7 +115,8 @@ def built(paths: Sequence[str], model_name: str, folder: Path, cpus: int) -> Cos
     assert empty is not None, "a model of embeddings"
     shutil.rmtree(folder, ignore_errors=True)
     store = Store.create(folder, CorpusMetadata(model_name, "", "cosine", empty.shape[1]))
-    with MeasuredEngine(cpus) as engine:
+    engine = MeasuredEngine(cpus)
+    with engine:
         list(engine.map(len, [("",)] * cpus))  # workers begin
         engine.calls.clear()
         workers, driver, clock = _workers_cpu(), time.process_time(), time.perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,12 +84,14 @@ def _fragment(folder: Path, table: pa.Table) -> lance.FragmentMetadata:
     from lance.fragment import write_fragments
 
     uri = str(folder / POSTS)
-    options = {"data_storage_version": LANCE_FORMAT, "max_rows_per_file": len(table) + 1}
+    write = partial(
+        write_fragments, table, uri, data_storage_version=LANCE_FORMAT, max_rows_per_file=len(table) + 1
+    )
     if not manifests(folder):
         try:
-            return write_fragments(table, uri, mode="create", **options)[0]
+            return write(mode="create")[0]
         except OSError:
             if not manifests(folder):
                 raise
             # Otherwise the first posts have just been committed.
-    return write_fragments(table, uri, mode="append", **options)[0]
+    return write(mode="append")[0]

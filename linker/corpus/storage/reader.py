@@ -129,7 +129,8 @@ class Part:
 
         with readable(self.uri):
             dataset = lance.dataset(self.uri, version=self.version)
-            fragments = [dataset.get_fragment(number) for number in self.fragments]
+            numbers = set(self.fragments)
+            fragments = [part for part in dataset.get_fragments() if part.fragment_id in numbers]
         yield from batches(dataset, columns, fragments)
 
 
