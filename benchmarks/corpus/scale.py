@@ -14,25 +14,26 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import numpy as np
 
-from linker.corpus.builder import Added, _Appender, _chunks, _Known
+from linker.corpus.builder import CHARACTERS_AT_ONCE, POSTS_AT_ONCE
+from linker.corpus.chunks import ChunkReader
 from linker.corpus.encoding import check_parts, vector_parts, word_lists, words_file
-from linker.corpus.engines.ray import RayEngine
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.near_duplicates import SIGNATURES, Groups, signed
 from linker.corpus.indexes.vectors import packed
 from linker.corpus.indexes.words import words_of
+from linker.corpus.known_posts import Added, KnownPosts
 from linker.corpus.search.parts import Parts
+from linker.corpus.storage.data_files import DataFile
+from linker.corpus.storage.reader import schema, table_of
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import CorpusMetadata, Store
 from linker.data.io.columns import PostColumns
-from linker.data.io.line_errors import BadLines
-from linker.data.io.records import stream_posts
 from linker.data.types import Post
 from linker.models.model import Model
 from linker.ranking.ranker import load
@@ -60,10 +61,6 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def sent(posts: list[Post]) -> bytes:
-    return pickle.dumps([(p.id, p.text, p.article_ids, p.created_at, p.split, p.extra) for p in posts], 5)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -71,38 +68,35 @@ def main() -> None:
     parser.add_argument("posts", help="file of posts")
     parser.add_argument("--model", required=True)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument(
-        "--ray",
-        type=int,
-        default=0,
-        metavar="WORKERS",
-        help="also measure the elapsed time of encoding with Ray on this number of workers",
-    )
     options = parser.parse_args()
     model = load(options.model).model
     folder = options.work / "scale"
     shutil.rmtree(folder, ignore_errors=True)
     empty = check_parts(model).post_vectors([])
     assert empty is not None, "a model of embeddings"
-    dim = empty.shape[1]
-    store = Store.create(folder, CorpusMetadata(options.model, "", "cosine", dim))
-    added, known = Added(), _Known(store)
-    chunks: Iterator[list[Post]] = _chunks(stream_posts(options.posts, PostColumns(), BadLines()))
-    kept = []
-    with store.writing(), _Appender(store, added) as appender:
-        while chunk := cost("read", lambda: next(chunks, None)):
-            posts = cost("tell from known", known.new_among, chunk, added)
-            cost("send to workers", sent, posts)
-            texts = [post.text for post in posts]
-            files = {name: cost("encode", _packed, part, posts) for name, part in vector_parts(model).items()}
+    store = Store.create(folder, CorpusMetadata(options.model, "", "cosine", empty.shape[1]))
+    added, known = Added(), KnownPosts()
+    reader = ChunkReader(PostColumns(), "strict", False, set(), POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
+    chunks = reader(0, [options.posts])
+    dataset = None
+    with store.writing():
+        while pair := cost("read, and compute keys", lambda: next(chunks, None)):
+            chunk, posts = pair
+            rows = cost("compare keys", known.answer, chunk.keys, added).rows
+            received = cost("send to another worker", lambda sent: pickle.loads(pickle.dumps(sent, 5)), posts)
+            if not len(rows):
+                continue
+            new = [received[row] for row in rows]
+            texts = [post.text for post in new]
+            files = {name: cost("encode", _packed, part, new) for name, part in vector_parts(model).items()}
             files[SIGNATURES] = cost("sign", signed, texts)
             for stop_words in word_lists(model):
                 files[words_file(stop_words)] = cost("index words", words_of, texts, stop_words)
-            cost("append", appender._write, posts, files)
-            kept.append(posts)
-    count = added.new
-    dataset = store.dataset()
+            table = cost("write", table_of, new)
+            written = cost("write", DataFile.write, folder, table, files)
+            dataset = cost("commit", store.append, [written], dataset, schema())
     assert dataset is not None
+    count = dataset.count_rows()
     shards = Shards(folder, dataset)
     cost("group near-duplicates", lambda: Groups(shards).complete())
     parts = Parts(shards, model)
@@ -122,16 +116,7 @@ def main() -> None:
     for kind, bytes_ in sorted(kinds.items()):
         print(f"| `{kind}` | {bytes_ / count:,.1f} |")
     print(f"| all | {size(folder) / count:,.1f} |")
-    print(f"\nKeys in memory: {16 * (len(known._ids) + len(known._pairs)) / count:.0f} bytes a post")
-    if options.ray:
-        with RayEngine(cpus=options.ray) as engine:
-            list(engine.encode(model, iter(kept[:1])))  # workers begin, and load the model
-            begun = time.perf_counter()
-            for _ in engine.encode(model, iter(kept)):
-                pass
-            print(
-                f"Ray, {options.ray} workers: {count / (time.perf_counter() - begun):,.0f} posts/s by the clock"
-            )
+    print("\nKeys in memory: 24 bytes a post")
 
 
 if __name__ == "__main__":

@@ -2,54 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
 import numpy as np
 
-from linker.common.concurrency import ahead
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
-from linker.corpus.deletion import complete_groups, condition_of, delete_by_files, delete_rows
-from linker.corpus.encoding import VECTORS, check_parts
+from linker.corpus.chunks import ChunkReader, ChunkWriter, DeletionReader, FileGroup, Written, groups_of
+from linker.corpus.deletion import condition_of, delete_by_files, delete_rows, grouped
+from linker.corpus.encoding import check_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.indexes.id_set import KeySet, keys_of
-from linker.corpus.indexes.vectors import finite
-from linker.corpus.storage.reader import batches
+from linker.corpus.known_posts import Added, KnownPosts, keys_in
+from linker.corpus.storage.reader import parts_of, schema
 from linker.corpus.storage.store import FACTS, CorpusMetadata, Store, check_local
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
 from linker.data.io.paths import check_inputs
-from linker.data.io.records import stream_posts
-from linker.data.types import Post
+from linker.data.io.platform_rows import is_read_once
+from linker.data.io.recorded_lines import Replay
+from linker.data.io.records import files_of
 from linker.models.model import Model
 from linker.models.resolve import resolve_model
 
-# At most this many posts are encoded again after an interruption.
+# At most this many posts per worker are encoded again after an interruption, and those of one commit.
 POSTS_AT_ONCE = 25_000
 CHARACTERS_AT_ONCE = 25_000_000
-
-
-@dataclass
-class Added:
-    """Numbers of posts that were read.
-
-    Attributes:
-        new: posts encoded and appended.
-        known: posts skipped because the corpus has their id with the same text.
-        conflicting: posts skipped because the corpus has their id with another text.
-        updated: posts of `new` that replaced posts of the corpus with the same id and another text.
-        deleted: posts of the corpus that were deleted, because the files delete them or their authors.
-    """
-
-    new: int = 0
-    known: int = 0
-    conflicting: int = 0
-    updated: int = 0
-    deleted: int = 0
+# A commit lists all data files again. It therefore waits until there is one new file per 200, or some seconds.
+_FILES_PER_NEW, _SECONDS = 200, 30.0
 
 
 def add_posts(
@@ -64,7 +48,8 @@ def add_posts(
 ) -> Added:
     """Append the new posts of some files, and delete those that files of a platform delete.
 
-    Posts are appended 25,000 at a time, so an interrupted run loses none that was appended; run again, it skips them.
+    The engine reads, encodes and writes chunks of 25,000 posts; this process compares their keys, and commits what was
+    written in the order of the files. An interrupted run loses nothing that was committed; run again, it skips that.
 
     Args:
         store: the corpus.
@@ -73,8 +58,8 @@ def add_posts(
         columns: column names of the files.
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
-        engine: where posts are encoded; None: in this process.
-        update: whether posts replace those of the corpus with the same id and another text.
+        engine: where posts are read, encoded and written; None: in this process.
+        update: whether posts replace those of the corpus with the same id and another text; of several, the last does.
 
     Returns:
         The numbers of posts.
@@ -84,130 +69,112 @@ def add_posts(
         LinkerError: if another process is writing to the corpus.
         ModelError: if the model's embeddings have another dimension.
     """
-    added = Added()
-    with store.writing(), BadLines(on_error, errors_dir) as bad_lines, progress_bar() as progress:
-        bar = progress.add_task("adding posts", total=None)
-        known, deleted = _Known(store, update), set[bytes]()
+    files, several = files_of(paths)
+    groups = groups_of(files)
+    with store.writing(), BadLines(on_error, errors_dir) as bad_lines, engine or Engine() as at_work:
+        store.recover()
+        # Inputs that can be read only once are read here, and other files with them, which they may delete from.
+        readers = Engine() if any(map(is_read_once, files)) else at_work
+        added, known, deleted = Added(), KnownPosts(update), set[bytes]()
+        for found in readers.map(DeletionReader(columns), ((group.files,) for group in groups)):
+            deleted |= found
+        dataset = store.dataset()
+        parts = parts_of(dataset) if dataset is not None else []
+        for keys in at_work.map(keys_in, ((part,) for part in parts)):
+            known.add(keys)
+        with_vectors = dataset is not None and "vector" in dataset.schema.names  # a corpus of format 1
+        writer = ChunkWriter(store, model, with_vectors)
+        reader = ChunkReader(columns, on_error, several, deleted, POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
+        replay = Replay(bad_lines)
+        with _Progress(groups) as progress, _Committer(store, added) as committer:
 
-        def unknown() -> Iterator[list[Post]]:
-            for chunk in ahead(_chunks(stream_posts(paths, columns, bad_lines, deleted))):
-                if on_error == "strict" and bad_lines.total:
-                    return
-                posts = known.new_among(chunk, added)
-                progress.advance(bar, len(chunk) - len(posts))
-                if posts:
-                    yield posts
+            def new() -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+                for chunk, posts in readers.stream(reader, ((group.first, group.files) for group in groups)):
+                    progress.read(len(chunk.keys), replay.apply(chunk.reports))
+                    if on_error == "strict" and bad_lines.total:
+                        return
+                    answer = known.answer(chunk.keys, added)
+                    progress.done(len(chunk.keys) - len(answer.rows))
+                    if len(answer.rows):
+                        yield posts, answer.rows, answer.replaced
 
-        with engine or Engine() as at_work, _Appender(store, added, known.replaced) as appender:
-            for posts, files in at_work.encode(model, unknown()):
-                vectors = files[VECTORS]
-                if vectors["values"].shape[1] != store.facts.dim:
-                    raise ModelError(
-                        f"{store.folder}: the model's embeddings do not have {store.facts.dim} dimensions"
-                    )
-                if not finite(vectors):
-                    raise ModelError(
-                        f"{store.facts.model}: gives embeddings that are not finite numbers; train it again"
-                    )
-                appender.append(posts, files)
-                progress.advance(bar, len(posts))
-        added.deleted = delete_by_files(store, deleted)
-        complete_groups(store)  # otherwise the first search would do this
+            for written in at_work.map(writer, new()):
+                committer.add(written)
+                progress.done(written.file.rows)
+        added.deleted = delete_by_files(store, deleted, at_work)
+        store.sweep()  # a worker that died may have left files
+        for _ in at_work.map(grouped, [(store.folder,)]):  # otherwise the first search would do this
+            pass
     return added
 
 
-class _Appender:
-    """Writes posts in a thread while the next ones are encoded; at the end of the `with` block, all are written."""
+class _Progress:
+    """Progress bar of posts; their total is estimated from the bytes that were read, if sizes are known."""
 
-    def __init__(self, store: Store, added: Added, replaced: set[str] | None = None) -> None:
-        self._store, self._added = store, added
-        self._replaced = set() if replaced is None else replaced
-        store.sweep()
-        store.seal()  # an interrupted append may have left files without checksums
+    def __init__(self, groups: Sequence[FileGroup]) -> None:
+        sizes = [group.bytes for group in groups]
+        self._size = None if None in sizes else sum(size or 0 for size in sizes)
+        self._posts = self._bytes = 0
+        self._progress = progress_bar()
+        self._bar = self._progress.add_task("adding posts", total=None)
 
-    def __enter__(self) -> _Appender:
-        self._pool = ThreadPoolExecutor(1, thread_name_prefix="append")
-        self._last: Future[None] | None = None
+    def __enter__(self) -> _Progress:
+        self._progress.__enter__()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._pool.shutdown()
-        self._finish()
+    def __exit__(self, *error: Any) -> None:
+        self._progress.__exit__(*error)
 
-    def append(self, posts: Sequence[Post], files: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Start writing posts; raises the error of the previous write, if there was one."""
-        self._finish()
-        self._last = self._pool.submit(self._write, posts, files)
+    def read(self, posts: int, bytes_: int) -> None:
+        """Count what was read."""
+        self._posts += posts
+        self._bytes += bytes_
+        if self._size is not None and self._bytes:
+            estimate = self._posts * max(self._size / self._bytes, 1.0)
+            self._progress.update(self._bar, total=round(estimate))
 
-    def _finish(self) -> None:
-        last, self._last = self._last, None
-        if last is not None:
-            last.result()
-
-    def _write(self, posts: Sequence[Post], files: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        former = [post.id for post in posts if post.id in self._replaced]
-        if former:
-            self._added.updated += delete_rows(self._store, condition_of(former))
-        self._store.append(posts, files)
-        self._added.new += len(posts)
+    def done(self, posts: int) -> None:
+        """Count posts that are known or written."""
+        self._progress.advance(self._bar, posts)
 
 
-class _Known:
-    """The ids and texts of the posts in the corpus.
+class _Committer:
+    """Commits data files, several at once; at the end of the `with` block, all are committed."""
 
-    Attributes:
-        replaced: ids of posts that others with the same id replace.
-    """
+    def __init__(self, store: Store, added: Added) -> None:
+        self._store, self._added = store, added
+        self._dataset = store.dataset()
+        self._files = 0 if self._dataset is None else len(self._dataset.get_fragments())
+        self._waiting: list[Written] = []
+        self._last = time.monotonic()
 
-    def __init__(self, store: Store, update: bool = False) -> None:
-        self._ids, self._pairs = KeySet(), KeySet()
-        self._update = update
-        self.replaced: set[str] = set()
-        dataset = store.dataset()
-        if dataset is not None:
-            for batch in batches(dataset, ["id", "text"]):
-                self._add(batch.column("id").to_pylist(), batch.column("text").to_pylist())
+    def __enter__(self) -> _Committer:
+        return self
 
-    def _add(self, ids: Sequence[str], texts: Sequence[str]) -> None:
-        self._ids.add(keys_of(ids))
-        self._pairs.add(keys_of(_pairs(ids, texts)))
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._commit()
 
-    def new_among(self, posts: Sequence[Post], added: Added) -> list[Post]:
-        """Return the posts with new ids and remember them; count the others in `added`."""
-        ids = [post.id for post in posts]
-        there = self._ids.contains(keys_of(ids))
-        same = self._pairs.contains(keys_of(_pairs(ids, [post.text for post in posts])))
-        new: dict[str, Post] = {}
-        for post, is_there, is_same in zip(posts, there, same):
-            if not is_there and post.id not in new:
-                new[post.id] = post
-            elif is_same or (post.id in new and new[post.id].text == post.text):
-                added.known += 1
-            elif self._update:
-                new[post.id] = post
-                if is_there:
-                    self.replaced.add(post.id)
-            else:
-                added.conflicting += 1
-        self._add(list(new), [post.text for post in new.values()])
-        return list(new.values())
+    def add(self, written: Written) -> None:
+        """Commit a data file, now or with later ones."""
+        if written.replaced:
+            self._commit()  # the posts to replace may be among those that wait
+            self._added.updated += delete_rows(self._store, condition_of(written.replaced))
+            self._dataset = self._store.dataset()
+        self._waiting.append(written)
+        late = time.monotonic() - self._last > _SECONDS
+        if written.replaced or late or len(self._waiting) * _FILES_PER_NEW > self._files:
+            self._commit()
 
-
-def _pairs(ids: Iterable[str], texts: Iterable[str]) -> list[str]:
-    return [f"{len(id)}:{id}{text}" for id, text in zip(ids, texts)]
-
-
-def _chunks(posts: Iterable[Post]) -> Iterator[list[Post]]:
-    chunk: list[Post] = []
-    characters = 0
-    for post in posts:
-        chunk.append(post)
-        characters += len(post.text)
-        if len(chunk) == POSTS_AT_ONCE or characters > CHARACTERS_AT_ONCE:
-            yield chunk
-            chunk, characters = [], 0
-    if chunk:
-        yield chunk
+    def _commit(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if waiting:
+            files = [one.file for one in waiting]
+            self._dataset = self._store.append(files, self._dataset, schema())
+            self._files += len(files)
+            self._added.new += sum(one.rows for one in files)
+        self._last = time.monotonic()
 
 
 def build_corpus(
@@ -230,7 +197,7 @@ def build_corpus(
         columns: column names of the files.
         on_error: as for `read_posts`.
         errors_dir: as for `read_posts`.
-        engine: where posts are encoded; None: in this process.
+        engine: where posts are read, encoded and written; None: in this process.
         update: as for `add_posts`.
 
     Returns:

@@ -51,7 +51,7 @@ def compact(store: Store) -> Compacted:
         LinkerError: if another process is writing to the corpus, or a file cannot be written.
     """
     with store.writing():
-        store.sweep()
+        store.recover()
         dataset = store.dataset()
         if dataset is None:
             return Compacted(0, 0, 0)

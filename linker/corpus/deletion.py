@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
+from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.search.filters import Filter, places
-from linker.corpus.storage.reader import batches
+from linker.corpus.storage.reader import Part, parts_of
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.data.io.fields import is_missing
@@ -39,17 +42,18 @@ def delete_posts(store: Store, where: str) -> int:
     with store.writing():
         deleted = delete_rows(store, where)
         if deleted:
-            store.sweep()
+            store.recover()
             complete_groups(store)
         return deleted
 
 
-def delete_by_files(store: Store, deleted: set[bytes]) -> int:
+def delete_by_files(store: Store, deleted: set[bytes], engine: Engine) -> int:
     """Delete the posts that files of a platform delete, and those of authors that they delete; for the writer.
 
     Args:
         store: the corpus.
-        deleted: digests, from `stream_posts`.
+        deleted: digests, from `deleted_in`.
+        engine: where posts are read.
 
     Returns:
         The number of deleted posts; their near-duplicates are not grouped again.
@@ -57,16 +61,30 @@ def delete_by_files(store: Store, deleted: set[bytes]) -> int:
     Raises:
         LinkerError: if a file cannot be written.
     """
-    dataset, is_deleted = store.dataset(), deletes(deleted)
+    dataset = store.dataset()
     if dataset is None or not deleted:
         return 0
     ids: list[str] = []
-    for batch in batches(dataset, ["id", "extra"]):
-        for id_, extra in zip(batch.column("id").to_pylist(), batch.column("extra").to_pylist()):
-            author = json.loads(extra).get("author") if extra and _AUTHOR in extra else None
-            if is_deleted(id_, author if isinstance(author, str) else None):
-                ids.append(id_)
+    for found in engine.map(_Deleted(deleted), ((part,) for part in parts_of(dataset))):
+        ids += found
     return delete_rows(store, condition_of(ids)) if ids else 0
+
+
+@dataclass(frozen=True)
+class _Deleted:
+    """Finds the posts that files of a platform delete."""
+
+    deleted: set[bytes]
+
+    def __call__(self, part: Part) -> list[str]:
+        """Return the ids of those in a part of a corpus."""
+        ids, is_deleted = [], deletes(self.deleted)
+        for batch in part.batches(["id", "extra"]):
+            for id_, extra in zip(batch.column("id").to_pylist(), batch.column("extra").to_pylist()):
+                author = json.loads(extra).get("author") if extra and _AUTHOR in extra else None
+                if is_deleted(id_, author if isinstance(author, str) else None):
+                    ids.append(id_)
+        return ids
 
 
 def delete_rows(store: Store, where: str) -> int:
@@ -87,6 +105,11 @@ def complete_groups(store: Store) -> None:
     dataset = store.dataset()
     if dataset is not None:
         Groups(Shards(store.folder, dataset)).complete()
+
+
+def grouped(folder: Path) -> None:
+    """Group the near-duplicates of a corpus; runs in a worker, for the writer."""
+    complete_groups(Store.open(folder))
 
 
 def condition_of(ids: Iterable[str]) -> str:

@@ -1,32 +1,26 @@
-"""Engines encode chunks of posts and find the best rows of a matrix: in this process or elsewhere."""
+"""Engines call functions on chunks of posts and find the best rows of a matrix: in this process or elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from linker.corpus.encoding import encoded
+from linker.common.concurrency import ahead
+from linker.common.errors import LinkerError
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.vectors import ShardVectors
-from linker.data.types import Post
-from linker.models.model import Model
 
 if TYPE_CHECKING:
     from linker.corpus.search.top_k import Scored
 
+T = TypeVar("T")
+U = TypeVar("U")
 
-class Encoded(NamedTuple):
-    """An encoded chunk of posts.
 
-    Attributes:
-        posts: the chunk.
-        files: the arrays that a corpus stores of them, see `encoded`.
-    """
-
-    posts: list[Post]
-    files: Mapping[str, Mapping[str, np.ndarray]]
+class NotThereError(LinkerError):
+    """A worker does not see files of the process that runs the command, which then reads them itself."""
 
 
 class Engine:
@@ -35,13 +29,31 @@ class Engine:
     An engine is used in a `with` block. Blocks can be nested: only the outermost one starts and stops it.
     """
 
-    def encode(self, model: Model, chunks: Iterable[list[Post]]) -> Iterator[Encoded]:
-        """Yield each chunk with its arrays, in order.
+    def map(self, function: Callable[..., T], items: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+        """Yield the results of calls, in the order of the items.
 
-        An error of `chunks` is raised after all chunks before it were yielded.
+        An error of `items` is raised after the results of all items before it were yielded.
+
+        Args:
+            function: the function; it must have no state, because a call may be repeated.
+            items: arguments of each call; values that `stream` yields may be among them.
         """
-        for posts in chunks:
-            yield Encoded(posts, encoded(model, posts))
+        for item in items:
+            yield function(*item)
+
+    def stream(
+        self, function: Callable[..., Iterator[tuple[T, U]]], items: Iterable[tuple[Any, ...]]
+    ) -> Iterator[tuple[T, U]]:
+        """Yield the pairs that calls yield, in the order of the items, while the next ones are computed.
+
+        Args:
+            function: the function; repeated calls must yield the same.
+            items: arguments of each call.
+
+        Returns:
+            The pairs; of the second values possibly references, for arguments of `map`.
+        """
+        yield from ahead(pair for item in items for pair in function(*item))
 
     def scored(self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None) -> Scored:
         """Return a function from a number n to scores that include the n best rows (of `places`, ascending, if given).

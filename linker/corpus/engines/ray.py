@@ -1,4 +1,4 @@
-"""Encode and search on a Ray cluster. Results equal those of one process, even if workers are lost."""
+"""Build and search on a Ray cluster. Results equal those of one process, even if workers are lost."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from linker.common.errors import LinkerError
-from linker.corpus.encoding import encoded
-from linker.corpus.engines.engine import Encoded, Engine, upper
+from linker.corpus.engines.engine import Engine, NotThereError, upper
 from linker.corpus.engines.ray_cluster import Cluster
 from linker.corpus.indexes.exact import Query, exact_scores
 from linker.corpus.indexes.vectors import ShardVectors
-from linker.data.types import Post
-from linker.models.model import Model
 from linker.version import __version__
 
 if TYPE_CHECKING:
@@ -30,12 +29,20 @@ _AHEAD = 2
 # Ranges of rows per worker in a search, so that all workers end at about the same time.
 _RANGES = 4
 
-# The model of this worker process and the object it was loaded from; set by the first chunk.
-_loaded: tuple[Any, Model] | None = None
+# Readers are a fraction of the workers, because reading takes a fraction of the time of encoding.
+_WORKERS_PER_READER = 2
+# Pairs of a stream that wait for the driver at most, per reader.
+_PAIRS_AHEAD = 8
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+# The function of this worker process, with the model, and the object it was loaded from; set by the first call.
+_loaded: tuple[Any, Callable[..., Any]] | None = None
 
 
 class RayEngine(Engine):
-    """Engine on a Ray cluster; this process reads, deduplicates, appends and merges.
+    """Engine on a Ray cluster; this process compares keys of posts, commits and merges.
 
     The last bits of results may depend on the number of threads, so every worker uses as many threads and cores as this
     process has threads; with `OMP_NUM_THREADS=1` every core is a worker.
@@ -51,7 +58,7 @@ class RayEngine(Engine):
         self, address: str | None = None, cpus: int | None = None, memory: int | None = None
     ) -> None:
         self._address, self._cpus, self._memory = address, cpus, memory
-        self._entered = 0
+        self._entered, self._announced = 0, False
 
     def __enter__(self) -> RayEngine:
         if not self._entered:
@@ -64,52 +71,103 @@ class RayEngine(Engine):
         if not self._entered:
             self._cluster.close()
 
-    def encode(self, model: Model, chunks: Iterable[list[Post]]) -> Iterator[Encoded]:
-        """Yield each chunk with its arrays, in order; a few chunks per worker are in memory.
+    def map(self, function: Callable[..., T], items: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+        """Yield the results of calls in workers, in order; a few calls per worker are under way or wait.
 
         Raises:
-            LinkerError: if the cluster is lost, or a chunk kills every worker.
+            LinkerError: if the cluster is lost, or a call kills every worker.
         """
+        task = self._task(_call, function)
+        workers = self._workers()
+        source, ended = iter(items), False
+        failure: BaseException | None = None
+        waiting: deque[Any] = deque()
+        try:
+            while True:
+                # Finished calls are yielded before more is read, because the source may be slow.
+                if waiting and (
+                    ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0])
+                ):
+                    yield self._cluster.get(waiting.popleft())
+                    workers = self._workers()
+                elif ended:
+                    break
+                else:
+                    try:
+                        item = next(source, None)
+                    except Exception as error:
+                        item, failure = None, error
+                    if item is None:
+                        ended = True
+                    else:
+                        waiting.append(task(*item))
+        finally:
+            self._cluster.cancel(waiting)
+        if failure is not None:
+            raise failure
+
+    def stream(
+        self, function: Callable[..., Iterator[tuple[T, U]]], items: Iterable[tuple[Any, ...]]
+    ) -> Iterator[tuple[T, Any]]:
+        """Yield the pairs that calls in workers yield, with references to the second values, which stay there.
+
+        A call waits while eight of its pairs are not consumed. Calls have no core of their own, which they would keep
+        while they wait.
+
+        Raises:
+            LinkerError: if the cluster is lost, or a call kills every worker.
+        """
+        task = self._task(_pairs, function, streams=True)
+        source, ended = iter(items), False
+        waiting: deque[tuple[tuple[Any, ...], Any]] = deque()
+        try:
+            while True:
+                while not ended and len(waiting) <= -(-self._workers() // _WORKERS_PER_READER):
+                    item = next(source, None)
+                    if item is None:
+                        ended = True
+                    else:
+                        waiting.append((item, task(*item)))
+                if not waiting:
+                    return
+                item, results = waiting[0]
+                try:
+                    while True:
+                        first, second = self._cluster.next(results), self._cluster.next(results)
+                        if second is None:
+                            if first is not None:
+                                self._cluster.get(first)  # raises the error of the call
+                            break
+                        yield self._cluster.get(first), second
+                except NotThereError:
+                    yield from function(*item)
+                waiting.popleft()
+        finally:
+            self._cluster.cancel(results for _, results in waiting)
+
+    def _task(self, remote: Callable[..., Any], function: Callable[..., Any], streams: bool = False) -> Any:
+        """Return a function that calls `function`, which is sent to each worker once, in a worker."""
         import torch
 
         from linker.modules.kernels.dispatch import kernels_for
 
         threads, kernels = torch.get_num_threads(), kernels_for(torch.zeros(())).name
-        workers = self._cluster.workers(threads)
-        print(_size_line(workers, threads), file=sys.stderr)
-        at_model = self._cluster.put(model)
-        task = self._cluster.task(_encode, threads)
-        source, ended = iter(chunks), False
-        failure: Exception | None = None
-        waiting: deque[tuple[list[Post], Any]] = deque()
-        try:
-            while True:
-                # Finished chunks are yielded before more is read, because the source may be slow.
-                if waiting and (
-                    ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0][1])
-                ):
-                    files = self._cluster.get(waiting[0][1])
-                    yield Encoded(waiting.popleft()[0], files)
-                    workers = self._cluster.workers(threads)
-                elif ended:
-                    break
-                else:
-                    try:
-                        more = next(source, None)
-                    except Exception as error:
-                        more, failure = None, error
-                    if more is None:
-                        ended = True
-                    else:
-                        sent = [
-                            (one.id, one.text, one.article_ids, one.created_at, one.split, one.extra)
-                            for one in more
-                        ]
-                        waiting.append((more, task([at_model], sent, threads, kernels, __version__)))
-        finally:
-            self._cluster.cancel(result for _, result in waiting)
-        if failure is not None:
-            raise failure
+        workers = self._workers()
+        if not self._announced:
+            print(_size_line(workers, threads), file=sys.stderr)
+            self._announced = True
+        setting = _Setting(threads, kernels, __version__, os.getcwd())
+        at_function = self._cluster.put(function)
+        if streams:
+            call = self._cluster.generator(remote, 2 * _PAIRS_AHEAD)
+        else:
+            call = self._cluster.task(remote, threads)
+        return lambda *item: call(setting, [at_function], *item)
+
+    def _workers(self) -> int:
+        import torch
+
+        return self._cluster.workers(torch.get_num_threads())
 
     def scored(self, vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None) -> Scored:
         """Return what `Engine.scored` returns; workers send only their best rows, so a larger n searches again."""
@@ -173,26 +231,55 @@ def _size_line(workers: int, threads: int) -> str:
     return f"ray: {workers:,} workers of {threads} cores each; with OMP_NUM_THREADS=1 every core is a worker"
 
 
-def _encode(
-    at_model: list[Any], sent: list[tuple[Any, ...]], threads: int, kernels: str, version: str
-) -> dict[str, dict[str, np.ndarray]]:
-    """Return the arrays that a corpus stores of posts; runs in a worker."""
+def _call(setting: _Setting, at_function: list[Any], *item: Any) -> Any:
+    """Return the result of a call; runs in a worker."""
+    with setting.applied():
+        return _loaded_function(at_function)(*item)
+
+
+def _pairs(setting: _Setting, at_function: list[Any], *item: Any) -> Iterator[Any]:
+    """Yield the parts of the pairs of a call one after another; runs in a worker."""
+    with setting.applied():
+        for first, second in _loaded_function(at_function)(*item):
+            yield first  # Ray sends values into generators, so `yield from` a tuple does not work
+            yield second
+
+
+def _loaded_function(at_function: list[Any]) -> Callable[..., Any]:
     global _loaded
     import ray
-    import torch
 
-    from linker.modules.kernels.dispatch import use_kernels
+    if _loaded is None or _loaded[0] != at_function[0]:
+        _loaded = (at_function[0], ray.get(at_function[0]))
+    return _loaded[1]
 
-    if version != __version__:
-        raise LinkerError(
-            f"the worker on {socket.gethostname()} has linker {__version__}, this is {version}; "
-            "install the same on all machines"
-        )
-    if _loaded is None or _loaded[0] != at_model[0]:
-        _loaded = (at_model[0], ray.get(at_model[0]))
-    torch.set_num_threads(threads)
-    with use_kernels(kernels):
-        return encoded(_loaded[1], [Post(*one) for one in sent])
+
+@dataclass(frozen=True)
+class _Setting:
+    """What workers must have in common with the process that runs the command."""
+
+    threads: int
+    kernels: str
+    version: str
+    folder: str
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Apply it to this worker."""
+        import torch
+
+        from linker.modules.kernels.dispatch import use_kernels
+
+        if self.version != __version__:
+            raise LinkerError(
+                f"the worker on {socket.gethostname()} has linker {__version__}, this is {self.version}; "
+                "install the same on all machines"
+            )
+        with suppress(OSError):  # a machine without the folder does not see files below it
+            os.chdir(self.folder)
+        torch.set_num_threads(self.threads)
+        with use_kernels(self.kernels):
+            yield
 
 
 def _search(

@@ -6,7 +6,8 @@ import os
 import socket
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from linker.common.errors import LinkerError
@@ -73,6 +74,37 @@ class Cluster:
 
         return begin
 
+    def generator(self, function: Callable[..., Iterator[Any]], pending: int) -> Callable[..., Any]:
+        """Return a function whose calls yield in workers; the results are for `next`, which returns references.
+
+        Args:
+            function: the generator function.
+            pending: maximum number of values that were not taken by `next`; a call with more of them waits.
+        """
+        remote = (
+            self._ray.remote(function)
+            .options(
+                num_cpus=0,
+                max_retries=RETRIES,
+                num_returns="streaming",
+                scheduling_strategy="SPREAD",
+                _generator_backpressure_num_objects=pending,
+            )
+            .remote
+        )
+
+        def begin(*given: Any) -> Any:
+            self._alive()
+            return remote(*given)
+
+        return begin
+
+    def next(self, results: Any) -> Any:
+        """Return a reference to the next value of a generator's call; None at its end. See `get` for errors."""
+        with self._errors():
+            self._wait(results)
+            return next(results, None)
+
     def is_done(self, result: Any) -> bool:
         """Return whether `get` would return immediately."""
         return bool(self._ray.wait([result], timeout=0)[0])
@@ -84,17 +116,25 @@ class Cluster:
             LinkerError: if the cluster is lost, or the task kills every worker.
             BaseException: the task's error.
         """
-        errors = self._ray.exceptions
-        lost_since: float | None = None
-        try:
-            while not self._ray.wait([result], timeout=5)[0]:
-                if self.cores():
-                    lost_since = None
-                elif lost_since is None:
-                    lost_since = time.monotonic()
-                elif time.monotonic() - lost_since > _LOST:
-                    raise LinkerError(f"the Ray cluster has had no worker for a minute; {_AGAIN}")
+        with self._errors():
+            self._wait(result)
             return self._ray.get(result)
+
+    def _wait(self, result: Any) -> None:
+        lost_since: float | None = None
+        while not self._ray.wait([result], timeout=5)[0]:
+            if self.cores():
+                lost_since = None
+            elif lost_since is None:
+                lost_since = time.monotonic()
+            elif time.monotonic() - lost_since > _LOST:
+                raise LinkerError(f"the Ray cluster has had no worker for a minute; {_AGAIN}")
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        errors = self._ray.exceptions
+        try:
+            yield
         except errors.RayTaskError as error:
             raise _cause(error) from error
         except (errors.RayError, ConnectionError) as error:

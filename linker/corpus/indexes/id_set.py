@@ -30,26 +30,54 @@ class KeySet:
 
     def contains(self, keys: np.ndarray) -> np.ndarray:
         """Return whether each key is in the set: bool, one per key."""
-        found = np.zeros(len(keys), dtype=bool)
-        for run in self._runs:
+        return self._find(keys)[0] >= 0
+
+    def _find(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the run of each key, -1 if it is in none, and its row there: int64, one per key."""
+        runs = np.full(len(keys), -1, dtype=np.int64)
+        rows = np.zeros(len(keys), dtype=np.int64)
+        for number, run in enumerate(self._runs):
             places = np.searchsorted(run[:, 0], keys[:, 0])
-            at = np.flatnonzero((places < len(run)) & ~found)
+            at = np.flatnonzero((places < len(run)) & (runs < 0))
             at = at[run[places[at], 0] == keys[at, 0]]
-            found[at] = run[places[at], 1] == keys[at, 1]
+            same = run[places[at], 1] == keys[at, 1]
+            runs[at[same]], rows[at[same]] = number, places[at[same]]
             # Equal in the first half only, which is very rare: compare all rows with that half.
-            for i in at[~found[at]]:
+            for i in at[~same]:
                 end = np.searchsorted(run[:, 0], keys[i, 0], side="right")
-                found[i] = bool((run[places[i] : end, 1] == keys[i, 1]).any())
-        return found
+                equal = np.flatnonzero(run[places[i] : end, 1] == keys[i, 1])
+                if len(equal):
+                    runs[i], rows[i] = number, places[i] + equal[0]
+        return runs, rows
 
     def add(self, keys: np.ndarray) -> None:
-        """Add keys."""
+        """Add keys that are not in the set, each once."""
         if not len(keys):
             return
         self._runs.append(_sorted(keys))
         while len(self._runs) > 1 and 2 * len(self._runs[-1]) > len(self._runs[-2]):
             last = self._runs.pop()
             self._runs[-1] = _sorted(np.concatenate([self._runs[-1], last]))
+
+
+class KeyMap(KeySet):
+    """Map from keys to 64-bit numbers; rows of keys have the number as third column."""
+
+    def values(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return whether each key is in the map, and its number, 0 if it is not: bool and uint64, one per key."""
+        runs, rows = self._find(keys)
+        values = np.zeros(len(keys), dtype=np.uint64)
+        for number, run in enumerate(self._runs):
+            at = np.flatnonzero(runs == number)
+            values[at] = run[rows[at], 2]
+        return runs >= 0, values
+
+    def replace(self, rows: np.ndarray) -> None:
+        """Change the numbers of keys that are in the map: uint64, keys × 3."""
+        runs, places = self._find(rows)
+        for number, run in enumerate(self._runs):
+            at = runs == number
+            run[places[at], 2] = rows[at, 2]
 
 
 def _sorted(keys: np.ndarray) -> np.ndarray:

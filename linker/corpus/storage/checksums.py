@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,18 +67,24 @@ class ChecksumWriter:
         self._folder = folder
         self._known: set[str] | None = None
 
-    def record(self) -> None:
-        """Record the checksums of new files; for the writer of the corpus."""
+    def record(self, data: Mapping[str, str | None] | None = None) -> None:
+        """Record the checksums of new files; for the writer of the corpus.
+
+        Args:
+            data: data file → its checksum; None: computed here. Data files that are not in it may not be complete.
+        """
         path = self._folder / CHECKSUMS
         if self._known is None:
             there = Checksums.read(self._folder)
             self._known = there.known.keys() | there.forgotten
             if path.is_file() and path.stat().st_size > there.whole:
                 os.truncate(path, there.whole)
-        new = [name for name in files_of(self._folder) if name not in self._known]
+        found: dict[str, str | None] = dict(data or {})
+        found.update(dict.fromkeys(files_of(self._folder, with_data=False)))
+        new = {name: sha256 for name, sha256 in found.items() if name not in self._known}
         if not new:
             return
-        self._add((name, sha256_of(self._folder / name)) for name in new)
+        self._add((name, sha256 or sha256_of(self._folder / name)) for name, sha256 in new.items())
         self._known.update(new)
 
     def forget(self, names: Iterable[str]) -> None:
@@ -99,10 +105,16 @@ class ChecksumWriter:
             raise
 
 
-def files_of(folder: Path) -> list[str]:
-    """Return the files of a corpus that never change, relative to it, sorted."""
+def files_of(folder: Path, with_data: bool = True) -> list[str]:
+    """Return the files of a corpus that never change, relative to it, sorted.
+
+    Args:
+        folder: the corpus.
+        with_data: False leaves out the data files.
+    """
     names = [FACTS] if (folder / FACTS).is_file() else []
-    return names + sorted(name for name in _below(folder, POSTS) if not name.endswith(f"/{_CHANGES}"))
+    left_out = {_CHANGES} if with_data else {_CHANGES, "data"}
+    return names + sorted(_below(folder, POSTS, left_out))
 
 
 def check_newest(folder: Path) -> None:
@@ -128,15 +140,17 @@ def manifests(folder: Path) -> Sequence[str]:
     return sorted(name for name in _below(folder, VERSIONS.rstrip("/")) if name.endswith(".manifest"))
 
 
-def _below(folder: Path, name: str) -> Iterator[str]:
-    """Yield all files below a folder of a corpus, if it exists."""
+def _below(folder: Path, name: str, left_out: Collection[str] = ()) -> Iterator[str]:
+    """Yield all files below a folder of a corpus, if it exists, but for those of some names."""
     try:
         entries = list(os.scandir(folder / name))
     except FileNotFoundError:
         return
     for entry in entries:
+        if entry.name in left_out:
+            continue
         if entry.is_dir():
-            yield from _below(folder, f"{name}/{entry.name}")
+            yield from _below(folder, f"{name}/{entry.name}", left_out)
         else:
             yield f"{name}/{entry.name}"
 

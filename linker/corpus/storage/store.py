@@ -28,9 +28,9 @@ from linker.corpus.storage.checksums import (
     files_of,
     manifests,
 )
-from linker.corpus.storage.reader import first_line, readable, table_of, with_vectors
-from linker.corpus.storage.shards import SHARDS, Shard, files_of_shard
-from linker.data.types import Post
+from linker.corpus.storage.data_files import DataFile
+from linker.corpus.storage.reader import first_line, readable
+from linker.corpus.storage.shards import SHARDS, Shard
 from linker.version import __version__
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 LOCK = "writer.lock"
-# The first Lance format that can filter by fields of a JSON column.
-LANCE_FORMAT = "2.2"
 # Files of format 1 that were computed from the posts.
 _FORMER = re.compile(
     r"vectors(-\d+)?\.f32|signatures\.u32|groups\.i64|(all-)?words\.1.*|indexes-[0-9a-f]{16}"
@@ -183,29 +181,31 @@ class Store:
         with readable(self.uri):
             return _lance().dataset(self.uri)
 
-    def append(self, posts: Sequence[Post], files: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-        """Append posts atomically, and record the checksums of their files.
+    def append(
+        self, written: Sequence[DataFile], dataset: lance.LanceDataset | None, schema: pa.Schema
+    ) -> lance.LanceDataset:
+        """Append data files atomically, in their order, and record their checksums; for the writer.
 
         Args:
-            posts: the posts.
-            files: name → arrays with a row per post, see `Shards`; `vectors` has their embeddings.
+            written: the files, of which there is at least one.
+            dataset: the latest version of the posts; None if nothing was appended yet.
+            schema: the columns of the posts if nothing was appended yet.
+
+        Returns:
+            The new version.
 
         Raises:
-            LinkerError: if they cannot be written.
+            LinkerError: if it cannot be written.
         """
-        dataset, table = self.dataset(), table_of(posts)
-        if dataset is not None and "vector" in dataset.schema.names:  # a corpus of format 1
-            stored = files["vectors"]
-            values, scales = stored["values"], stored.get("scales")
-            table = with_vectors(table, values if scales is None else values * scales[:, None])
         operation = _lance().LanceOperation
+        fragments = [one.metadata(self.folder) for one in written]
         with self.write_errors():
-            written = self._written(table, files, "append" if dataset is not None else "create")
             if dataset is None:
-                self._commit(operation.Overwrite(table.schema, written), None)
+                newest = self._commit(operation.Overwrite(schema, fragments), None)
             else:
-                self._commit(operation.Append(written), dataset.version)
-        self.seal()
+                newest = self._commit(operation.Append(fragments), dataset.version)
+        self.seal(written)
+        return newest
 
     def rewrite(
         self,
@@ -222,16 +222,19 @@ class Store:
             LinkerError: if they cannot be written.
         """
         operation = _lance().LanceOperation
+        written, groups = [], []
         with self.write_errors():
-            groups = [
-                operation.RewriteGroup(
-                    old_fragments=[shard.metadata for shard in run],
-                    new_fragments=self._written(table, files, "append") if len(table) else [],
+            for run, table, files in merged:
+                new = [DataFile.write(self.folder, table, files)] if len(table) else []
+                written += new
+                groups.append(
+                    operation.RewriteGroup(
+                        old_fragments=[shard.metadata for shard in run],
+                        new_fragments=[one.metadata(self.folder) for one in new],
+                    )
                 )
-                for run, table, files in merged
-            ]
             self._commit(operation.Rewrite(groups, []), dataset.version)
-        self.seal()
+        self.seal(written)
 
     def remove_former_versions(self) -> None:
         """Remove the files of all versions but the newest; for the writer.
@@ -261,23 +264,8 @@ class Store:
         """Return the bytes of all files."""
         return sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
 
-    def _written(
-        self, table: pa.Table, files: Mapping[str, Mapping[str, np.ndarray]], mode: str
-    ) -> list[Any]:
-        """Write posts to a data file that no version has yet, and their arrays beside it."""
-        from lance.fragment import write_fragments
-
-        written = write_fragments(
-            table, self.uri, mode=mode, data_storage_version=LANCE_FORMAT, max_rows_per_file=len(table) + 1
-        )
-        for fragment in written:
-            shard = files_of_shard(self.folder, fragment.files[0].path)
-            for name, arrays in files.items():
-                shard.write(name, arrays)
-        return list(written)
-
-    def _commit(self, operation: Any, version: int | None) -> None:
-        _lance().LanceDataset.commit(self.uri, operation, read_version=version)
+    def _commit(self, operation: Any, version: int | None) -> lance.LanceDataset:
+        return _lance().LanceDataset.commit(self.uri, operation, read_version=version)
 
     def delete(self, dataset: lance.LanceDataset, where: str) -> None:
         """Delete the posts that meet an SQL condition atomically; for the writer.
@@ -289,17 +277,34 @@ class Store:
             dataset.delete(where)
         self.seal()
 
-    def seal(self) -> None:
+    def seal(self, written: Iterable[DataFile] = ()) -> None:
         """Record the checksums of new files; for the writer.
+
+        Args:
+            written: the new data files.
 
         Raises:
             LinkerError: if they cannot be written.
         """
         with self.write_errors():
-            self._checksums.record()
+            self._checksums.record({one.name: one.sha256 for one in written})
 
-    def sweep(self) -> None:
-        """Remove files of interrupted appends, of shards without posts, and of earlier formats; for the writer."""
+    def recover(self) -> None:
+        """Finish what an interrupted command has left: record missing checksums and sweep; for the writer.
+
+        Raises:
+            LinkerError: if something cannot be written.
+        """
+        used = self.sweep()
+        with self.write_errors():
+            self._checksums.record(dict.fromkeys(f"{POSTS}/data/{name}" for name in used))
+
+    def sweep(self) -> set[str]:
+        """Remove files of interrupted appends, of shards without posts, and of earlier formats; for the writer.
+
+        Returns:
+            The names of the data files in use.
+        """
         dataset = self.dataset()
         used = (
             {file.path for part in dataset.get_fragments() for file in part.data_files()}
@@ -313,7 +318,7 @@ class Store:
         data = self.folder / POSTS / "data"
         for path in data.iterdir() if data.is_dir() else ():
             if path.name not in used and path.relative_to(self.folder).as_posix() not in known:
-                path.unlink()
+                path.unlink(missing_ok=True)
         stems = {Path(name).stem for name in used}
         shards = self.folder / SHARDS
         for path in shards.iterdir() if shards.is_dir() else ():
@@ -322,6 +327,7 @@ class Store:
         for path in self.folder.iterdir():
             if _FORMER.fullmatch(path.name):
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        return used
 
     def count(self) -> int:
         """Return the number of posts."""

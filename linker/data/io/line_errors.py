@@ -32,7 +32,7 @@ class LineError(ValueError):
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(f"{reason}: {detail}" if detail else reason)
-        self.reason = reason
+        self.reason, self.detail = reason, detail
 
 
 class InputFile:
@@ -161,12 +161,20 @@ class BadLines:
         if len(self._shown) < SHOWN:
             self._shown.append((self._files.index(file), line, message))
 
+    def count_more(self, number: int) -> None:
+        """Count bad lines without messages."""
+        self._total += number
+
     def note(self, name: str, notes: Sequence[str]) -> None:
         """Print notes about an input in one line on standard error, unless the previous input had the same."""
         joined = ", ".join(notes)
         if joined and joined != self._noted:
             self._noted = joined
             info(f"{name}: {joined}")
+
+    def info(self, message: str) -> None:
+        """Print information about an input on standard error."""
+        info(message)
 
     def open_side_file(self, path: str) -> tuple[Path, IO[str]]:
         """Open the file for the bad lines of an input; it appears when the block ends without an error."""

@@ -134,7 +134,7 @@ def deleted_in(paths: Iterable[str], columns: Columns) -> set[bytes]:
     if not isinstance(columns, PostColumns):
         return found
     for path in paths:
-        if _is_read_once(path) or format_of_name(path) not in ("jsonl", "json", "txt", None):
+        if is_read_once(path) or format_of_name(path) not in ("jsonl", "json", "txt", None):
             continue
         with BadLines("skip") as unused:
             with open_table(SilentFile(path, unused), sniffed_names(columns)) as table:
@@ -178,7 +178,7 @@ def _is_flat(table: Table) -> bool:
     return any("." in name for name in table.columns or ())
 
 
-def _is_read_once(path: str) -> bool:
+def is_read_once(path: str) -> bool:
     """Return whether an input cannot be read twice: standard input, and pipes like `<(zcat posts.gz)`."""
     return path == STANDARD_INPUT or not (is_address(path) or os.path.isfile(path))
 
@@ -197,7 +197,7 @@ def _replayed(
     file: InputFile, rows: Iterator[Row], formats: Mixture, deleted: set[bytes]
 ) -> Iterator[Iterator[Row]]:
     """The rows; those of an input that is read once, after all its deletions are in `deleted`."""
-    if not (formats.has_deletions and _is_read_once(file.path)):
+    if not (formats.has_deletions and is_read_once(file.path)):
         yield rows
         return
     with TemporaryFile("w+", encoding="ascii") as kept:

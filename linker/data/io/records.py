@@ -117,9 +117,24 @@ def stream_posts(
         bad_lines: where bad lines are reported.
         deleted: receives digests of what the files delete, see `deletes`.
     """
-    files, several = _files_of(paths)
+    files, several = files_of(paths)
     deleted = set() if deleted is None else deleted
     deleted |= deleted_in(files, columns)
+    yield from posts_of_files(files, several, columns, bad_lines, deleted)
+
+
+def posts_of_files(
+    files: Sequence[str], several: bool, columns: PostColumns, bad_lines: BadLines, deleted: set[bytes]
+) -> Iterator[Post]:
+    """Yield the posts of some files as `stream_posts` does.
+
+    Args:
+        files: some of the files that `files_of` returns.
+        several: see `files_of`.
+        columns: names of the columns in the files.
+        bad_lines: where bad lines are reported.
+        deleted: what all the files delete, see `deleted_in`.
+    """
     for path in files:
         shown = shown_name(path)
         for file, known_columns, row in iter_rows(path, columns, bad_lines, deleted):
@@ -242,7 +257,7 @@ def iter_rows(
             assert isinstance(columns, PostColumns)
             for flat, row in post_rows(file, table, formats, columns, deleted):
                 yield file, flat, row
-            info(f"{shown}: {', '.join(file.notes)}")
+            bad_lines.info(f"{shown}: {', '.join(file.notes)}")
             return
         found = columns_of(columns, table, path)
         if table.columns is not None:
@@ -257,7 +272,7 @@ def iter_rows(
             found.columns.check(list(seen), shown, found.likely)
         bad_lines.note(shown, left_out_notes(found.columns))
         if left_out := file.left_out_note():
-            info(f"{shown}: {left_out}")
+            bad_lines.info(f"{shown}: {left_out}")
 
 
 def as_list(paths: str | Sequence[str]) -> list[str]:
@@ -265,8 +280,8 @@ def as_list(paths: str | Sequence[str]) -> list[str]:
     return [paths] if isinstance(paths, str) else list(paths)
 
 
-def _files_of(paths: str | Sequence[str]) -> tuple[list[str], bool]:
-    """The files of some inputs, and whether ids that are line numbers must name the file."""
+def files_of(paths: str | Sequence[str]) -> tuple[list[str], bool]:
+    """Return the files of some inputs, and whether ids that are line numbers must name the file."""
     inputs = as_list(paths)
     files = input_files(inputs)
     # A folder or pattern may match more files later; the posts' ids must not change then.
@@ -293,7 +308,7 @@ def iter_records(
         parse: takes a row, its file's columns and the id to use if the file has none; raises LineError.
     """
     first: dict[str, tuple[str, int]] = {}
-    files, several = _files_of(paths)
+    files, several = files_of(paths)
     deleted = deleted_in(files, columns)
     for path in files:
         shown = shown_name(path)

@@ -24,13 +24,10 @@ from linker.corpus.engines import ray_cluster
 from linker.corpus.engines.engine import Engine, upper
 from linker.corpus.engines.ray import RayEngine
 from linker.corpus.indexes.exact import Query
-from linker.corpus.indexes.vectors import ShardVectors
 from linker.corpus.search.filters import Filter
-from linker.corpus.storage.array_files import Arrays
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
-from linker.data.types import Post
 from linker.models.model import Model
 from tests.corpus.conftest import arrays_in, some_posts, write_posts
 
@@ -165,6 +162,39 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
     assert int((tmp_path / "killed again").read_text()) != os.getpid()
 
 
+class DeadlyPairs:
+    """Yields pairs of a number and a list; kills its process once, and then fails or not."""
+
+    def __init__(self, marker: Path, fails: bool) -> None:
+        self.marker, self.fails = marker, fails
+
+    def __call__(self, first: int, count: int) -> Iterator[tuple[int, list[int]]]:
+        for number in range(first, first + count):
+            if number == 25 and not self.marker.exists():
+                self.marker.write_text(str(os.getpid()))
+                os.kill(os.getpid(), signal.SIGKILL)
+            if number == 25 and self.fails:
+                raise DataError("posts.jsonl: damaged")
+            yield number, [number] * 50_000
+
+
+@with_ray
+@pytest.mark.slow
+def test_a_reader_killed_in_the_middle(tmp_path, cluster):
+    read = DeadlyPairs(tmp_path / "killed", fails=False)
+    found = [
+        (number, total)
+        for number, posts in cluster.stream(read, [(0, 20), (20, 20), (40, 1)])
+        for total in cluster.map(sum, [(posts,)])
+    ]
+    assert found == [(number, 50_000 * number) for number in range(41)]
+    assert int((tmp_path / "killed").read_text()) != os.getpid()
+    pairs = cluster.stream(DeadlyPairs(tmp_path / "killed", fails=True), [(20, 20)])
+    assert [next(pairs)[0] for _ in range(5)] == [20, 21, 22, 23, 24]
+    with pytest.raises(DataError, match=r"posts\.jsonl: damaged"):
+        next(pairs)
+
+
 @with_ray
 @pytest.mark.slow
 def test_nobody_else_reaches_a_cluster_on_this_machine(cluster):
@@ -235,6 +265,38 @@ def test_interrupted(tmp_path, model_folder, who):
 
 
 @with_ray
+@pytest.mark.slow
+def test_a_killed_driver_resumes_without_loss_or_doubling(tmp_path, model_folder):
+    (tmp_path / "posts").mkdir()
+    for number in range(4):
+        write_posts(tmp_path / "posts" / f"{number}.jsonl", some_posts(1_000, start=900 * number))
+    code = (
+        "from linker.corpus import builder, chunks; builder.POSTS_AT_ONCE = 100; chunks._BYTES_AT_ONCE = 1;"
+        "from linker.cli.main import main; main()"
+    )
+    command = [sys.executable, "-c", code, "corpus", "build", "posts", "--engine", "ray"]
+    command += ["--model", str(model_folder), "--out", "corpus"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.getcwd()}
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, cwd=tmp_path, env=environment)
+    versions = tmp_path / "corpus" / "posts.lance" / "_versions"
+    while not (versions.is_dir() and len(list(versions.iterdir())) > 5):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.kill()
+    process.wait()
+    store = Store.open(tmp_path / "corpus")
+    assert 0 < store.count() < 3_700
+    assert not list(faults(store))
+    subprocess.run(command, check=True, cwd=tmp_path, env=environment)
+    here = built(tmp_path / "here", [str(tmp_path / "posts")], model_folder)
+    assert posts_in(store.folder) == posts_in(here)
+    assert not list(faults(store))
+    data = store.folder / "posts.lance" / "data"
+    assert len(list(data.iterdir())) == len(list((store.folder / "shards").glob("*/vectors-*")))
+    assert results_of(Corpus.open(store.folder), top=None) == results_of(Corpus.open(here), top=None)
+
+
+@with_ray
 def test_no_cluster_there():
     with pytest.raises(
         LinkerError, match=r"--address 127\.0\.0\.1:1: no connection to a Ray cluster \(.*refused"
@@ -261,18 +323,26 @@ def test_the_best_of_parts_hold_the_best_of_all():
             assert sorted(whole) == np.flatnonzero(scores >= scores[whole].min()).tolist()
 
 
-def test_one_process_gives_chunks_in_their_order_and_errors_in_their_turn():
-    class Lengths(Model):
-        def post_vectors(self, posts):
-            return np.array([[len(post.text)] for post in posts], dtype=np.float32)
-
-    def chunks() -> Iterator[list[Post]]:
-        yield [Post("a", "x"), Post("b", "xx")]
-        yield [Post("c", "xxx")]
+def test_one_process_gives_results_in_their_order_and_errors_in_their_turn():
+    def items() -> Iterator[tuple[str, int]]:
+        yield "a", 1
+        yield "b", 2
         raise DataError("damaged")
 
-    given = Engine().encode(Lengths(), chunks())
-    for expected in ([[1], [2]], [[3]]):
-        assert ShardVectors.of(Arrays(next(given).files["vectors"])).rows().tolist() == expected
+    given = Engine().map(lambda text, times: text * times, items())
+    assert [next(given), next(given)] == ["a", "bb"]
+    with pytest.raises(DataError, match="damaged"):
+        next(given)
+
+
+def test_one_process_streams_pairs_in_their_order_and_errors_in_their_turn():
+    def pairs(text: str) -> Iterator[tuple[str, int]]:
+        for number in range(3):
+            if (text, number) == ("b", 2):
+                raise DataError("damaged")
+            yield text, number
+
+    given = Engine().stream(pairs, [("a",), ("b",), ("c",)])
+    assert [next(given) for _ in range(5)] == [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 1)]
     with pytest.raises(DataError, match="damaged"):
         next(given)

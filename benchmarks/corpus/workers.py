@@ -1,0 +1,273 @@
+"""Measure a build by workers: the driver's CPU time per post, two workers against one, growth to 64 workers.
+
+    OMP_NUM_THREADS=1 python -m benchmarks.corpus.workers posts/*.jsonl.gz --model distilled --work DIR
+
+`benchmarks.corpus.posts` makes the posts. Costs are CPU time, which hardly depends on the load of the machine, of the
+calls in workers and of the driver. The build with one worker and with two is simulated from the costs of each call:
+every worker takes the next chunk that is read, in the order of the files; posts are compared, and files committed, in
+that order too; near-duplicates are grouped at the end, in one worker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import os
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measurement import machine
+from linker.common.files import atomic_write
+from linker.corpus.builder import add_posts
+from linker.corpus.encoding import check_parts
+from linker.corpus.engines.ray import RayEngine
+from linker.corpus.storage.data_files import DataFile
+from linker.corpus.storage.reader import schema, table_of
+from linker.corpus.storage.store import CorpusMetadata, Store
+from linker.data.io.columns import PostColumns
+from linker.data.types import Post
+from linker.ranking.ranker import load
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKERS = (1, 2, 4, 8, 16, 32, 64)
+FILES = (100, 1_000, 10_000, 40_000)
+#: Chunks of a build of 10^8 posts.
+CHUNKS = 4_000
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """A function that also returns its CPU seconds; of a generator, those of each pair."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, *item: Any) -> tuple[float, Any]:
+        begun = time.process_time()
+        result = self.function(*item)
+        return time.process_time() - begun, result
+
+
+@dataclass(frozen=True)
+class _TimedPairs(_Timed):
+    def __call__(self, *item: Any) -> Iterator[Any]:  # type: ignore[override]
+        begun = time.process_time()
+        for first, second in self.function(*item):
+            yield (time.process_time() - begun, first), second
+            begun = time.process_time()
+
+
+class MeasuredEngine(RayEngine):
+    """Ray engine that adds up the CPU seconds of all calls, by the name of the function."""
+
+    def __init__(self, cpus: int) -> None:
+        super().__init__(cpus=cpus)
+        self.calls: dict[str, list[float]] = defaultdict(list)
+
+    def map(self, function: Callable[..., Any], items: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """Yield what `RayEngine.map` yields."""
+        for seconds, result in super().map(_Timed(function), items):
+            self.calls[_name(function)].append(seconds)
+            yield result
+
+    def stream(
+        self, function: Callable[..., Iterator[Any]], items: Iterable[tuple[Any, ...]]
+    ) -> Iterator[tuple[Any, Any]]:
+        """Yield what `RayEngine.stream` yields."""
+        for (seconds, first), second in super().stream(_TimedPairs(function), items):
+            self.calls[_name(function)].append(seconds)
+            yield first, second
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs of a build.
+
+    Attributes:
+        posts: number of posts.
+        driver: CPU seconds of the driver in the build, without its start.
+        all_workers: CPU seconds of the worker processes, with the transport of the chunks.
+        elapsed: seconds by the clock.
+        calls: CPU seconds of each call in workers, by function.
+    """
+
+    posts: int
+    driver: float
+    all_workers: float
+    elapsed: float
+    calls: dict[str, list[float]]
+
+
+def built(paths: Sequence[str], model_name: str, folder: Path, cpus: int) -> Costs:
+    """Build a corpus with Ray and return the costs."""
+    model = load(model_name).model
+    empty = check_parts(model).post_vectors([])
+    assert empty is not None, "a model of embeddings"
+    shutil.rmtree(folder, ignore_errors=True)
+    store = Store.create(folder, CorpusMetadata(model_name, "", "cosine", empty.shape[1]))
+    engine = MeasuredEngine(cpus)
+    with engine:
+        list(engine.map(len, [("",)] * cpus))  # workers begin
+        engine.calls.clear()
+        workers, driver, clock = _workers_cpu(), time.process_time(), time.perf_counter()
+        added = add_posts(store, model, paths, PostColumns(), "strict", ".", engine)
+        return Costs(
+            added.new,
+            time.process_time() - driver,
+            _workers_cpu() - workers,
+            time.perf_counter() - clock,
+            dict(engine.calls),
+        )
+
+
+def _workers_cpu() -> float:
+    """Return the CPU seconds of the worker processes below this process, from `/proc` of Linux."""
+    parents, seconds = {}, {}
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            name, _, fields = (path / "stat").read_text().partition("(")[2].rpartition(")")
+        except OSError:
+            continue  # it has ended
+        columns = fields.split()
+        parents[int(path.name)] = int(columns[1])
+        if name.startswith("ray::"):
+            seconds[int(path.name)] = (int(columns[11]) + int(columns[12])) / os.sysconf("SC_CLK_TCK")
+
+    def is_below(process: int) -> bool:
+        while process > 1 and process != os.getpid():
+            process = parents.get(process, 0)
+        return process == os.getpid()
+
+    return sum(spent for process, spent in seconds.items() if is_below(process))
+
+
+def makespan(
+    workers: int, read: Sequence[float], write: Sequence[float], driver: float, last: float
+) -> float:
+    """Return the seconds that a build takes by simulation.
+
+    Args:
+        workers: number of workers of one core.
+        read: seconds to read each chunk; chunks are read one after another by each of half as many readers as workers.
+        write: seconds to encode and write each chunk.
+        driver: seconds of the driver per chunk.
+        last: seconds to group near-duplicates, in one worker.
+    """
+    cores = [0.0] * workers
+    heapq.heapify(cores)
+    answered = committed = 0.0
+    for reading, writing in zip(read, write):
+        read_at = heapq.heappop(cores) + reading
+        heapq.heappush(cores, read_at)
+        answered = max(answered, read_at) + driver / 2
+        end = max(heapq.heappop(cores), answered) + writing
+        heapq.heappush(cores, end)
+        committed = max(committed, end) + driver / 2
+    return committed + last
+
+
+def commit_costs(folder: Path) -> dict[int, float]:
+    """Return the CPU seconds of a commit into a store with so many data files, checksums included."""
+    shutil.rmtree(folder, ignore_errors=True)
+    store = Store.create(folder, CorpusMetadata("none", "", "cosine", 1))
+    file = DataFile.write(
+        folder, table_of([Post("a", "b")]), {"vectors": {"values": np.ones((1, 1), dtype=np.float32)}}
+    )
+    dataset, there, found = None, 0, {}
+    for count in FILES:
+        dataset = store.append([file] * (count - there), dataset, schema())
+        begun = time.process_time()
+        for _ in range(5):
+            dataset = store.append([file], dataset, schema())
+        found[count] = (time.process_time() - begun) / 5
+        there = count + 5
+    shutil.rmtree(folder)
+    return found
+
+
+def report(costs: Sequence[Costs], commits: dict[int, float], command: str) -> str:
+    """Return the results as Markdown."""
+    lines = [
+        "# Corpora built by workers",
+        "",
+        f"`{command}` on {machine()}, {time.strftime('%Y-%m-%d')}.",
+        "",
+    ]
+    lines += [
+        "CPU µs per post:",
+        "",
+        "| | " + " | ".join(f"{n} workers" for n in (1, 2)) + " |",
+        "|---|---|---|",
+    ]
+
+    def row(name: str, values: Iterable[float]) -> None:
+        lines.append(f"| {name} | " + " | ".join(f"{value:,.2f}" for value in values) + " |")
+
+    per = [1e6 / one.posts for one in costs]
+    row("driver", (one.driver * each for one, each in zip(costs, per)))
+    for name in costs[0].calls:
+        row(f"`{name}`, in workers", (sum(one.calls[name]) * each for one, each in zip(costs, per)))
+    row("all of the worker processes", (one.all_workers * each for one, each in zip(costs, per)))
+    lines += ["", f"{costs[0].posts:,} posts; by the clock, on a machine that other jobs kept busy, "]
+    lines[-1] += " and ".join(f"{one.elapsed:,.0f} s" for one in costs) + "."
+    last = costs[-1]
+    read, write = last.calls["ChunkReader"], last.calls["ChunkWriter"]
+    chunks = len(write)
+    read = read[:chunks]
+    driver, grouping = last.driver / chunks, sum(last.calls["grouped"])
+    transport = max(last.all_workers - sum(map(sum, last.calls.values())), 0.0) / chunks
+    write = [one + transport for one in write]
+    one, two = (makespan(count, read, write, driver, grouping) for count in (1, 2))
+    lines += [
+        "",
+        f"Two workers against one, simulated from the costs of the {chunks} chunks: {one / two:.2f} times as fast.",
+    ]
+    lines += ["", f"10⁸ posts, simulated from the mean costs ({CHUNKS:,} chunks):", ""]
+    lines += ["| workers | hours | against one | driver busy |", "|---|---|---|---|"]
+    mean_read, mean_write = float(np.mean(read)), float(np.mean(write))
+    spans = {
+        count: makespan(
+            count, [mean_read] * CHUNKS, [mean_write] * CHUNKS, driver, grouping * CHUNKS / chunks
+        )
+        for count in WORKERS
+    }
+    for count, seconds in spans.items():
+        share = driver * CHUNKS / seconds
+        lines.append(f"| {count} | {seconds / 3600:.2f} | {spans[1] / seconds:.1f} | {share:.0%} |")
+    lines += ["", "| data files in the store | CPU ms of a commit |", "|---|---|"]
+    lines += [f"| {count:,} | {1e3 * seconds:.1f} |" for count, seconds in commits.items()]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("posts", nargs="+", help="files of posts")
+    parser.add_argument("--model", default="distilled")
+    parser.add_argument("--work", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "corpus" / "results" / "workers.md")
+    options = parser.parse_args()
+    os.environ.setdefault("PYTHONPATH", str(ROOT))  # workers import this module
+    options.work.mkdir(parents=True, exist_ok=True)
+    costs = [built(options.posts, options.model, options.work / "workers", cpus) for cpus in (1, 2)]
+    commits = commit_costs(options.work / "commits")
+    command = f"python -m benchmarks.corpus.workers POSTS --model {options.model}"
+    found = report(costs, commits, command)
+    with atomic_write(options.out) as file:
+        file.write(found)
+    print(found)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,225 @@
+"""Chunks of posts: read from files, and written into a corpus; both in any process."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linker.common.errors import LinkerError, ModelError
+from linker.corpus.encoding import VECTORS, encoded
+from linker.corpus.engines.engine import NotThereError
+from linker.corpus.indexes.vectors import finite
+from linker.corpus.known_posts import post_keys
+from linker.corpus.storage.checksums import FACTS
+from linker.corpus.storage.data_files import DataFile
+from linker.corpus.storage.reader import table_of, with_vectors
+from linker.corpus.storage.store import Store
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import OnError
+from linker.data.io.platform_rows import deleted_in, is_read_once
+from linker.data.io.recorded_lines import RecordedLines, Report
+from linker.data.io.records import posts_of_files
+from linker.data.io.streams import STANDARD_INPUT, is_address, shown_name
+from linker.data.types import Post
+from linker.models.model import Model
+
+#: Files that are read together have this many bytes at most, and one that is larger is read alone.
+_BYTES_AT_ONCE = 32 << 20
+# Sizes of addresses are not looked up.
+_BYTES_OF_ADDRESS = 4 << 20
+
+
+class Posts(list[Post]):
+    """Posts that are pickled in a third of the time of a list."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _posts, tuple([getattr(post, name) for post in self] for name in Post.__dataclass_fields__)
+
+
+def _posts(*columns: Sequence[Any]) -> Posts:
+    return Posts(map(Post, *columns))
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What the driver must know of a chunk of posts.
+
+    Attributes:
+        keys: keys of the posts, see `post_keys`.
+        reports: reports on the files since the last chunk.
+    """
+
+    keys: np.ndarray
+    reports: Sequence[Report]
+
+
+@dataclass(frozen=True)
+class ChunkReader:
+    """Reads chunks of posts from files.
+
+    Attributes:
+        columns: column names of the files.
+        on_error: as for `read_posts`; in strict mode, the chunk with the first bad line is the last.
+        several: see `files_of`.
+        deleted: what the files delete, see `deleted_in`; files that can be read only once add to it.
+        posts: maximum number of posts of a chunk.
+        characters: number of characters of their texts after which a chunk ends.
+    """
+
+    columns: PostColumns
+    on_error: OnError
+    several: bool
+    deleted: set[bytes]
+    posts: int
+    characters: int
+
+    def __call__(self, first: int, files: Sequence[str]) -> Iterator[tuple[Chunk, Posts]]:
+        """Yield the posts of some files, in their order.
+
+        Args:
+            first: number of the first file among all files, for the reports.
+            files: the files.
+
+        Raises:
+            DataError: if a file cannot be read; after the chunks before it, and the reports on it.
+            NotThereError: if a local file is not there, because this process runs on another machine.
+        """
+        for path in files:
+            if not is_address(path) and path != STANDARD_INPUT and not os.path.exists(path):
+                raise NotThereError(f"{shown_name(path)}: file not found on {socket.gethostname()}")
+        lines = RecordedLines(self.on_error, first)
+        source = posts_of_files(files, self.several, self.columns, lines, self.deleted)
+        posts, characters = Posts(), 0
+        try:
+            for post in source:
+                posts.append(post)
+                characters += len(post.text)
+                if len(posts) == self.posts or characters > self.characters:
+                    yield _chunk(posts, lines), posts
+                    if self.on_error == "strict" and lines.total:
+                        return
+                    posts, characters = Posts(), 0
+        except LinkerError:
+            yield _chunk(Posts(), lines), Posts()
+            raise
+        yield _chunk(posts, lines), posts
+
+
+def _chunk(posts: Posts, lines: RecordedLines) -> Chunk:
+    keys = post_keys([post.id for post in posts], [post.text for post in posts])
+    return Chunk(keys, lines.taken())
+
+
+@dataclass(frozen=True)
+class FileGroup:
+    """Files that are read together.
+
+    Attributes:
+        first: number of the first file among all files.
+        files: the files, in their order.
+        bytes: their size; None: unknown.
+    """
+
+    first: int
+    files: Sequence[str]
+    bytes: int | None
+
+
+def groups_of(files: Iterable[str]) -> list[FileGroup]:
+    """Group consecutive files; chunks end with a group, in whichever process it is read.
+
+    Args:
+        files: files and addresses that exist.
+    """
+    groups: list[FileGroup] = []
+    group: list[str] = []
+    known, total, first = True, 0, 0
+    for number, path in enumerate(files):
+        is_file = not is_address(path) and not is_read_once(path)
+        size = os.path.getsize(path) if is_file else _BYTES_OF_ADDRESS
+        if group and total + size > _BYTES_AT_ONCE:
+            groups.append(FileGroup(first, group, total if known else None))
+            group, known, total, first = [], True, 0, number
+        group.append(path)
+        known, total = known and is_file, total + size
+    return groups + ([FileGroup(first, group, total if known else None)] if group else [])
+
+
+@dataclass(frozen=True)
+class DeletionReader:
+    """Reads what files of a platform delete.
+
+    Attributes:
+        columns: column names of the files.
+    """
+
+    columns: PostColumns
+
+    def __call__(self, files: Sequence[str]) -> set[bytes]:
+        """Return digests of what some files delete, see `deleted_in`."""
+        return deleted_in(files, self.columns)
+
+
+@dataclass(frozen=True)
+class Written:
+    """A chunk whose new posts are written, but not yet committed.
+
+    Attributes:
+        file: the data file.
+        replaced: ids of those of the posts that replace others.
+    """
+
+    file: DataFile
+    replaced: Sequence[str]
+
+
+@dataclass(frozen=True)
+class ChunkWriter:
+    """Encodes posts and writes them into data files of a corpus.
+
+    Attributes:
+        store: the corpus.
+        model: the model, which `check_parts` accepts.
+        with_vectors: whether the store has the embeddings, too, as in a corpus of format 1.
+    """
+
+    store: Store
+    model: Model
+    with_vectors: bool
+
+    def __call__(self, posts: Sequence[Post], rows: np.ndarray, replaced: np.ndarray) -> Written:
+        """Write some posts of a chunk.
+
+        Args:
+            posts: the chunk.
+            rows: rows of the posts to write, see `Answer`.
+            replaced: those of them that replace others.
+
+        Raises:
+            LinkerError: if they cannot be written.
+            ModelError: if the embeddings are not finite or of another dimension.
+        """
+        facts, folder = self.store.facts, self.store.folder
+        if not (folder / FACTS).is_file():
+            raise LinkerError(
+                f"{folder}: a worker does not see the corpus; put it where all machines of the cluster see it "
+                "under the same path"
+            )
+        chosen = [posts[row] for row in rows.tolist()]
+        files = encoded(self.model, chosen)
+        vectors = files[VECTORS]
+        if vectors["values"].shape[1] != facts.dim:
+            raise ModelError(f"{folder}: the model's embeddings do not have {facts.dim} dimensions")
+        if not finite(vectors):
+            raise ModelError(f"{facts.model}: gives embeddings that are not finite numbers; train it again")
+        table = table_of(chosen)
+        if self.with_vectors:
+            values, scales = vectors["values"], vectors.get("scales")
+            table = with_vectors(table, values if scales is None else values * scales[:, None])
+        with self.store.write_errors():
+            return Written(DataFile.write(folder, table, files), [posts[row].id for row in replaced.tolist()])

@@ -1,0 +1,128 @@
+"""Data files that workers write: nobody sees them before they are committed, several at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linker.common.errors import LinkerError
+from linker.corpus.storage.checksums import Checksums
+from linker.corpus.storage.data_files import DataFile
+from linker.corpus.storage.reader import parts_of, schema, table_of
+from linker.corpus.storage.shards import Shards
+from linker.corpus.storage.store import CorpusMetadata, Store
+from linker.corpus.verify import faults
+from linker.data.types import Post
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    return Store.create(tmp_path / "corpus", CorpusMetadata("model", "", "cosine", 2))
+
+
+def written(store: Store, *ids: str) -> DataFile:
+    values = np.array([[len(id), 1] for id in ids], dtype=np.float32)
+    table = table_of([Post(id, f"text of {id}") for id in ids])
+    return DataFile.write(store.folder, table, {"vectors": {"values": values}})
+
+
+def ids_in(store: Store) -> list[str]:
+    dataset = store.dataset()
+    return [] if dataset is None else dataset.to_table(columns=["id"]).column("id").to_pylist()
+
+
+def files_in(store: Store) -> tuple[set[str], set[str]]:
+    data, shards = store.folder / "posts.lance" / "data", store.folder / "shards"
+    return {path.stem for path in data.iterdir()}, {path.name for path in shards.iterdir()}
+
+
+def test_several_files_are_one_commit_in_their_order(store):
+    first, second, third = written(store, "c"), written(store, "a", "b"), written(store, "d")
+    assert ids_in(store) == []
+    dataset = store.append([second, first], None, schema())
+    assert ids_in(store) == ["a", "b", "c"]
+    store.append([third], dataset, schema())
+    assert ids_in(store) == ["a", "b", "c", "d"]
+    assert len(list((store.folder / "posts.lance" / "_versions").glob("*.manifest"))) == 2
+    newest = store.dataset()
+    assert newest is not None
+    rows = [
+        arrays["values"][:, 0].tolist() for arrays in Shards(store.folder, newest).arrays("vectors", "", dict)
+    ]
+    assert rows == [[1, 1], [1], [1]]
+
+
+def test_the_recorded_checksums_are_those_of_the_files(store, monkeypatch):
+    from linker.corpus.storage import checksums
+
+    files = [written(store, "a"), written(store, "b")]
+    read: list[Path] = []
+    original = checksums.sha256_of
+    monkeypatch.setattr(checksums, "sha256_of", lambda path: read.append(path) or original(path))
+    store.append(files, None, schema())
+    assert not any("data" in path.parts for path in read)
+    known = Checksums.read(store.folder).known
+    assert {name: known[name] for name in known if "/data/" in name} == {
+        one.name: original(store.folder / one.name) for one in files
+    }
+
+
+def test_what_nobody_committed_is_swept_and_never_recorded(store):
+    dataset = store.append([written(store, "a")], None, schema())
+    lost, kept = written(store, "b"), written(store, "c")
+    store.append([kept], dataset, schema())
+    assert lost.name not in Checksums.read(store.folder).known
+    assert lost.name.rpartition("/")[2].removesuffix(".lance") in files_in(store)[0]
+    store.recover()
+    data, shards = files_in(store)
+    assert data == shards
+    assert len(data) == 2
+    assert ids_in(store) == ["a", "c"]
+    # A file without a checksum stands for one that is being written when the command is interrupted.
+    assert set(Checksums.read(store.folder).known) >= {f"posts.lance/data/{stem}.lance" for stem in data}
+
+
+def test_a_commit_that_was_interrupted_before_its_checksums_is_recorded(store, monkeypatch):
+    def interrupted(self: Store, written: object = ()) -> None:
+        raise KeyboardInterrupt
+
+    file = written(store, "a")
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "seal", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            store.append([file], None, schema())
+    again = Store.open(store.folder)
+    again.recover()
+    assert ids_in(again) == ["a"]
+    assert Checksums.read(store.folder).known[file.name] == file.sha256
+    (store.folder / file.name).write_bytes(b"damaged")
+    assert [fault.file for fault in faults(again)] == [file.name]
+
+
+def test_a_file_that_another_folder_has_is_not_committed(store):
+    file = written(store, "a")
+    (store.folder / file.name).unlink()
+    with pytest.raises(LinkerError, match="a worker wrote it, but it is not here"):
+        store.append([file], None, schema())
+    assert ids_in(store) == []
+
+
+def test_parts_have_all_posts_once(store, monkeypatch):
+    from linker.corpus.storage import reader
+
+    monkeypatch.setattr(reader, "_POSTS_OF_PART", 3)
+    files = [
+        written(store, *"ab"),
+        written(store, *"cd"),
+        written(store, "e"),
+        written(store, *"fgh"),
+        written(store, "i"),
+    ]
+    dataset = store.append(files, None, schema())
+    parts = parts_of(dataset)
+    found = [
+        [id for batch in part.batches(["id"]) for id in batch.column("id").to_pylist()] for part in parts
+    ]
+    assert found == [list("abcd"), list("efgh"), ["i"]]

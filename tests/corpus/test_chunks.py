@@ -1,0 +1,136 @@
+"""Posts read in chunks, wherever, are the posts of the files, with the same reports."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linker.common.errors import DataError, LinkerError
+from linker.corpus import chunks
+from linker.corpus.chunks import ChunkReader, Posts, groups_of
+from linker.corpus.known_posts import post_keys
+from linker.data.io.columns import PostColumns
+from linker.data.io.line_errors import BadLines, OnError
+from linker.data.io.recorded_lines import Replay
+from linker.data.io.records import stream_posts
+from linker.data.types import Post
+from tests.corpus.conftest import some_posts, write_posts
+
+
+def reader(on_error: OnError = "strict", characters: int = 10**6) -> ChunkReader:
+    return ChunkReader(PostColumns(), on_error, True, set(), 30, characters)
+
+
+def files(folder: Path, bad: tuple[int, ...] = ()) -> list[str]:
+    paths = []
+    for number in range(5):
+        lines = Path(write_posts(folder / f"{number}.jsonl", some_posts(40, start=40 * number)))
+        if number in bad:
+            lines.write_text(lines.read_text() + '{"id": "x"}\n{\n')
+        paths.append(str(lines))
+    return paths
+
+
+def read(
+    paths: list[str], folder: Path, on_error: OnError = "strict"
+) -> list[tuple[chunks.Chunk, list[Post]]]:
+    found = []
+    with BadLines(on_error, str(folder)) as bad_lines:
+        replay = Replay(bad_lines)
+        for group in groups_of(paths):
+            for chunk, posts in reader(on_error)(group.first, group.files):
+                replay.apply(chunk.reports)
+                found.append((chunk, list(posts)))
+    return found
+
+
+def test_files_are_grouped_by_their_bytes_and_large_ones_are_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", 10)
+    for name, size in (("a", 4), ("b", 5), ("c", 2), ("d", 30), ("e", 1)):
+        (tmp_path / name).write_text("x" * size)
+    paths = [str(tmp_path / name) for name in "abcde"]
+    groups = groups_of(paths)
+    assert [[Path(path).name for path in group.files] for group in groups] == [
+        ["a", "b"],
+        ["c"],
+        ["d"],
+        ["e"],
+    ]
+    assert [(group.first, group.bytes) for group in groups] == [(0, 9), (2, 2), (3, 30), (4, 1)]
+    assert groups_of(["s3://bucket/a.jsonl"])[0].bytes is None
+
+
+@pytest.mark.parametrize("at_once", [1, 10**9])
+def test_all_posts_in_their_order_with_their_keys(tmp_path, monkeypatch, at_once):
+    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", at_once)
+    paths = files(tmp_path)
+    found = read(paths, tmp_path)
+    with BadLines() as bad_lines:
+        expected = list(stream_posts(paths, PostColumns(), bad_lines))
+    assert [post for _, posts in found for post in posts] == expected
+    for chunk, posts in found:
+        assert len(posts) <= 30
+        keys = post_keys([post.id for post in posts], [post.text for post in posts])
+        assert np.array_equal(chunk.keys, keys)
+
+
+def test_a_chunk_ends_after_so_many_characters(tmp_path):
+    path = write_posts(tmp_path / "posts.jsonl", [{"id": str(i), "text": "otter " * 20} for i in range(9)])
+    sizes = [len(posts) for _, posts in reader(characters=300)(0, [path])]
+    assert sizes == [3, 3, 3, 0]
+
+
+def test_bad_lines_are_set_aside_as_by_one_reader(tmp_path, monkeypatch, capsys):
+    paths = files(tmp_path, bad=(1, 3))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "several").mkdir()
+    with BadLines("skip", str(tmp_path / "one")) as bad_lines:
+        expected = list(stream_posts(paths, PostColumns(), bad_lines))
+    messages = capsys.readouterr().err
+    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", 1)
+    found = read(paths, tmp_path / "several", "skip")
+    assert [post for _, posts in found for post in posts] == expected
+    assert capsys.readouterr().err.replace("/several/", "/one/") == messages
+    names = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert names == ["1.jsonl.errors.jsonl", "3.jsonl.errors.jsonl"]
+    for name in names:
+        assert (tmp_path / "several" / name).read_text() == (tmp_path / "one" / name).read_text()
+
+
+def test_bad_lines_in_strict_mode_are_listed_and_counted(tmp_path):
+    path = tmp_path / "posts.jsonl"
+    path.write_text('{"id": "a", "text": "otter"}\n' + "{\n" * 50)
+    with pytest.raises(DataError) as expected, BadLines() as bad_lines:
+        list(stream_posts(str(path), PostColumns(), bad_lines))
+    with pytest.raises(DataError) as error:
+        read([str(path)], tmp_path)
+    assert str(error.value) == str(expected.value)
+    assert "50 bad lines" in str(error.value)
+
+
+def test_a_damaged_file_is_reported_after_the_posts_before_it(tmp_path):
+    paths = files(tmp_path)
+    paths[2] = str(tmp_path / "2.csv")
+    Path(paths[2]).write_text("likes,shares\n1,2\n")
+    source, found = reader()(0, paths), []
+    for _ in range(3):
+        found += next(source)[1]
+    assert [post.id for post in found] == [post["id"] for post in some_posts(60)]
+    with pytest.raises(DataError, match=r"2\.csv"):
+        next(source)
+
+
+def test_a_file_on_another_machine_is_reported(tmp_path):
+    with pytest.raises(LinkerError, match=r"gone\.jsonl: file not found on "):
+        next(reader()(0, [str(tmp_path / "gone.jsonl")]))
+
+
+def test_posts_are_the_same_in_another_process(tmp_path):
+    (_, posts), *_ = reader()(0, files(tmp_path))
+    copy = pickle.loads(pickle.dumps(posts))
+    assert isinstance(copy, Posts)
+    assert [(post, post.extra) for post in copy] == [(post, post.extra) for post in posts]
+    assert len(pickle.dumps(posts)) < len(pickle.dumps(list(posts)))
