@@ -177,7 +177,7 @@ def makespan(
 
 
 def commit_costs(folder: Path) -> dict[int, float]:
-    """Return the CPU seconds of a commit into a store with so many data files, checksums included."""
+    """Return the CPU seconds of a commit into a store, checksums included, by its number of data files."""
     shutil.rmtree(folder, ignore_errors=True)
     store = Store.create(folder, CorpusMetadata("none", "", "cosine", 1))
     file = DataFile.write(

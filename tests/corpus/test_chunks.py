@@ -77,7 +77,7 @@ def test_all_posts_in_their_order_with_their_keys(tmp_path, monkeypatch, at_once
         assert np.array_equal(chunk.keys, keys)
 
 
-def test_a_chunk_ends_after_so_many_characters(tmp_path):
+def test_a_chunk_ends_after_a_number_of_characters(tmp_path):
     path = write_posts(tmp_path / "posts.jsonl", [{"id": str(i), "text": "otter " * 20} for i in range(9)])
     sizes = [len(posts) for _, posts in reader(characters=300)(0, [path])]
     assert sizes == [3, 3, 3, 0]

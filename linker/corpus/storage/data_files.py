@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,14 +83,19 @@ def _fragment(folder: Path, table: pa.Table) -> lance.FragmentMetadata:
     from lance.fragment import write_fragments
 
     uri = str(folder / POSTS)
-    write = partial(
-        write_fragments, table, uri, data_storage_version=LANCE_FORMAT, max_rows_per_file=len(table) + 1
-    )
+
+    def written(mode: str) -> lance.FragmentMetadata:
+        rows = len(table) + 1  # in one file
+        found = write_fragments(
+            table, uri, mode=mode, data_storage_version=LANCE_FORMAT, max_rows_per_file=rows
+        )
+        return found[0]
+
     if not manifests(folder):
         try:
-            return write(mode="create")[0]
+            return written("create")
         except OSError:
             if not manifests(folder):
                 raise
             # Otherwise the first posts have just been committed.
-    return write(mode="append")[0]
+    return written("append")

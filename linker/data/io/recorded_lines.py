@@ -101,7 +101,7 @@ class Replay:
         self._files: list[InputFile] = []
 
     def apply(self, reports: Sequence[Report]) -> int:
-        """Apply reports in their order, and return how many bytes they say were read."""
+        """Apply reports in their order, and return the number of bytes that were read."""
         count = 0
         for kind, number, values in reports:
             if number is None:

@@ -153,12 +153,13 @@ def _state_precision(folder: Path, parts: Sequence[TransformerModel], texts: Seq
     of_all = np.concatenate(cosines)
     card = folder / CARD
     before = card.read_text(encoding="utf-8").split(_PRECISION)[0].rstrip() if card.exists() else ""
+    stated = (
+        "The network scores in int8. The cosine of its embeddings with those in float32 is "
+        f"{of_all.mean():.4f} on\naverage and at least {of_all.min():.4f}, over {len(of_all):,} texts. "
+        "What this costs in quality, `linker evaluate` measures."
+    )
     with atomic_write(card) as file:
-        file.write(
-            f"{before}\n\n{_PRECISION}\n\nThe network scores in int8. The cosine of its embeddings with those in float32 is "
-            f"{of_all.mean():.4f} on\naverage and at least {of_all.min():.4f}, over {len(of_all):,} texts. What this costs in "
-            "quality, `linker evaluate` measures.\n"
-        )
+        file.write(f"{before}\n\n{_PRECISION}\n\n{stated}\n")
 
 
 def _sample() -> list[str]:
