@@ -84,7 +84,7 @@ def generated(posts: int) -> Task:
 def of_corpus(folder: Path, articles: Path) -> Task:
     """Take the embeddings of a corpus, and the posts that its model ranks first."""
     corpus = Corpus.open(folder)
-    parts = corpus._parts
+    parts = corpus._posts.parts
     ensemble = next(part for part in all_submodels(parts.model) if isinstance(part, EnsembleModel))
     leaves = [
         (getattr(part, "vectors", part), weight)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -14,20 +12,15 @@ from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError, ModelError
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
-from linker.corpus.indexes.exact import Query
-from linker.corpus.indexes.near_duplicates import Groups
-from linker.corpus.indexes.vectors import ShardVectors
 from linker.corpus.search.corpus_scores import CorpusScores
 from linker.corpus.search.filters import Filter, left_out
-from linker.corpus.search.fusion import Fusion, fuse
-from linker.corpus.search.parts import Parts, PartsQuery, pieces_of, scores_of_parts
-from linker.corpus.search.pruning import PrunedQuery
-from linker.corpus.storage.reader import readable, rows_at
+from linker.corpus.search.fusion import Fusion
+from linker.corpus.search.open_posts import OpenPosts
+from linker.corpus.search.parts import PartsQuery, pieces_of
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.data.languages import language_of
-from linker.data.types import Article, Post
-from linker.models.elapsed_time import uses_dates
+from linker.data.types import Article
 from linker.models.model import Model
 from linker.models.passage_pooling import Passages
 from linker.models.resolve import resolve_model
@@ -36,9 +29,6 @@ from linker.ranking.inputs import AnyArticles, as_articles
 from linker.ranking.languages import warn_of_languages
 from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
-
-#: Posts whose languages are identified.
-_SAMPLED = 300
 
 
 class Corpus:
@@ -60,10 +50,9 @@ class Corpus:
         dataset = store.dataset()
         if dataset is None:
             raise DataError(f"{store.folder}: holds no posts yet; add some with `linker corpus add`")
-        self._dataset = dataset
-        self._shards = Shards(store.folder, dataset)
-        self._parts = Parts(self._shards, model)
-        self._groups: np.ndarray | None = None
+        self._posts = OpenPosts(
+            dataset, Shards(store.folder, dataset), model, store.facts.similarity, self._engine
+        )
         self._warned: set[tuple[str | None, ...]] = set()
 
     @classmethod
@@ -103,12 +92,12 @@ class Corpus:
         return cls(store, found.load(), found.file_name, engine)
 
     def __len__(self) -> int:
-        return self._parts.posts
+        return len(self._posts)
 
     def refreshed(self) -> Corpus:
         """Return the corpus with the posts that are in it now: itself if it has not changed since it was opened."""
         newest = self.store.dataset()
-        if newest is None or newest.version == self._dataset.version:
+        if newest is None or newest.version == self._posts.dataset.version:
             return self
         return Corpus(self.store, self.model, self.name, self._engine)
 
@@ -174,7 +163,7 @@ class Corpus:
             The ranking, best first.
         """
         self.check(request, fusion)
-        search = CorpusScores(self, articles, request, fusion)
+        search = CorpusScores(self._posts, self.name, articles, request, fusion)
         languages = tuple(map(language_of, articles))
         if request.filter is not None or languages not in self._warned:
             warn_of_languages(self.model, articles, search.sample())
@@ -206,7 +195,7 @@ class Corpus:
         """
         request = RankRequest(labels=labels, calibration=calibration, passages=passages, filter=filter)
         self.check(request, fusion)
-        return CorpusScores(self, as_articles(article), request, fusion).thresholds(request)
+        return CorpusScores(self._posts, self.name, as_articles(article), request, fusion).thresholds(request)
 
     def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
         """Check options before any work.
@@ -226,23 +215,7 @@ class Corpus:
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""
-        return uses_dates(self.model, articles, dated_posts=True) and self._has_dates
-
-    @cached_property
-    def _has_dates(self) -> bool:
-        with readable(self._dataset.uri):
-            return bool(self._dataset.count_rows("created_at IS NOT NULL"))
-
-    @cached_property
-    def _sample(self) -> list[Post]:
-        """Return the texts and languages of up to 300 posts, evenly spaced."""
-        return self._sample_of(np.arange(len(self)))
-
-    def _sample_of(self, places: np.ndarray) -> list[Post]:
-        """Return the texts and languages of up to 300 of the posts at these indices, evenly spaced."""
-        at = places[:: max(1, -(-len(places) // _SAMPLED))]
-        rows = rows_at(self._dataset, at, ["text", "lang"]).to_pylist() if len(at) else []
-        return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
+        return self._posts.uses_dates(articles)
 
     def scale(self, articles: Sequence[Article], fusion: Fusion = "none") -> ScoreScale:
         """Return the map from `scores` to those that users see.
@@ -251,10 +224,7 @@ class Corpus:
             articles: the query.
             fusion: as for `rank`.
         """
-        if fusion != "none":
-            return ScoreScale("standardized")
-        scale = self.model.score_scale()
-        return scale if self.uses_dates(articles) else scale.without_dates()
+        return self._posts.scale(articles, fusion)
 
     def left_out(self, filter: Filter) -> list[str]:
         """Return a sentence for each field of the filter that some posts lack, with their number.
@@ -262,11 +232,7 @@ class Corpus:
         Raises:
             DataError: if the filter names a field that no post has.
         """
-        return left_out(filter, self._dataset)
-
-    def _ids(self, places: np.ndarray) -> list[str]:
-        taken = self._dataset.take(places, columns=["id"]) if len(places) else None
-        return [] if taken is None else list(taken.column("id").to_pylist())
+        return left_out(filter, self._posts.dataset)
 
     def scores(
         self, articles: Sequence[Article], passages: Passages = "whole", fusion: Fusion = "none"
@@ -279,45 +245,5 @@ class Corpus:
             fusion: as for `rank`.
         """
         pieces, starts = pieces_of(articles, passages)
-        return self._scores(PartsQuery(self._parts, pieces, self._engine), starts, articles, passages, fusion)
-
-    def _scores(
-        self,
-        query: PartsQuery,
-        starts: np.ndarray,
-        articles: Sequence[Article],
-        passages: Passages,
-        fusion: Fusion,
-    ) -> np.ndarray:
-        with self._engine:
-            if self._parts.plain:
-                scores = self._engine.scores(self._vectors(), self._query(articles, passages))
-            else:
-                scores = scores_of_parts(self._parts, query, starts, passages)
-        if fusion == "none":
-            return scores
-        return fuse(scores, self._parts.postings("english").scores(articles))
-
-    def _can_prune(self, articles: Sequence[Article], passages: Passages, fusion: Fusion) -> bool:
-        return (
-            fusion == "none"
-            and type(self._engine) is Engine  # other engines compare vectors elsewhere
-            and len(articles) == 1
-            and passages == "whole"
-            and PrunedQuery.supports(self.model)
-        )
-
-    def _query(self, articles: Sequence[Article], passages: Passages) -> Query:
-        pieces, starts = pieces_of(articles, passages)
-        vectors = self._parts.first.article_vectors(pieces)
-        assert vectors is not None  # the fingerprint says that it has vectors
-        how: Literal["best", "mean"] = "mean" if passages == "mean" else "best"
-        return Query(np.split(vectors, starts[1:]), self.store.facts.similarity, how)
-
-    def _vectors(self) -> list[ShardVectors]:
-        return self._parts.vectors(self._parts.first)
-
-    def _group_of_each(self) -> np.ndarray:
-        if self._groups is None:
-            self._groups = Groups(self._shards).complete()
-        return self._groups
+        query = PartsQuery(self._posts.parts, pieces, self._engine)
+        return self._posts.scores(query, starts, articles, passages, fusion)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from linker.corpus.search.explanation import CorpusStatistics, shares_of
 from linker.corpus.search.filters import Filter
 from linker.corpus.search.filters import places as places_of
 from linker.corpus.search.fusion import Fusion
+from linker.corpus.search.open_posts import OpenPosts
 from linker.corpus.search.parts import PartsQuery, pieces_of
 from linker.corpus.search.pruning import PrunedQuery
 from linker.corpus.search.results import Ranking as StoredRanking
@@ -26,55 +26,53 @@ from linker.ranking.explanation import explain as explanations
 from linker.ranking.request import RankRequest
 from linker.ranking.shares import shares as shares_at
 
-if TYPE_CHECKING:
-    from linker.corpus.corpus import Corpus
-
 
 class CorpusScores:
     """The posts of a corpus with their scores for one query."""
 
     def __init__(
         self,
-        corpus: Corpus,
+        posts: OpenPosts,
+        name: str,
         articles: Sequence[Article],
         request: RankRequest,
         fusion: Fusion,
     ) -> None:
-        self.name, self.articles = corpus.name, articles
+        self.name, self.articles = name, articles
         self._query = without_dates(articles) if request.ignore_dates else articles
-        self._corpus, self._passages = corpus, request.passages
+        self._posts, self._passages = posts, request.passages
         self._fusion = fusion
-        self.scale = corpus.scale(self._query, fusion)
-        self._places = places_of(request.filter, corpus._dataset) if request.filter else None
+        self.scale = posts.scale(self._query, fusion)
+        self._places = places_of(request.filter, posts.dataset) if request.filter else None
         pieces, self._starts = pieces_of(self._query, request.passages)
-        self._parts_query = PartsQuery(corpus._parts, pieces, corpus._engine)
+        self._parts_query = PartsQuery(posts.parts, pieces, posts.engine)
         self._scores: np.ndarray | None = None  # computed for thresholds
 
     def best(self, request: RankRequest, threshold: float | None) -> StoredRanking:
         """Return the posts that meet the request and reach the raw threshold, best first; read when accessed."""
-        corpus, places = self._corpus, self._places
-        count = len(corpus) if places is None else len(places)
+        opened, places = self._posts, self._places
+        count = len(opened) if places is None else len(places)
         wanted = count if request.top is None else request.top + request.offset
-        with corpus._engine:
+        with opened.engine:
             scored = self._scored()
             if request.copies:
-                at, found = best(corpus._dataset, *scored(wanted), wanted, threshold)
+                at, found = best(opened.dataset, *scored(wanted), wanted, threshold)
                 more = np.zeros(len(at), dtype=np.int64)
             else:
-                groups = corpus._group_of_each()
-                at, found = best_of_groups(corpus._dataset, groups, scored, wanted, threshold)
+                groups = opened.groups
+                at, found = best_of_groups(opened.dataset, groups, scored, wanted, threshold)
                 more = others(groups, at, places)
         start = request.offset
-        statistics = CorpusStatistics(corpus._parts, self._query)
+        statistics = CorpusStatistics(opened.parts, self._query)
 
         def explained(posts: Sequence[Post]) -> Sequence[Explanation] | None:
-            return explanations(corpus.model, self.articles, posts, range(len(posts)), statistics)
+            return explanations(opened.model, self.articles, posts, range(len(posts)), statistics)
 
         def shares(rows: np.ndarray) -> Sequence[Mapping[str, int]]:
             return shares_at(self._score_parts, rows.tolist())
 
         return StoredRanking(
-            corpus._dataset,
+            opened.dataset,
             at[start:],
             found[start:],
             more[start:],
@@ -85,41 +83,41 @@ class CorpusScores:
 
     def sample(self) -> list[Post]:
         """Return the texts and languages of some of the posts that meet the request, evenly spaced."""
-        return self._corpus._sample if self._places is None else self._corpus._sample_of(self._places)
+        return self._posts.sample if self._places is None else self._posts.sample_of(self._places)
 
     @cached_property
     def _score_parts(self) -> dict[str, np.ndarray]:
         scores = self._all_scores("none")
-        with self._corpus._engine:
-            return shares_of(self._corpus._parts, self._parts_query, scores, self._fusion)
+        with self._posts.engine:
+            return shares_of(self._posts.parts, self._parts_query, scores, self._fusion)
 
     def _all_scores(self, fusion: Fusion) -> np.ndarray:
-        return self._corpus._scores(self._parts_query, self._starts, self._query, self._passages, fusion)
+        return self._posts.scores(self._parts_query, self._starts, self._query, self._passages, fusion)
 
     def thresholds(self, request: RankRequest) -> Thresholds:
         """Estimate thresholds on the scores of all posts that pass the filter."""
-        corpus, places = self._corpus, self._places
+        opened, places = self._posts, self._places
         self._scores = scores = self._all_scores(self._fusion)
         passing = scores if places is None else scores[places]
         if request.calibration is not None:
             return CalibratedThresholds(request.calibration, passing, self.scale)
         labels = request.labels or {}
         ids = ", ".join("'" + i.replace("'", "''") + "'" for i in labels)
-        labeled = places_of(Filter(where=f"id IN ({ids})"), corpus._dataset) if ids else np.arange(0)
+        labeled = places_of(Filter(where=f"id IN ({ids})"), opened.dataset) if ids else np.arange(0)
         assert labeled is not None  # there is a condition
         if places is not None:
             labeled = labeled[np.isin(labeled, places)]
-        found = dict(zip(corpus._ids(labeled), scores[labeled].tolist()))
+        found = dict(zip(opened.ids(labeled), scores[labeled].tolist()))
         return LabeledThresholds.by_scores(passing, found, labels, self.scale)
 
     def _scored(self) -> Scored:
-        corpus, places = self._corpus, self._places
+        opened, places = self._posts, self._places
         if self._scores is None:
-            if corpus._can_prune(self._query, self._passages, self._fusion):
-                return partial(PrunedQuery(corpus._parts, self._parts_query).scored, places)
-            if self._fusion == "none" and corpus._parts.plain:
-                query = corpus._query(self._query, self._passages)
-                return corpus._engine.scored(corpus._vectors(), query, places)
+            if opened.can_prune(self._query, self._passages, self._fusion):
+                return partial(PrunedQuery(opened.parts, self._parts_query).scored, places)
+            if self._fusion == "none" and opened.parts.plain:
+                query = opened.query(self._query, self._passages)
+                return opened.engine.scored(opened.vectors(), query, places)
         all_scores = self._all_scores(self._fusion) if self._scores is None else self._scores
         scores = all_scores if places is None else all_scores[places]
         return lambda count: (scores, places)

@@ -25,6 +25,7 @@ from linker.corpus.engines.engine import Engine, upper
 from linker.corpus.engines.ray import RayEngine
 from linker.corpus.indexes.exact import Query
 from linker.corpus.search.filters import Filter
+from linker.corpus.search.open_posts import OpenPosts
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
@@ -149,7 +150,7 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
 
     together = Corpus.open(there.folder, engine=cluster)
     expected = results_of(corpus, top=None, fusion="none")
-    original = Corpus._query
+    original = OpenPosts.query
 
     def query(self, articles, passages):
         made: Any = original(self, articles, passages)
@@ -157,7 +158,7 @@ def test_a_worker_killed_in_the_middle(tmp_path, model_folder, cluster, monkeypa
         made.marker = tmp_path / "killed again"
         return made
 
-    monkeypatch.setattr(Corpus, "_query", query)
+    monkeypatch.setattr(OpenPosts, "query", query)
     assert results_of(together, top=None, fusion="none") == expected
     assert int((tmp_path / "killed again").read_text()) != os.getpid()
 
@@ -231,7 +232,7 @@ def test_what_goes_wrong_in_workers_is_reported_and_what_was_appended_stays(
     assert [post["id"] for post in posts_in(store.folder)] == [post["id"] for post in posts]
 
     corpus = Corpus.open(tmp_path / "there", engine=cluster)
-    corpus._vectors()
+    corpus._posts.vectors()
     next((tmp_path / "there" / "shards").glob("*/vectors-*")).unlink()
     with pytest.raises(LinkerError, match="put the corpus where all machines of the cluster see it"):
         corpus.rank(ARTICLE)

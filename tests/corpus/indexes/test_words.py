@@ -56,7 +56,7 @@ def expected(posts: list[dict], articles: list[Article]) -> np.ndarray:
 
 
 def scores(folder, articles) -> np.ndarray:
-    return Corpus.open(folder)._parts.postings("english").scores(articles)
+    return Corpus.open(folder)._posts.parts.postings("english").scores(articles)
 
 
 def files(folder) -> list[Path]:
@@ -91,7 +91,7 @@ def test_whoever_sees_fewer_posts_does_not_see_the_words_of_others(built, tmp_pa
     )
     scores(built, ARTICLES)
     np.testing.assert_allclose(
-        before._parts.postings("english").scores(ARTICLES),
+        before._posts.parts.postings("english").scores(ARTICLES),
         expected(made(150), ARTICLES),
         rtol=1e-5,
         atol=1e-7,

@@ -112,7 +112,9 @@ def test_few_posts_are_scored_exactly(corpus, monkeypatch):
 
 def test_bounds_are_not_exceeded(corpus):
     for article in ARTICLES:
-        query = pruning.PrunedQuery(corpus._parts, PartsQuery(corpus._parts, [article], corpus._engine))
+        query = pruning.PrunedQuery(
+            corpus._posts.parts, PartsQuery(corpus._posts.parts, [article], corpus._engine)
+        )
         query.scored(None, 3)
         exact = corpus.scores([article])
         assert query._bounds is not None
