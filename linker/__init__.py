@@ -7,10 +7,10 @@ ranking = linker.load("best").rank("https://news.example/otters-return", "posts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from linker.version import __version__
 
+# As in `typing`, whose import takes time in which Ctrl-C shows a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
 

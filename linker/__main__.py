@@ -1,16 +1,19 @@
 """`linker` and `python -m linker`."""
 
+# What is imported here delays the moment from which Ctrl-C is handled: as little as possible.
 from __future__ import annotations
 
-import atexit
-import contextlib
 import os
 import signal
 import sys
-from types import FrameType
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import NoReturn
 
 _INTERRUPTED, _TERMINATED = 130, 143
+_LATER = 0.02
 
 
 def main() -> None:
@@ -25,6 +28,7 @@ def main() -> None:
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.unraisablehook = _report_lost
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -32,6 +36,28 @@ def main() -> None:
     except SystemExit as end:
         _end(end.code if isinstance(end.code, int) else int(end.code is not None))
     _end(0)
+
+
+def _report_lost(lost: sys.UnraisableHookArgs) -> None:
+    """Interrupt again where Ctrl-C came in a callback, which cannot raise; report other exceptions as usual."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    import threading
+
+    # A moment later, when the callback has ended.
+    threading.Timer(_LATER, _interrupt_main_thread).start()
+
+
+def _interrupt_main_thread() -> None:
+    if sys.platform == "win32":
+        import _thread
+
+        _thread.interrupt_main()
+    else:  # this wakes a thread that waits, too
+        import threading
+
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -47,6 +73,9 @@ def _end(code: int) -> NoReturn:
     # What was to be done is done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    import atexit
+    import contextlib
+
     # Temporary folders and further processes are registered there.
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):

@@ -15,7 +15,7 @@ from benchmarks.reliability.commands import Tally, await_end, environment, fault
 from benchmarks.reliability.workplace import CASES, Case, arguments_of, copied, make
 
 _LONGEST = 60.0
-# Before that Python starts, and none of linker's code is there.
+# Before that Python starts, and none of linker's code is there; on a busy machine it takes longer.
 _STARTED = 0.1
 _PATIENCE = 30.0
 # Commands that stay until they are stopped run for up to this number of seconds.
@@ -30,6 +30,17 @@ def _start(case: Case, place: Path) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
+
+
+def _seconds_to_start() -> float:
+    """Return how long Python takes until it has linker's main function, the longest of three times."""
+    command = [sys.executable, "-c", "import runpy, linker.__main__"]
+    found = [_STARTED]
+    for _ in range(3):
+        begun = time.monotonic()
+        subprocess.run(command, env=environment(), check=True)
+        found.append(time.monotonic() - begun)
+    return max(found)
 
 
 def _left_processes(session: int) -> str:
@@ -61,7 +72,7 @@ def signals(folder: Path, rounds: int, chance: random.Random) -> Tally:
     workplace.mkdir()
     make(workplace)
     for name, case in CASES.items():
-        whole = _FOREVER
+        whole, started = _FOREVER, _seconds_to_start()
         if not case.forever:
             copied(workplace, place)
             begun = time.monotonic()
@@ -70,7 +81,7 @@ def signals(folder: Path, rounds: int, chance: random.Random) -> Tally:
             shutil.rmtree(place)
         for _ in range(rounds):
             number = chance.choice(list(_CODES))
-            delay = chance.uniform(_STARTED, max(whole, 2 * _STARTED))
+            delay = chance.uniform(started, max(whole, 2 * started))
             copied(workplace, place)
             process = _start(case, place)
             time.sleep(delay)

@@ -253,3 +253,30 @@ def test_a_working_folder_that_was_deleted_is_named(tmp_path: Path) -> None:
     )
     assert result.returncode == 2
     assert result.stderr.startswith("error: the working folder does not exist")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_in_a_callback_is_not_lost():
+    # Python ignores exceptions of `__del__`, of callbacks of weak references, and so of the locks of imports.
+    program = """
+import signal, sys, time
+import linker.cli.main
+from linker.__main__ import main
+
+class Callback:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def run():
+    Callback()
+    try:
+        time.sleep(30)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+linker.cli.main.main = run
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=25)
+    assert (ended.returncode, ended.stderr) == (130, "")

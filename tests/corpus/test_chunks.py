@@ -115,7 +115,8 @@ def test_a_damaged_file_is_reported_after_the_posts_before_it(tmp_path):
     paths = files(tmp_path)
     paths[2] = str(tmp_path / "2.csv")
     Path(paths[2]).write_text("likes,shares\n1,2\n")
-    source, found = reader()(0, paths), []
+    source = reader()(0, paths)
+    found: list[Post] = []
     for _ in range(3):
         found += next(source)[1]
     assert [post.id for post in found] == [post["id"] for post in some_posts(60)]
