@@ -75,7 +75,8 @@ def linker(*arguments: object) -> None:
 
 
 def tweet_objects(pairs: Path, kind: str) -> Iterator[dict[str, Any]]:
-    """Return the pairs of a kind as v1.1 objects with separate ids, to be mined like an archive."""
+    """Return the pairs of a kind as v1.1 objects with ids that no other kind has, to be mined like an archive."""
+    first_parent = {"reply": 1, "quote": 3}[kind] * 10**10
     parents: dict[str, str] = {}
     with gzip.open(pairs, "rt", encoding="utf-8") as file:
         for number, line in enumerate(file):
@@ -84,7 +85,7 @@ def tweet_objects(pairs: Path, kind: str) -> Iterator[dict[str, Any]]:
                 continue
             new = pair["parent_text"] not in parents
             parent = {
-                "id_str": parents.setdefault(pair["parent_text"], str(10**10 + len(parents))),
+                "id_str": parents.setdefault(pair["parent_text"], str(first_parent + len(parents))),
                 "text": pair["parent_text"],
                 "lang": "en",
                 "truncated": bool(pair["parent_truncated"]),
@@ -186,8 +187,20 @@ def mine(options: argparse.Namespace) -> tuple[list[bytes], list[bytes]]:
     ]
     paper = [line for lines in mined for line in lines]
     random.Random(0).shuffle(paper)
+    return paper, further_pairs(every, paper)
+
+
+def further_pairs(every: list[bytes], paper: list[bytes]) -> list[bytes]:
+    """Return the pairs whose two texts are no pair of the paper's kind, with new ids.
+
+    Two replies to one tweet are a pair of the paper's kind; each of them with the tweet is a further pair of the same
+    post, whose id would occur twice.
+    """
     met = {_texts(line) for line in paper}
-    return paper, [line for line in every if _texts(line) not in met]
+    further = [json.loads(line) for line in every if _texts(line) not in met]
+    for number, pair in enumerate(further):
+        pair["id"] = f"further-{number}"
+    return [json.dumps(pair, ensure_ascii=False).encode() + b"\n" for pair in further]
 
 
 def _texts(line: bytes) -> tuple[str, str]:
@@ -202,20 +215,12 @@ def plan(sizes: list[int], seeds: int) -> list[Run]:
         sizes: numbers of training pairs, ascending; the last is all of them.
         seeds: number of seeds of the word vectors, which are cheap.
     """
-    largest = sizes[-1]
-    runs = [Run("bundled", "mn", size) for size in sizes]
-    runs += [
-        Run("words", loss, size, SEED + k)
-        for k in range(seeds)
-        for loss, of in (("mn", sizes), ("triplet", [largest]))
-        for size in of
-    ]
-    runs += [
-        Run("bundled", "triplet", largest),
-        Run("minilm", "mn", largest),
-        Run("minilm", "triplet", largest),
-    ]
-    runs += [Run("minilm", "mn", size) for size in sizes[:-1]]
+    *smaller, largest = sizes
+    runs = [Run("bundled", "mn", largest), Run("words", "mn", largest), Run("words", "triplet", largest)]
+    runs += [Run(model, "mn", size) for model in ("words", "bundled") for size in smaller[:3]]
+    runs += [Run("words", loss, largest, SEED + k) for k in range(1, seeds) for loss in LOSSES]
+    runs += [Run("minilm", "mn", size) for size in (*smaller[:2], largest)]
+    runs += [Run(model, "triplet", largest) for model in ("bundled", "minilm")]
     return runs + [Run("bundled", "mn", largest, SEED + k) for k in range(1, seeds)]
 
 
