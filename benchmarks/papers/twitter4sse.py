@@ -37,7 +37,7 @@ from benchmarks.papers.twitter4sse_figures import (
 from linker.common.files import atomic_write
 from linker.config import build, load_config
 from linker.contrib.twitter4sse.cleaning import TweetFilter
-from linker.contrib.twitter4sse.tweets import tweets_in
+from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
 from linker.data.types import LinkedPosts, Post
 from linker.models.archive import load_model
 from linker.models.model import Model
@@ -126,7 +126,7 @@ def every_pair(archives: list[Path], out: Path) -> None:
     `linker mine` writes at most one pair of a tweet and each text once, as the paper does; this drops both rules, but
     not the filter.
     """
-    accepted, tweets = TweetFilter(), {}
+    accepted, tweets = TweetFilter(), dict[str, Tweet]()
     for archive in archives:
         with gzip.open(archive, "rt", encoding="utf-8") as file:
             for line in file:
@@ -217,9 +217,13 @@ def plan(sizes: list[int], seeds: int) -> list[Run]:
     """
     *smaller, largest = sizes
     runs = [Run("bundled", "mn", largest), Run("words", "mn", largest), Run("words", "triplet", largest)]
-    runs += [Run(model, "mn", size) for model in ("words", "bundled") for size in smaller[:3]]
+    runs += [Run("words", "mn", size) for size in smaller]
     runs += [Run("words", loss, largest, SEED + k) for k in range(1, seeds) for loss in LOSSES]
-    runs += [Run("minilm", "mn", size) for size in (*smaller[:2], largest)]
+    # Small samples of every transformer come before large ones of any.
+    runs += [Run(model, "mn", size) for size in smaller[:2] for model in ("bundled", "minilm")]
+    runs += [Run(model, "triplet", size) for size in smaller[1:2] for model in ("bundled", "minilm")]
+    runs += [Run("bundled", "mn", size) for size in smaller[2:]]
+    runs += [Run("minilm", "mn", largest)]
     runs += [Run(model, "triplet", largest) for model in ("bundled", "minilm")]
     return runs + [Run("bundled", "mn", largest, SEED + k) for k in range(1, seeds)]
 
@@ -299,28 +303,36 @@ def report(
         if untrained is None:
             continue
         rows[label] = untrained
-        of_loss = {loss: own for loss in LOSSES if (own := values(model, loss, largest))}
-        for loss, own in of_loss.items():
-            rows[f"{label}, {LOSS_NAMES[loss]}"] = own
-            over[f"{label}, {LOSS_NAMES[loss]}"] = gains(own, untrained)
-        if len(of_loss) == 2:
-            losses[label] = gains(of_loss["mn"], of_loss["triplet"])
+        of_loss = {
+            loss: {size: own for size in sizes if (own := values(model, loss, size))} for loss in LOSSES
+        }
+        for loss, of_size in of_loss.items():
+            if of_size:
+                size = max(of_size)
+                name = f"{label}, {LOSS_NAMES[loss]}, {size:,}"
+                rows[name] = of_size[size]
+                over[name] = gains(of_size[size], untrained)
+        if both := of_loss["mn"].keys() & of_loss["triplet"].keys():
+            size = max(both)
+            losses[f"{label}, {size:,}"] = gains(of_loss["mn"][size], of_loss["triplet"][size])
         for size in sizes:
             if own := values(model, "mn", size):
                 curves.setdefault(label, {})[size] = curve_rows[f"{label}, {size:,}"] = gains(own, untrained)
     draw_curves(curves, PICTURE)
     seeds = ", ".join(
-        f"{label} {len({run.seed for run in measured if run.model == model and run.pairs == largest})}"
+        f"{label} {count}"
         for model, label in NAMES.items()
+        if (count := len({run.seed for run in measured if run.model == model and run.pairs == largest}))
     )
     paper, further = counts
     lines = [
         "# Twitter4SSE on real tweets\n",
         f"Made by `{command}` (Python {platform.python_version()}, torch {torch.__version__}).\n",
         NOTES.read_text(encoding="utf-8") if NOTES.is_file() else "",
-        f"## All {largest:,} pairs\n",
-        "DQ, DR, CR: nDCG of the whole ranking. PIT, TURL, STSb: Pearson's r with the grades. ± standard deviation over"
-        f" seeds ({seeds}).\n",
+        "## Figures\n",
+        "DQ, DR, CR: nDCG of the whole ranking. PIT, TURL, STSb: Pearson's r with the grades. A trained model is that of"
+        f" the most pairs it was trained on, of {largest:,}; seeds on all of them: {seeds}; ±: their standard"
+        " deviation.\n",
         rows_of(rows) + "\n",
         "## Gain over the untrained model\n",
         "Difference in points, with its 95 % interval by a paired bootstrap over queries or pairs (2,000 samples); *:"

@@ -1,0 +1,42 @@
+"""Errors of models by length of the article."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from linker.evaluation.significance import bootstrap_weights, percentile_interval
+
+RESAMPLES = 2000
+
+
+def quarters(tokens: Sequence[int]) -> list[np.ndarray]:
+    """Return the rows of each quarter of the articles by length, shortest first: int64."""
+    return np.array_split(np.argsort(np.asarray(tokens), kind="stable"), 4)
+
+
+def error_rows(found: dict[str, dict[str, np.ndarray]], tokens: Sequence[int]) -> str:
+    """Return a table of AP and wrong first posts per quarter.
+
+    Args:
+        found: label of a model → metric → its value for each article, NaN for those without posts.
+        tokens: number of tokens of each article.
+    """
+    first = next(iter(found.values()))["MAP"]
+    with_posts = np.flatnonzero(~np.isnan(first))
+    lengths = np.asarray(tokens)[with_posts]
+    header = [f"{label}: {of}" for label in found for of in ("AP", "first post wrong")]
+    lines = ["| tokens | articles | " + " | ".join(header) + " |", "|---" * (len(header) + 2) + "|"]
+    for rows in quarters(lengths.tolist()):
+        weights = bootstrap_weights(len(rows), RESAMPLES)
+        cells = []
+        for own in found.values():
+            precision = own["MAP"][with_posts][rows]
+            low, high = percentile_interval(weights @ precision / len(rows))
+            cells.append(f"{100 * precision.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]")
+            cells.append(f"{100 * (1 - own['P@1'][with_posts][rows].mean()):.1f} %")
+        lines.append(
+            f"| {lengths[rows].min()}–{lengths[rows].max()} | {len(rows)} | " + " | ".join(cells) + " |"
+        )
+    return "\n".join(lines)
