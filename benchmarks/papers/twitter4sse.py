@@ -330,8 +330,8 @@ def report(
         f"Made by `{command}` (Python {platform.python_version()}, torch {torch.__version__}).\n",
         NOTES.read_text(encoding="utf-8") if NOTES.is_file() else "",
         "## Figures\n",
-        "DQ, DR, CR: nDCG of the whole ranking. PIT, TURL, STSb: Pearson's r with the grades. A trained model is that of"
-        f" the most pairs it was trained on, of {largest:,}; seeds on all of them: {seeds}; ±: their standard"
+        "DQ, DR, CR: nDCG of the whole ranking. PIT, TURL, STSb: Pearson's r with the grades. A trained model is that"
+        f" of the most pairs it was trained on, of {largest:,}; seeds on all of them: {seeds}; ±: their standard"
         " deviation.\n",
         rows_of(rows) + "\n",
         "## Gain over the untrained model\n",
