@@ -17,25 +17,24 @@ def quarters(tokens: Sequence[int]) -> list[np.ndarray]:
 
 
 def error_rows(found: dict[str, dict[str, np.ndarray]], tokens: Sequence[int]) -> str:
-    """Return a table of AP and wrong first posts per quarter.
+    """Return a table of AP per quarter, and of wrong first posts of the first model.
 
     Args:
         found: label of a model → metric → its value for each article, NaN for those without posts.
         tokens: number of tokens of each article.
     """
-    first = next(iter(found.values()))["MAP"]
-    with_posts = np.flatnonzero(~np.isnan(first))
+    first, *_ = found
+    with_posts = np.flatnonzero(~np.isnan(found[first]["MAP"]))
     lengths = np.asarray(tokens)[with_posts]
-    header = [f"{label}: {of}" for label in found for of in ("AP", "first post wrong")]
+    header = [f"{first}: first post wrong", *(f"{label}: AP" for label in found)]
     lines = ["| tokens | articles | " + " | ".join(header) + " |", "|---" * (len(header) + 2) + "|"]
     for rows in quarters(lengths.tolist()):
         weights = bootstrap_weights(len(rows), RESAMPLES)
-        cells = []
+        cells = [f"{100 * (1 - found[first]['P@1'][with_posts][rows].mean()):.0f} %"]
         for own in found.values():
             precision = own["MAP"][with_posts][rows]
             low, high = percentile_interval(weights @ precision / len(rows))
             cells.append(f"{100 * precision.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]")
-            cells.append(f"{100 * (1 - own['P@1'][with_posts][rows].mean()):.1f} %")
         lines.append(
             f"| {lengths[rows].min()}–{lengths[rows].max()} | {len(rows)} | " + " | ".join(cells) + " |"
         )
