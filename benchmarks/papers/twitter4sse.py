@@ -364,7 +364,7 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=32, help="texts are truncated to this many tokens")
     parser.add_argument("--seeds", type=int, default=5, help="number of seeds")
     parser.add_argument("--most", type=int, default=3000, help="maximum number of pairs of a graded set")
-    parser.add_argument("--runs", type=int, help="make only the first so many runs")
+    parser.add_argument("--runs", type=int, help="make only the first N runs")
     options = parser.parse_args()
     paper, further = mine(options)
     everything = [*paper, *further]
