@@ -385,7 +385,9 @@ def main() -> None:
         f" --vectors VECTORS --model MODEL --work WORK{changed}"
     )
     measured: dict[Run, Any] = {}
-    for run in plan(sizes, options.seeds)[: options.runs]:
+    runs = plan(sizes, options.seeds)[: options.runs]
+    for run in runs:
+        known = (folder / f"{run.name}.npz").exists()
         for own in (Run(run.model), run):
             if own not in measured:
                 trained = everything[: own.pairs] if own.pairs else everything
@@ -394,9 +396,10 @@ def main() -> None:
                     lambda own=own, trained=trained: model_of(options, own, trained),  # type: ignore[misc]
                     sets,
                 )
-        with atomic_write(REPORT) as file:
-            file.write(report(sets, measured, lexical, (len(paper), len(further)), command))
-        print(f"{run.name}: {REPORT}", flush=True)
+        if not known or run == runs[-1]:
+            with atomic_write(REPORT) as file:
+                file.write(report(sets, measured, lexical, (len(paper), len(further)), command))
+            print(f"{run.name}: {REPORT}", flush=True)
 
 
 if __name__ == "__main__":
