@@ -8,7 +8,6 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 
-from benchmarks.papers.deboom2016 import draw_distances
 from benchmarks.papers.deboom2016_metrics import (
     PairDistances,
     WordTfidf,
@@ -16,6 +15,7 @@ from benchmarks.papers.deboom2016_metrics import (
     jensen_shannon,
     split_error,
 )
+from benchmarks.papers.deboom2016_report import draw_distances
 from linker.common.errors import LinkerError
 
 
