@@ -187,7 +187,11 @@ def mine(options: argparse.Namespace) -> tuple[list[bytes], list[bytes]]:
     paper = [line for lines in mined for line in lines]
     random.Random(0).shuffle(paper)
     met = {_texts(line) for line in paper}
-    return paper, [line for line in every if _texts(line) not in met]
+    further = [json.loads(line) for line in every if _texts(line) not in met]
+    for number, pair in enumerate(further):
+        # Its reply may be in another pair as well, and posts need ids of their own.
+        pair["id"] += f"-{number}"
+    return paper, [json.dumps(pair, ensure_ascii=False).encode() + b"\n" for pair in further]
 
 
 def _texts(line: bytes) -> tuple[str, str]:
