@@ -37,7 +37,7 @@ from benchmarks.papers.twitter4sse_figures import (
 from linker.common.files import atomic_write
 from linker.config import build, load_config
 from linker.contrib.twitter4sse.cleaning import TweetFilter
-from linker.contrib.twitter4sse.tweets import tweets_in
+from linker.contrib.twitter4sse.tweets import Tweet, tweets_in
 from linker.data.types import LinkedPosts, Post
 from linker.models.archive import load_model
 from linker.models.model import Model
@@ -125,7 +125,8 @@ def every_pair(archives: list[Path], out: Path) -> None:
     `linker mine` writes at most one pair of a tweet and each text once, as the paper does; this drops both rules, but
     not the filter.
     """
-    accepted, tweets = TweetFilter(), {}
+    accepted = TweetFilter()
+    tweets: dict[str, Tweet] = {}
     for archive in archives:
         with gzip.open(archive, "rt", encoding="utf-8") as file:
             for line in file:

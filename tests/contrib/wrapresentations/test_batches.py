@@ -98,9 +98,14 @@ def test_a_text_of_several_pairs_is_encoded_once(monkeypatch):
         "batches": {"type": "class_pairs", "block_texts": 8},
     }
     run = build(Trainer, settings).start(TrainingTask(model, AlignedMiner(), ContrastiveMarginLoss(), data))
-    encoded = []
+    encoded: list[int] = []
     encode = run._encode
-    monkeypatch.setattr(run, "_encode", lambda texts: encoded.append(len(texts)) or encode(texts))
+
+    def counted(texts):
+        encoded.append(len(texts))
+        return encode(texts)
+
+    monkeypatch.setattr(run, "_encode", counted)
     batch = next(iter(run.sampler.epoch(data, 3)))
     assert len(batch.posts) > 20
     _, figures = run._gradients(batch)
