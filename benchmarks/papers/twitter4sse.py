@@ -288,7 +288,7 @@ def report(
         return Values(sets, found) if found else None
 
     sizes = sorted({run.pairs for run in measured if run.pairs})
-    largest = sum(counts)
+    largest = max(sizes, default=0)
     rows = {name: Values(sets, [own]) for name, own in lexical.items()}
     over: dict[str, Any] = {}
     losses: dict[str, Any] = {}
@@ -318,7 +318,7 @@ def report(
         "# Twitter4SSE on real tweets\n",
         f"Made by `{command}` (Python {platform.python_version()}, torch {torch.__version__}).\n",
         NOTES.read_text(encoding="utf-8") if NOTES.is_file() else "",
-        f"## All {largest:,} pairs\n",
+        f"## {largest:,} of {sum(counts):,} pairs\n",
         "DQ, DR, CR: nDCG of the whole ranking. PIT, TURL, STSb: Pearson's r with the grades. ± standard deviation over"
         f" seeds ({seeds}).\n",
         rows_of(rows) + "\n",
