@@ -105,10 +105,10 @@ class Compared:
         )
         lengths = np.stack([(firsts + seconds) // 2, (firsts + seconds[partners(part, seed=1)]) // 2])
         groups = [article.story or article.id for article in part.articles]
-        wrong = [
+        wrong_new, wrong_old = (
             np.mean([result.wrong() for result in self.results[method]], axis=0) for method in (new, old)
-        ]
-        return compare_errors(*wrong, lengths, groups, bounds)
+        )
+        return compare_errors(wrong_new, wrong_old, lengths, groups, bounds)
 
 
 def partners(part: LinkedPosts, seed: int) -> np.ndarray:
@@ -185,10 +185,9 @@ def tfidf_distance(train: LinkedPosts) -> Distance:
 
 
 def config_of(options: argparse.Namespace, overrides: Sequence[str], vectors: Path | None = None) -> Any:
-    inputs = [
-        f"data.reader.articles={options.articles}",
-        f"model.vectors.source={vectors or options.vectors}",
-    ]
+    inputs = [f"model.vectors.source={vectors or options.vectors}"]
+    if not any(override.startswith("data.reader=") for override in overrides):
+        inputs.append(f"data.reader.articles={options.articles}")
     return load_config(ROOT / "configs" / "papers" / "deboom2016.jsonnet", overrides=[*inputs, *overrides])
 
 
@@ -287,7 +286,7 @@ def main() -> None:
     variable = compare(options, "variable", ())
     kappa = variable.kappa
     fixed = compare(options, "fixed", twenty, [kappa])
-    tweets = compare(options, "tweets", [f"{{data+: {{reader: {json.dumps(reader)}}}}}"], [kappa])
+    tweets = compare(options, "tweets", [f"data.reader={json.dumps(reader)}"], [kappa])
     columns = {
         "20 words": fixed.results,
         "10–30 words": variable.results,

@@ -128,7 +128,8 @@ def compare_errors(
             ErrorDifference(
                 (first, last),
                 int(inside.sum()),
-                *errors,
+                errors[0],
+                errors[1],
                 percentile_interval(difference),
                 bootstrap_p_value(difference, in_use),
             )

@@ -1,23 +1,22 @@
 """Measure how well WRAPresentations groups tweets by class across topics; write results/wrapresentations.md.
 
-    python -m benchmarks.papers.wrapresentations --tweets TWEETS --network NETWORK --vectors VECTORS --work WORK
+    python -m benchmarks.papers.wrapresentations --tweets TWEETS --vectors VECTORS --masked MASKED --work WORK
 
-TWEETS is the file tweeteval.tsv.gz (task, split, label, text), NETWORK a Hugging Face folder or name, VECTORS word
-vectors. The five targets of the stance task are the topics, its labels the classes; one topic is held out, and 40 % of
-each class of the others are for testing. WORK receives everything that is made; existing parts are reused. The words of
-the augmentation come from NETWORK's own masked-LM head; if it has none, one is trained here on the tweets of the train
-part and those of other tasks, with the network itself frozen.
+TWEETS is the file tweeteval.tsv.gz (task, split, label, text), VECTORS word vectors. The five targets of the stance
+task are the topics, its labels the classes; each topic is held out in turn, and 40 % of each class of the others are
+for testing. The network is that of the bundled model; --network takes another. The words of the augmentation come from
+the masked-LM head of MASKED, a Hugging Face folder or name; if it has none, one is trained here on the tweets, with the
+network itself frozen. WORK receives everything that is made; existing parts are reused, and the page is written after
+every model.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
 import json
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +24,23 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
+from benchmarks.papers.wrapresentations_data import Labeled, headed, mean_and_first, moved, written
 from benchmarks.papers.wrapresentations_metrics import (
-    PairFigures,
     cross_validated_f1,
     pair_figures,
+    precision_interval,
     topic_wise_f1,
 )
-from linker.common.errors import ModelError
+from linker.common.files import atomic_write, write_json
 from linker.config import build, load_config
 from linker.contrib.wrapresentations.augmentation import augment
 from linker.contrib.wrapresentations.batches import count_pairs
 from linker.data.data_source import DataSource
 from linker.data.splitters.splitter import Splits
-from linker.data.types import LinkedPosts, Post
+from linker.data.types import Post
 from linker.models.archive import load_model
 from linker.models.model import Model
-from linker.models.siamese.hugging_face import load_network
+from linker.models.pretrained import FOLDERS
 from linker.models.siamese.siamese import SiameseModel
 from linker.training.checkpointing.checkpointer import LAST
 from linker.training.experiment import Experiment
@@ -49,7 +49,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTES, REPORT = (
     Path(__file__).parent / "results" / name for name in ("wrapresentations-notes.md", "wrapresentations.md")
 )
-HELD_OUT, CLASSES = "abortion", ["against", "favor", "none"]
+TOPICS = ("abortion", "climate", "feminist", "hillary", "atheism")
 # Of the paper's tables: precision, recall, F1.
 PAPER = {
     "BERTweet, CLS": (50.00, 100.00, 66.67),
@@ -57,122 +57,56 @@ PAPER = {
     "WRAPresentations, CLS": (66.00, 84.32, 74.04),
     "WRAPresentations, mean-trained, CLS-tested": (63.05, 88.91, 73.78),
 }
-THRESHOLD_TEXTS = 600
+# Texts of the train part whose pairs give the threshold, and pairs of a part that are measured.
+THRESHOLD_TEXTS, MEASURED_PAIRS = 600, 200_000
+BLOCK_TEXTS = 20
+HEAD = (
+    "| held out | vectors | trained topics: F1 at the threshold of train | AP | best F1 | AP, CLS | held-out topic: F1"
+    " at the threshold of train | AP | best F1 | AP, CLS | classifier: trained topics | held-out topic |"
+)
 
 
-def written(tweets: Path, work: Path) -> tuple[Path, Path, list[str]]:
-    """Write labels and texts in TACO's format, and the tweets of the other tasks."""
-    labels, texts, others = work / "labels.csv", work / "texts.jsonl", []
-    with (
-        gzip.open(tweets, "rt", encoding="utf-8", newline="") as file,
-        labels.open("w", encoding="utf-8", newline="") as label_file,
-        texts.open("w", encoding="utf-8") as text_file,
-    ):
-        rows = csv.writer(label_file, lineterminator="\n")
-        rows.writerow(["tweet_id", "topic", "class"])
-        for number, row in enumerate(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)):
-            if not row["task"].startswith("stance/"):
-                others.append(row["text"])
-                continue
-            rows.writerow([number, row["task"].removeprefix("stance/"), row["label"]])
-            text_file.write(json.dumps({"id": str(number), "text": row["text"]}, ensure_ascii=False) + "\n")
-    return labels, texts, others
+TACO = Labeled(
+    "sample in TACO's format",
+    ROOT / "data" / "taco" / "labels.csv",
+    ROOT / "data" / "taco" / "texts.jsonl",
+    ("Reason", "Statement", "Notification", "None"),
+)
 
 
-def headed(network: str, texts: Sequence[str], work: Path, batches: int) -> tuple[str, str]:
-    """Return a network with a masked-LM head, and the head's origin."""
-    out = work / "masked-lm"
-    if (out / "config.json").is_file():
-        return str(out), (out / "how.txt").read_text(encoding="utf-8")
-    try:
-        load_network(network, "masked_lm")
-        return network, "the network's own"
-    except ModelError:
-        pass
-    import transformers
-
-    torch.manual_seed(1)
-    _, tokenizer = load_network(network)
-    model = transformers.AutoModelForMaskedLM.from_pretrained(network)
-    model.base_model.requires_grad_(False)
-    head = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(head, lr=1e-3)
-    encoded = tokenizer(list(texts), truncation=True, max_length=64)["input_ids"]
-    rng, losses = np.random.default_rng(1), []
-    for _ in range(batches):
-        chosen = [encoded[i] for i in rng.integers(len(encoded), size=32)]
-        batch = tokenizer.pad({"input_ids": chosen}, return_tensors="pt")
-        ids = batch["input_ids"]
-        drawn = torch.rand(ids.shape) < 0.15
-        hidden = drawn & ~torch.isin(ids, torch.tensor(tokenizer.all_special_ids))
-        masked = ids.masked_fill(hidden, tokenizer.mask_token_id)
-        with torch.no_grad():
-            states = model.base_model(input_ids=masked, attention_mask=batch["attention_mask"])[0]
-        loss = torch.nn.functional.cross_entropy(model.cls(states[hidden]), ids[hidden])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    how = (
-        f"trained here ({batches:,} batches of 32 of {len(texts):,} tweets; cross-entropy"
-        f" {np.mean(losses[:20]):.1f} at first, {np.mean(losses[-20:]):.1f} at last), the network itself untouched"
-    )
-    model.save_pretrained(out)
-    tokenizer.save_pretrained(out)
-    (out / "how.txt").write_text(how, encoding="utf-8")
-    return str(out), how
-
-
-def config_of(options: argparse.Namespace, labels: Path, texts: Path, *overrides: str) -> Any:
+def config_of(options: argparse.Namespace, data: Labeled, held_out: str, texts: Path, *overrides: str) -> Any:
+    """Return the config of a run."""
     own = [
-        f"data.reader.labels={labels}",
+        f"data.reader.labels={data.labels}",
         f"data.reader.texts={texts}",
-        f"data.splitter.held_out={HELD_OUT}",
+        f"data.splitter.held_out={held_out}",
         f"model.path={options.network}",
-        f"data.reader.classes={json.dumps(CLASSES)}",
-        f"trainer.batches.max_pairs={options.most}",
+        f"data.reader.classes={json.dumps(data.classes)}",
+        f"trainer.batches.block_texts={BLOCK_TEXTS}",
+        f"trainer.batches.max_pairs={options.pairs // options.epochs}",
         f"trainer.epochs={options.epochs}",
-        "model.max_post_tokens=64",
-        "model.max_article_tokens=64",
+        f"trainer.optimizer.lr={options.rate}",
+        "trainer.precision=auto",
+        "trainer.checkpoint_seconds=120",
+        "model.precision=auto",
+        f"model.max_post_tokens={options.max_tokens}",
+        f"model.max_article_tokens={options.max_tokens}",
         *overrides,
     ]
     return load_config(ROOT / "configs" / "papers" / "wrapresentations.jsonnet", overrides=own)
 
 
-def trained(options: argparse.Namespace, name: str, labels: Path, texts: Path) -> SiameseModel:
-    """Return the model after the last epoch of a run, trained unless WORK has it; dev selects nothing."""
-    out = options.work / name
+def trained(out: Path, config: Any) -> SiameseModel:
+    """Return the model after the last epoch of a run, trained unless it exists; dev selects nothing."""
     if not (out / "done").is_file():
-        began = time.monotonic()
-        config = config_of(options, labels, texts)
-        if build(Experiment, config).run(out).interrupted:
-            raise SystemExit(f"{out}: interrupted")
-        (out / "done").write_text(f"{time.monotonic() - began:.0f}", encoding="utf-8")
+        began = time.process_time()
+        if build(Experiment, config).run(out, resume=out.with_name(f"{out.name}-log").is_dir()).interrupted:
+            raise SystemExit(f"{out}: interrupted; give the same command to resume")
+        (out / "done").write_text(f"{time.process_time() - began:.0f}", encoding="utf-8")
     model = load_model(out)
     assert isinstance(model, SiameseModel)
     model.load_state_dict(load_file(out / LAST))
     return model
-
-
-@torch.no_grad()
-def mean_and_first(model: Any, posts: Sequence[Post]) -> tuple[np.ndarray, np.ndarray]:
-    """Return a transformer's embeddings by mean and by CLS pooling, computed together."""
-    network = model.network.eval()
-    found: tuple[list[Any], list[Any]] = ([], [])
-    texts = [model.post_tokens(post).ids for post in posts]
-    order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
-    for start in range(0, len(order), 64):
-        padded = model.tokenizer.pad(
-            {"input_ids": [texts[i].tolist() for i in order[start : start + 64]]}, return_tensors="pt"
-        )
-        states = network(**padded)[0]
-        mask = padded["attention_mask"][..., None]
-        found[0].append((states * mask).sum(1) / mask.sum(1))
-        found[1].append(states[:, 0])
-    back = np.argsort(order)
-    mean, first = (torch.nn.functional.normalize(torch.cat(own), dim=1).numpy()[back] for own in found)
-    assert np.allclose(mean[:20], model.post_vectors(posts[:20]), atol=1e-4)
-    return mean, first
 
 
 def posts_of(splits: Splits) -> dict[str, list[Post]]:
@@ -187,126 +121,215 @@ def posts_of(splits: Splits) -> dict[str, list[Post]]:
     }
 
 
-def row(name: str, vectors: dict[str, np.ndarray], posts: dict[str, list[Post]]) -> str:
-    """Return a line of the table: pairs of dev, pairs of the topic held out, classifiers."""
+def figures_of(
+    vectors: dict[str, np.ndarray], first: dict[str, np.ndarray], posts: dict[str, list[Post]]
+) -> Any:
+    """Return the figures of a model as JSON: pairs of both parts, and classifiers.
+
+    Args:
+        vectors: part → embeddings by mean pooling, float, texts × dim.
+        first: part → those by CLS pooling, or the same.
+        posts: part → its texts.
+    """
     classes = {part: _classes(own) for part, own in posts.items()}
     threshold = pair_figures(vectors["train"], classes["train"]).best.threshold
-    figures = [pair_figures(vectors[part], classes[part], threshold) for part in ("dev", "test")]
+    found: dict[str, Any] = {}
+    for part in ("dev", "test"):
+        own = pair_figures(vectors[part], classes[part], threshold, max_pairs=MEASURED_PAIRS)
+        cls = pair_figures(first[part], classes[part], max_pairs=MEASURED_PAIRS)
+        assert own.given is not None
+        found[part] = {
+            "F1": own.given.f1,
+            "AP": own.average_precision,
+            "interval": precision_interval(vectors[part], classes[part], max_pairs=MEASURED_PAIRS),
+            "best F1": own.best.f1,
+            "AP, CLS": cls.average_precision,
+        }
+    found["dev"]["classifier"] = cross_validated_f1(vectors["dev"], classes["dev"])
     both = np.concatenate([vectors["dev"], vectors["test"]])
-    topics = [post.extra["topic"] for part in ("dev", "test") for post in posts[part]]
-    topic_wise = topic_wise_f1(both, classes["dev"] + classes["test"], topics)
-    folds = [cross_validated_f1(vectors[part], classes[part]) for part in ("dev", "test")]
-    cells = [cell for own in figures for cell in _cells(own)]
-    cells += [f"{folds[0]:.1%}", f"{folds[1]:.1%}", f"{topic_wise[HELD_OUT]:.1%}", f"{topic_wise['all']:.1%}"]
-    line = f"| {name} | " + " | ".join(cells) + " |"
-    print(line, flush=True)
-    return line
-
-
-def _cells(figures: PairFigures) -> list[str]:
-    best, given = figures.best, figures.given
-    assert given is not None
-    best_figures = f"{best.precision:.1%} / {best.recall:.1%} / {best.f1:.1%}"
-    return [best_figures, f"{given.f1:.1%}", f"{figures.average_precision:.1%}"]
+    origin = ["dev"] * len(classes["dev"]) + ["test"] * len(classes["test"])
+    found["test"]["classifier"] = topic_wise_f1(both, classes["dev"] + classes["test"], origin)["test"]
+    return found
 
 
 def _classes(posts: Sequence[Post]) -> list[str]:
     return [post.extra["class"] for post in posts]
 
 
-def size(name: str, part: LinkedPosts) -> str:
-    classes = _classes(part.posts)
-    same, different = count_pairs(classes)
-    each = ", ".join(f"{classes.count(one):,} {one}" for one in CLASSES)
-    return f"- {name}: {len(classes):,} tweets ({each}); {2 * min(same, different):,} balanced pairs."
+def row(held_out: str, name: str, figures: Any) -> str:
+    """Return a line of the table."""
+    cells = []
+    for part in ("dev", "test"):
+        own = figures[part]
+        low, high = own["interval"]
+        cells += [f"{own['F1']:.1%}", f"{own['AP']:.1%} [{low:.1%}, {high:.1%}]", f"{own['best F1']:.1%}"]
+        cells.append(f"{own['AP, CLS']:.1%}")
+    cells += [f"{figures[part]['classifier']:.1%}" for part in ("dev", "test")]
+    return f"| {held_out} | {name} | " + " | ".join(cells) + " |"
 
 
-def moved(model: Any, old: Path, new: Path) -> float:
-    """Return the mean cosine distance of augmented texts to their originals, by a model's embeddings."""
-    changed = [row for row in map(json.loads, new.open(encoding="utf-8")) if row["text"] != row["original"]]
-    changed = changed[:500]
-    one = model.post_vectors([Post(row["id"], row["text"]) for row in changed])
-    other = model.post_vectors([Post(row["id"], row["original"]) for row in changed])
-    return float(1 - (one * other).sum(1).mean())
+def size(held_out: str, splits: Splits) -> str:
+    """Return a line about the texts of a split."""
+    parts = []
+    for name, part in (("train", splits.train), ("the 40 %", splits.dev), ("held out", splits.test)):
+        assert part is not None
+        classes = _classes(part.posts)
+        parts.append(f"{name} {len(classes):,} tweets, {2 * min(count_pairs(classes)):,} balanced pairs")
+    return f"- {held_out}: {'; '.join(parts)}."
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    for name in ("tweets", "vectors", "work"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
-    parser.add_argument("--network", required=True)
-    parser.add_argument("--most", type=int, default=1600, help="maximum number of pairs per epoch")
-    parser.add_argument("--epochs", type=int, default=1)
-    parser.add_argument("--head-batches", type=int, default=100)
-    options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
-    labels, texts, others = written(options.tweets, options.work)
-    splits = build(DataSource, config_of(options, labels, texts)["data"]).load()
-    masked, how = headed(
-        options.network,
-        others + [post.text for post in splits.train.posts],
-        options.work,
-        options.head_batches,
-    )
-    augmented = options.work / "augmented.jsonl"
-    everything = [post for part in (splits.train, splits.dev, splits.test) if part for post in part.posts]
-    counts = augment(everything, masked, augmented, [HELD_OUT])
-    untrained = build(Model, config_of(options, labels, texts)["model"])
-    untrained.prepare(splits.train)
-    distance = moved(untrained, texts, augmented)
-    words = {
-        "type": "siamese",
-        "tokenizer": "social",
-        "vectors": {"source": str(options.vectors)},
-        "embedder": {"type": "word_vectors", "dim": 300},
-        "encoder": "mean",
-    }
-    mean_of_words = build(Model, words)
-    mean_of_words.prepare(splits.train)
-    posts = posts_of(splits)
-    vectors = {part: mean_of_words.post_vectors(own) for part, own in posts.items()}
-    lines = [row("word vectors, mean", vectors, posts)]
-    models = {
-        "untrained": untrained,
-        "trained on the tweets": trained(options, "plain", labels, texts),
-        "trained on augmented tweets": trained(options, "augmented", labels, augmented),
-    }
-    for name, model in models.items():
-        both = {part: mean_and_first(model, own) for part, own in posts.items()}
-        for k, pooling in enumerate(("mean", "CLS")):
-            lines.append(row(f"{name}, {pooling}", {part: own[k] for part, own in both.items()}, posts))
-    seconds = [(options.work / name / "done").read_text(encoding="utf-8") for name in ("plain", "augmented")]
-    assert splits.dev
-    assert splits.test
-    texts_of_report = [
+class Topic:
+    """One split: the models that are trained and measured on it.
+
+    Args:
+        options: those of the command.
+        data: the tweets.
+        held_out: the topic that is held out.
+        masked: network with a masked-LM head for the augmentation.
+    """
+
+    def __init__(self, options: argparse.Namespace, data: Labeled, held_out: str, masked: str) -> None:
+        self.options, self.data, self.held_out, self.masked = options, data, held_out, masked
+        self.splits: Splits = build(DataSource, config_of(options, data, held_out, data.texts)["data"]).load()
+        self.posts = posts_of(self.splits)
+        self.work = options.work / f"{data.name.split()[0]}-{held_out}"
+        self.work.mkdir(exist_ok=True)
+        self.facts: dict[str, Any] = {}
+
+    def rows(self) -> dict[str, Callable[[], Any]]:
+        """Return the models of the table, each with the function that makes and measures it."""
+        return {
+            "word vectors": lambda: self._kept("words", self._words),
+            "untrained": lambda: self._kept("untrained", self._untrained),
+            "trained": lambda: self._kept("plain", lambda: self._trained("plain", self.data.texts)),
+            "trained on augmented": lambda: self._kept(
+                "augmented", lambda: self._trained("augmented", self._augmented())
+            ),
+        }
+
+    def _kept(self, name: str, made: Callable[[], Any]) -> Any:
+        """Return the figures of a model, from WORK if they are there."""
+        file = self.work / f"{name}-{self.options.pairs}.json"
+        if not file.exists():
+            write_json(file, made())
+        return json.loads(file.read_text(encoding="utf-8"))
+
+    def _words(self) -> Any:
+        config = {
+            "type": "siamese",
+            "tokenizer": "social",
+            "vectors": {"source": str(self.options.vectors)},
+            "embedder": {"type": "word_vectors"},
+            "encoder": "mean",
+        }
+        model = build(Model, config)
+        model.prepare(self.splits.train)
+        vectors = {part: model.post_vectors(own) for part, own in self.posts.items()}
+        return figures_of(vectors, vectors, self.posts)
+
+    def _untrained(self) -> Any:
+        model = build(Model, config_of(self.options, self.data, self.held_out, self.data.texts)["model"])
+        model.prepare(self.splits.train)
+        return self._measured(model)
+
+    def _augmented(self) -> Path:
+        out = self.work / "augmented.jsonl"
+        if not out.exists():
+            parts = (self.splits.train, self.splits.dev, self.splits.test)
+            counts = augment(
+                [post for part in parts if part for post in part.posts], self.masked, out, [self.held_out]
+            )
+            model = build(Model, config_of(self.options, self.data, self.held_out, out)["model"])
+            model.prepare(self.splits.train)
+            write_json(
+                self.work / "augmented.json", vars(counts) | {"distance": moved(model, self.data.texts, out)}
+            )
+        return out
+
+    def _trained(self, name: str, texts: Path) -> Any:
+        config = config_of(self.options, self.data, self.held_out, texts)
+        model = trained(self.work / f"{name}-{self.options.pairs}-run", config)
+        return self._measured(model)
+
+    def _measured(self, model: Any) -> Any:
+        both = {part: mean_and_first(model, own) for part, own in self.posts.items()}
+        means, firsts = ({part: own[k] for part, own in both.items()} for k in (0, 1))
+        return figures_of(means, firsts, self.posts)
+
+    def augmentation(self) -> str | None:
+        """Return a line about the augmentation, if it was made."""
+        file = self.work / "augmented.json"
+        if not file.exists():
+            return None
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        return (
+            f"- Augmentation without {self.held_out}: {facts['topic_words']:,} topic words and"
+            f" {facts['entities']:,} names, hashtags and mentions replaced, {facts['filled']:,} words guessed in"
+            f" {facts['texts'] - facts['kept']:,} tweets; mean cosine distance to the original"
+            f" {facts['distance']:.3f} by the untrained network (the paper's: about 0.08, by its own)."
+        )
+
+
+def report(
+    options: argparse.Namespace, topics: Sequence[Topic], found: dict[tuple[str, str], Any], how: str
+) -> str:
+    """Return the page of the models that are measured."""
+    seen = [topic for topic in topics if any(held_out == topic.held_out for held_out, _ in found)]
+    lines = [
         "# Tweets of one class brought together (WRAPresentations)\n",
-        "Made by `python -m benchmarks.papers.wrapresentations --tweets TWEETS --network NETWORK --vectors VECTORS"
-        f" --work WORK{'' if options.most == 1600 else f' --most {options.most}'}`"
-        f" (Python {platform.python_version()}, torch {torch.__version__}).\n",
+        "Made by `python -m benchmarks.papers.wrapresentations --tweets TWEETS --vectors VECTORS --masked MASKED --work"
+        f" WORK` (Python {platform.python_version()}, torch {torch.__version__}).\n",
         NOTES.read_text(encoding="utf-8") if NOTES.is_file() else "",
-        "| vectors | 40 % of the topics trained on: P / R / F1 at the best threshold | F1 at that of train | AP"
-        f" | topic held out ({HELD_OUT}): P / R / F1 at the best threshold | F1 at that of train | AP"
-        " | classifier, five folds of the 40 %: macro F1 | five folds of the topic held out"
-        " | held out, learned from the 40 % | all topics in turn |",
-        "|---" * 11 + "|",
-        *lines,
+        HEAD,
+        "|---" * 12 + "|",
+        *(row(held_out, name, figures) for (held_out, name), figures in found.items()),
         "",
         "The paper's, on TACO's augmented tweets, at the best threshold:\n",
         "| | P | R | F1 |",
         "|---|---|---|---|",
         *(f"| {name} | {p:.2f} % | {r:.2f} % | {f:.2f} % |" for name, (p, r, f) in PAPER.items()),
         "",
-        size("train", splits.train),
-        size("the 40 %", splits.dev),
-        size("held out", splits.test),
-        f"- Training: {options.epochs} epoch of {options.most:,} pairs in batches of 32, {' and '.join(seconds)} s.",
+        *(size(topic.held_out, topic.splits) for topic in seen),
+        f"- Training: {options.pairs:,} pairs in {options.epochs} epoch{'s' if options.epochs > 1 else ''}, batches of"
+        f" all pairs of two blocks of {BLOCK_TEXTS} tweets, learning rate {options.rate:g}, at most"
+        f" {options.max_tokens} tokens.",
         f"- The head that guesses words: {how}.",
-        f"- Augmentation: {counts.topic_words:,} topic words and {counts.entities:,} names, hashtags and mentions"
-        f" replaced, {counts.filled:,} words guessed in {counts.texts - counts.kept:,} tweets; mean cosine distance to"
-        f" the original {distance:.3f} by the untrained network (the paper's: about 0.08, by its own).",
+        *filter(None, (topic.augmentation() for topic in seen)),
     ]
-    REPORT.write_text("\n".join(texts_of_report) + "\n", encoding="utf-8")
-    print(REPORT.read_text(encoding="utf-8"))
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Train and measure, topic after topic; write the page after every model."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    for name in ("tweets", "vectors", "work"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    bundled = FOLDERS["best"] / "part-0" / "transformer"
+    parser.add_argument("--network", default=str(bundled), help="network to train (default: the bundled one)")
+    parser.add_argument("--masked", required=True)
+    parser.add_argument("--pairs", type=int, default=100_000, help="number of training pairs of each model")
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--rate", type=float, default=1e-4, help="learning rate")
+    parser.add_argument("--max-tokens", type=int, default=40, help="texts are truncated to this many tokens")
+    parser.add_argument("--head-batches", type=int, default=100)
+    parser.add_argument(
+        "--topics", type=int, default=len(TOPICS), help="hold out only the first so many topics"
+    )
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    tweets, others = written(options.tweets, options.work)
+    stance = [json.loads(line)["text"] for line in tweets.texts.open(encoding="utf-8")]
+    masked, how = headed(options.masked, others + stance, options.work, options.head_batches)
+    topics = [Topic(options, tweets, held_out, masked) for held_out in TOPICS[: options.topics]]
+    topics.append(Topic(options, TACO, "eastbridge", masked))
+    found: dict[tuple[str, str], Any] = {}
+    # The sample first: it takes seconds.
+    for topic in topics[-1:] + topics[:-1]:
+        for name, figures in topic.rows().items():
+            found[topic.held_out, name] = figures()
+            print(row(topic.held_out, name, found[topic.held_out, name]), flush=True)
+            with atomic_write(REPORT) as file:
+                file.write(report(options, topics, found, how))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import numpy as np
 from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.batches import ClassPairs, balanced_pairs
 from linker.evaluation.metrics.pairwise import Similar, at_threshold, average_precision, best_threshold
+from linker.evaluation.significance import bootstrap_weights, percentile_interval
 
 _CHUNK = 1 << 16
 
@@ -34,7 +35,11 @@ class PairFigures:
 
 
 def pair_figures(
-    vectors: np.ndarray, classes: Sequence[str], threshold: float | None = None, seed: int = 0
+    vectors: np.ndarray,
+    classes: Sequence[str],
+    threshold: float | None = None,
+    seed: int = 0,
+    max_pairs: int | None = None,
 ) -> PairFigures:
     """Measure how well cosines separate pairs of one class from pairs of two, over `balanced_pairs`.
 
@@ -43,11 +48,12 @@ def pair_figures(
         classes: class of each text.
         threshold: threshold of the cosines, from pairs of training texts.
         seed: random seed for the choice among the pairs of the more frequent kind.
+        max_pairs: maximum number of pairs, a random sample.
 
     Raises:
         LinkerError: if a vector is not finite, or one kind has no pairs.
     """
-    pairs = balanced_pairs(classes, seed)
+    pairs = balanced_pairs(classes, seed, max_pairs)
     cosines = _cosines(vectors, pairs)
     return PairFigures(
         best=at_threshold(cosines, pairs.same, best_threshold(cosines, pairs.same)),
@@ -55,6 +61,30 @@ def pair_figures(
         average_precision=average_precision(cosines, pairs.same),
         pairs=len(cosines),
     )
+
+
+def precision_interval(
+    vectors: np.ndarray,
+    classes: Sequence[str],
+    seed: int = 0,
+    max_pairs: int | None = None,
+    resamples: int = 200,
+) -> tuple[float, float]:
+    """Return the 95 % interval of the average precision of `pair_figures`, by a bootstrap over texts.
+
+    A pair counts as often as the product of how often its two texts are drawn: pairs that share a text are not
+    independent.
+    """
+    pairs = balanced_pairs(classes, seed, max_pairs)
+    order = np.argsort(-_cosines(vectors, pairs), kind="stable")
+    first, second, same = (rows[order] for rows in (pairs.first, pairs.second, pairs.same))
+    samples = []
+    for drawn in bootstrap_weights(len(classes), resamples):
+        weights = (drawn[first] * drawn[second]).astype(np.float64)
+        found = np.cumsum(weights * same)
+        precision = found / np.maximum(np.cumsum(weights), 1)
+        samples.append(float((precision * weights * same).sum() / found[-1]))
+    return percentile_interval(np.array(samples))
 
 
 def cross_validated_f1(vectors: np.ndarray, classes: Sequence[str], folds: int = 5, seed: int = 0) -> float:

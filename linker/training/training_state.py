@@ -195,15 +195,20 @@ class TrainingState:
         Every process encodes its share of the texts, gathers all vectors and computes the whole loss, then
         backpropagates through its own texts. The sum over processes is the gradient of the batch.
         """
-        texts = self._texts(batch)
+        every = self._texts(batch)
+        # A text of several pairs is encoded once.
+        number: dict[int, int] = {}
+        places = [number.setdefault(id(text), len(number)) for text in every]
+        texts = list({id(text): text for text in every}.values())
         lengths = [len(text.ids) for text in texts]
         shares = self.workers.split_by_tokens(lengths)
         mine = shares[self.workers.rank]
         # Dropout is that of a single process.
         masks = Masks.of_batch(mixed(self.task.seed, self.step), lengths).of(mine)
         own = CachedBatch(self._encode, [texts[i] for i in mine], self.chunk_tokens, masks)
-        vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()  # (texts, dim)
-        loss, figures = self._loss_of(vectors, batch)
+        vectors = self.workers.gather(own.vectors.detach(), shares).requires_grad_()  # (distinct texts, dim)
+        of_batch = vectors if len(texts) == len(every) else vectors[torch.tensor(places)]  # (texts, dim)
+        loss, figures = self._loss_of(of_batch, batch)
         value = loss.item()
         if not math.isfinite(value):
             raise LinkerError(f"the loss is {value}")
@@ -213,7 +218,7 @@ class TrainingState:
         own.backward(vectors.grad[torch.tensor(mine, dtype=torch.int64, device=vectors.device)])
         self.workers.sum_gradients(self._model_parameters, self._loss_parameters)
         if self.memory is not None:
-            self.memory_bank.enqueue(batch.posts, vectors[len(batch.articles) :])
+            self.memory_bank.enqueue(batch.posts, of_batch.detach()[len(batch.articles) :])
         return value, figures
 
     def _texts(self, batch: PairBatch) -> list[EncodedText]:

@@ -8,7 +8,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, f1_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from benchmarks.papers.wrapresentations_metrics import cross_validated_f1, pair_figures, topic_wise_f1
+from benchmarks.papers.wrapresentations_metrics import (
+    cross_validated_f1,
+    pair_figures,
+    precision_interval,
+    topic_wise_f1,
+)
 from linker.common.errors import LinkerError
 from linker.contrib.wrapresentations.batches import balanced_pairs
 
@@ -87,3 +92,12 @@ def test_a_topic_that_turns_the_classes_round_is_misclassified():
 def test_what_cannot_be_measured_is_reported(measure, told):
     with pytest.raises(LinkerError, match=told):
         measure(*texts(1.0))
+
+
+def test_the_interval_of_the_average_precision_is_over_texts():
+    vectors, classes = texts(1.0, (40, 40))
+    low, high = precision_interval(vectors, classes)
+    assert low < pair_figures(vectors, classes).average_precision < high
+    more_vectors, more_classes = texts(1.0, (160, 160))
+    narrow = precision_interval(more_vectors, more_classes)
+    assert narrow[1] - narrow[0] < high - low

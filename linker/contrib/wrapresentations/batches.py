@@ -99,14 +99,20 @@ class ClassPairSampler(BatchSampler):
         pairs: number of pairs per batch.
         max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
         seed: random seed for the choice among the pairs of the more frequent kind.
+        block_texts: make a batch of all pairs of two blocks of this many texts, so that each text is encoded once for
+            many pairs; `pairs` has no effect then, and `max_pairs` and the balance hold on average (decision 103).
+            Null: pairs in random order.
     """
 
     former_keys = (("most", "max_pairs"),)
 
-    def __init__(self, pairs: int = 32, max_pairs: int | None = None, seed: int = 0) -> None:
-        at_least(1, pairs=pairs)
+    def __init__(
+        self, pairs: int = 32, max_pairs: int | None = None, seed: int = 0, block_texts: int | None = None
+    ) -> None:
+        at_least(1, pairs=pairs, block_texts=block_texts)
         at_least(2, max_pairs=max_pairs)
         self.pairs, self.max_pairs, self.seed = pairs, max_pairs, seed
+        self.block_texts = block_texts
 
     def epoch(self, data: LinkedPosts, seed: int) -> Iterator[PairBatch]:
         """See `BatchSampler.epoch`.
@@ -116,16 +122,38 @@ class ClassPairSampler(BatchSampler):
         """
         article_of = _article_of(data)
         classes = [post.article_ids for post in data.posts]
-        pairs = balanced_pairs(classes, self.seed if self.max_pairs is None else seed, self.max_pairs)
-        order = np.random.default_rng(seed).permutation(len(pairs.first))
-        for start in range(0, len(order), self.pairs):
-            rows = order[start : start + self.pairs]
+        rng = np.random.default_rng(seed)
+        if self.block_texts is not None:
+            pairs, blocks = self._blocks(data)
+            chosen = [blocks[i] for i in rng.permutation(len(blocks))[: self.count(data)]]
+        else:
+            pairs = balanced_pairs(classes, self.seed if self.max_pairs is None else seed, self.max_pairs)
+            order = rng.permutation(len(pairs.first))
+            chosen = [order[start : start + self.pairs] for start in range(0, len(order), self.pairs)]
+        for rows in chosen:
             articles = [article_of[j] for j in pairs.first[rows].tolist()]
             yield PairBatch(articles, pairs.second[rows].tolist())
+
+    def _blocks(self, data: LinkedPosts) -> tuple[ClassPairs, list[np.ndarray]]:
+        """Return all balanced pairs, and for each pair of blocks the rows of its pairs: int64."""
+        assert self.block_texts is not None
+        texts = len(data.posts)
+        pairs = balanced_pairs([post.article_ids for post in data.posts], self.seed)
+        block = np.random.default_rng(self.seed).permutation(texts) // self.block_texts
+        keys = block[pairs.first] * texts + block[pairs.second]
+        order = np.argsort(keys, kind="stable")
+        return pairs, np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 
     def count(self, data: LinkedPosts) -> int:
         """See `BatchSampler.count`."""
         each = min(count_pairs([post.article_ids for post in data.posts]))
+        if self.block_texts is not None:
+            blocks = len(self._blocks(data)[1])
+            return (
+                blocks
+                if self.max_pairs is None
+                else min(blocks, max(round(self.max_pairs * blocks / (2 * each)), 1))
+            )
         if self.max_pairs is not None:
             each = min(each, self.max_pairs // 2)
         return -(-2 * each // self.pairs)
