@@ -313,7 +313,7 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=40, help="texts are truncated to this many tokens")
     parser.add_argument("--head-batches", type=int, default=100)
     parser.add_argument(
-        "--topics", type=int, default=len(TOPICS), help="hold out only the first so many topics"
+        "--topics", type=int, default=len(TOPICS), help="number of topics to hold out, from the first on"
     )
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)

@@ -86,7 +86,7 @@ def test_what_nobody_committed_is_swept_and_never_recorded(store):
     assert data == shards
     assert len(data) == 2
     assert ids_in(store) == ["a", "c"]
-    # A file without a checksum stands for one that is being written when the command is interrupted.
+    # A file that is being written when the command is interrupted has no checksum.
     assert set(Checksums.read(store.folder).known) >= {f"posts.lance/data/{stem}.lance" for stem in data}
 
 
