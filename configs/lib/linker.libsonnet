@@ -8,7 +8,10 @@
     //   pairs: number of pairs per batch.
     //   max_pairs: maximum number of pairs per epoch, half of each kind, sampled again for each epoch; null: all.
     //   seed: random seed for the choice among the pairs of the more frequent kind.
-    class_pairs(pairs=32, max_pairs=null, seed=0):: { type: 'class_pairs', pairs: pairs, [if max_pairs != null then 'max_pairs']: max_pairs, seed: seed },
+    //   block_texts: make a batch of all pairs of two blocks of this many texts, so that each text is encoded once
+    //   for many pairs; `pairs` has no effect then, and `max_pairs` and the balance hold on average (decision
+    //   103). Null: pairs in random order.
+    class_pairs(pairs=32, max_pairs=null, seed=0, block_texts=null):: { type: 'class_pairs', pairs: pairs, [if max_pairs != null then 'max_pairs']: max_pairs, seed: seed, [if block_texts != null then 'block_texts']: block_texts },
     // Batches for a `cross_encoder`: lists of one relevant pair and negatives from the ranking of another model.
     //   model: the model whose ranking the negatives are from, usually the first stage of the `reranker`: `best`,
     //   `distilled`, `bm25`, `tfidf` or a model folder.
@@ -591,20 +594,20 @@
     // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
     //   labels: number of random labels per relevant post that is too expensive, at least 1.
     //   confidence: share of jobs in which the cost must be that high, between 0 and 1.
-    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or
-    //   after as many as a random sample would need at least, if that is less.
+    //   patience: the strategy counts as exhausted after at most this many labels in a row without a relevant
+    //   post; after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
     marginal_cost(labels=100, confidence=0.95, patience=200):: { type: 'marginal_cost', labels: labels, confidence: confidence, patience: patience },
     // Stop when one more relevant post would cost too many labels (marginal cost), with the stated confidence.
     //   labels: number of random labels per relevant post that is too expensive, at least 1.
     //   confidence: share of jobs in which the cost must be that high, between 0 and 1.
-    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or
-    //   after as many as a random sample would need at least, if that is less.
+    //   patience: the strategy counts as exhausted after at most this many labels in a row without a relevant
+    //   post; after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
     one_more(labels=100, confidence=0.95, patience=200):: { type: 'one_more', labels: labels, confidence: confidence, patience: patience },
     // Stop at a target recall, with the stated confidence, whatever the query strategy.
     //   target: share of all relevant posts to find, between 0 and 1.
     //   confidence: share of jobs that must reach the target, between 0 and 1.
-    //   patience: the strategy counts as exhausted after this many labels in a row without a relevant post, or
-    //   after as many as a random sample would need at least, if that is less.
+    //   patience: the strategy counts as exhausted after at most this many labels in a row without a relevant
+    //   post; after fewer if a tenth of the unlabeled posts or half the shortest sample is less.
     recall(target=0.95, confidence=0.95, patience=200):: { type: 'recall', target: target, confidence: confidence, patience: patience },
     // Stop after finding a fixed number of relevant posts. Makes no claim about recall.
     //   relevant: number of relevant posts to find, at least 1.
