@@ -28,6 +28,7 @@ import torch
 from benchmarks.papers.deboom2016_metrics import (
     ErrorDifference,
     PairDistances,
+    Result,
     WordTfidf,
     best_threshold,
     compare_errors,
@@ -68,20 +69,6 @@ POOLINGS: dict[str, dict[str, Any]] = {
 LENGTHS = [(10, 30), (10, 14), (15, 17), (18, 20), (21, 23), (24, 26), (27, 30)]
 TWEET_LENGTHS = [(5, 40), (5, 9), (10, 14), (15, 40)]
 Distance = Callable[[LinkedPosts, np.ndarray], np.ndarray]
-
-
-@dataclass
-class Result:
-    """One method on the test pairs."""
-
-    error: float
-    divergence: float
-    distances: PairDistances
-    threshold: float
-
-    def wrong(self) -> np.ndarray:
-        """Which related (row 0) and unrelated (row 1) pairs are on the wrong side: bool, 2 × pairs."""
-        return np.stack([self.distances.related > self.threshold, self.distances.unrelated <= self.threshold])
 
 
 @dataclass

@@ -34,6 +34,20 @@ class PairDistances:
                 raise LinkerError(f"a distance of a pair ({name}) is not finite")
 
 
+@dataclass
+class Result:
+    """One method on the test pairs."""
+
+    error: float
+    divergence: float
+    distances: PairDistances
+    threshold: float
+
+    def wrong(self) -> np.ndarray:
+        """Which related (row 0) and unrelated (row 1) pairs are on the wrong side: bool, 2 × pairs."""
+        return np.stack([self.distances.related > self.threshold, self.distances.unrelated <= self.threshold])
+
+
 def best_threshold(distances: PairDistances) -> float:
     """Return the distance up to which pairs are called related with the fewest errors.
 

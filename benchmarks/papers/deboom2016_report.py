@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from benchmarks.papers.deboom2016_metrics import ErrorDifference, PairDistances
+from benchmarks.papers.deboom2016_metrics import ErrorDifference, PairDistances, Result
 from linker.common.files import atomic_write
 from linker.evaluation.significance import holm
-
-if TYPE_CHECKING:
-    from benchmarks.papers.deboom2016 import Result
 
 CONTRASTIVE, MEDIAN = "learned weights, contrastive", "learned weights, median"
 # Of the paper's tables: error in percent and divergence at 20 words, at 10 to 30, with other vectors, on tweets.
