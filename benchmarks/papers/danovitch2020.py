@@ -71,7 +71,7 @@ def changes(options: argparse.Namespace, label: str) -> list[str]:
 
 
 def folder_of(options: argparse.Namespace, label: str) -> Path:
-    """Return the model folder of a variant, which tells all that is changed."""
+    """Return the model folder of a variant; its name lists all changes."""
     name = "".join(letter if letter.isalnum() else "-" for letter in label)
     return Path(options.work) / "models" / f"{name}-{options.epochs}-{options.seed}"
 

@@ -127,8 +127,8 @@ def test_patience_is_no_longer_than_half_a_sample() -> None:
 def test_the_likelihood_is_the_hypergeometric_one(unlabeled: int, left: int, drawn: int, hits: int) -> None:
     flags = np.array([1] * 6 + [0] * 4 + [1] * hits + [0] * (drawn - hits))
     draws = RandomDraws.of(labels_of(flags, [0] * 10 + [1] * drawn), unlabeled + 10)
-    told = math.exp(draws.log_likelihood(np.array([6 + left]))[0]) * math.comb(drawn, hits)
-    assert told == pytest.approx(hypergeom.pmf(hits, unlabeled, left, drawn))
+    probability = math.exp(draws.log_likelihood(np.array([6 + left]))[0]) * math.comb(drawn, hits)
+    assert probability == pytest.approx(hypergeom.pmf(hits, unlabeled, left, drawn))
 
 
 def test_draws_between_labels_in_order_are_weighed_one_by_one() -> None:
