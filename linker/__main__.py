@@ -7,13 +7,13 @@ import os
 import signal
 import sys
 
+from linker.common.interrupts import raise_interrupts, raise_terminations
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import NoReturn
 
-_INTERRUPTED, _TERMINATED = 130, 143
-_LATER = 0.02
+_INTERRUPTED = 130
 
 
 def main() -> None:
@@ -27,42 +27,14 @@ def main() -> None:
     from linker.cli.main import main as run
 
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        sys.unraisablehook = _report_lost
+        raise_interrupts()
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+        raise_terminations()
     try:
         run()
     except SystemExit as end:
         _end(end.code if isinstance(end.code, int) else int(end.code is not None))
     _end(0)
-
-
-def _report_lost(lost: sys.UnraisableHookArgs) -> None:
-    """Interrupt again where Ctrl-C came in a callback, which cannot raise; report other exceptions as usual."""
-    if not issubclass(lost.exc_type, KeyboardInterrupt):
-        sys.__unraisablehook__(lost)
-        return
-    import threading
-
-    # A moment later, when the callback has ended.
-    threading.Timer(_LATER, _interrupt_main_thread).start()
-
-
-def _interrupt_main_thread() -> None:
-    if sys.platform == "win32":
-        import _thread
-
-        _thread.interrupt_main()
-    else:  # this wakes a thread that waits, too
-        import threading
-
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-
-
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    # Temporary files are removed on the way, as after Ctrl-C.
-    raise SystemExit(_TERMINATED)
 
 
 def _end(code: int) -> NoReturn:

@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from linker.common.errors import LinkerError
+from linker.common.interrupts import accept
 from linker.web.connections import Connections, LimitedProtocol, bounded_logs
 from linker.web.security import is_ip
 
@@ -116,7 +117,7 @@ def serve(app: FastAPI, listener: socket.socket, started: Callable[[], None] = l
     try:
         with bounded_logs():
             server.run(sockets=[listener])
-    except KeyboardInterrupt:  # uvicorn raises it again after shutting down
-        pass
+    except KeyboardInterrupt as interrupt:  # uvicorn raises it again after shutting down
+        accept(interrupt)
     finally:
         listener.close()

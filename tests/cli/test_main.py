@@ -256,27 +256,64 @@ def test_a_working_folder_that_was_deleted_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_ctrl_c_in_a_callback_is_not_lost():
-    # Python ignores exceptions of `__del__`, of callbacks of weak references, and so of the locks of imports.
-    program = """
-import signal, sys, time
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+@pytest.mark.parametrize("dropped_by", ["Callback()", "drop()"])
+def test_signals_are_not_lost_where_their_exception_is_dropped(name: str, code: int, dropped_by: str) -> None:
+    # Python ignores exceptions of `__del__`, of callbacks of weak references, and so of the locks of imports; some
+    # libraries ignore all exceptions of an import.
+    program = f"""
+import signal, time
 import linker.cli.main
 from linker.__main__ import main
 
 class Callback:
     def __del__(self):
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.{name})
+
+def drop():
+    try:
+        signal.raise_signal(signal.{name})
+    except:
+        pass
 
 def run():
-    Callback()
-    try:
-        time.sleep(30)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    {dropped_by}
+    time.sleep(30)
 
-linker.cli.main.main = run
+linker.cli.main.app = run
 signal.signal(signal.SIGINT, signal.default_int_handler)
 main()
 """
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=25)
-    assert (ended.returncode, ended.stderr) == (130, "")
+    assert (ended.returncode, ended.stderr) == (code, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_comes_once_where_the_command_handles_it() -> None:
+    program = """
+import signal, time
+import linker.cli.main
+from linker.__main__ import main
+from linker.common.interrupts import accept
+
+def clean_up():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        time.sleep(0.2)
+        print("clean")
+
+def run():
+    try:
+        clean_up()
+    except KeyboardInterrupt as interrupt:
+        accept(interrupt)
+    time.sleep(0.2)
+    print("saved")
+
+linker.cli.main.app = run
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=25)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "clean\nsaved\n", "")
