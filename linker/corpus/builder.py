@@ -19,6 +19,7 @@ from linker.corpus.chunks import (
     DeletionReader,
     FileGroup,
     Written,
+    divided,
     groups_of,
 )
 from linker.corpus.deletion import complete_groups, condition_of, delete_by_files, delete_rows
@@ -78,16 +79,18 @@ def add_posts(
         ModelError: if the model's embeddings have another dimension.
     """
     files, several = files_of(paths)
-    groups = groups_of(files)
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, engine or Engine() as at_work:
         store.recover()
         # Inputs that can be read only once are read here, and other files with them, which they may delete from.
         readers = Engine() if any(map(is_read_once, files)) else at_work
+        groups = groups_of(files, divided(files, columns, readers))
         deleted: set[bytes] = set()
-        for found in readers.map(DeletionReader(columns), ((group.files,) for group in groups)):
+        # Files that are divided delete nothing.
+        whole = (group.files for group in groups if group.part is None)
+        for found in readers.map(DeletionReader(columns), ((some,) for some in whole)):
             deleted |= found
         reader = ChunkReader(columns, on_error, several, deleted, POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
-        chunks = readers.stream(reader, ((group.first, group.files) for group in groups))
+        chunks = readers.stream(reader, ((group.first, group.files, group.part) for group in groups))
         with _Progress(groups) as progress:
             added = _append(store, model, at_work, chunks, bad_lines, progress, update)
         added.deleted = delete_by_files(store, deleted, at_work)

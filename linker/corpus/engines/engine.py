@@ -27,7 +27,13 @@ class Engine:
     """Engine that works in this process.
 
     An engine is used in a `with` block. Blocks can be nested: only the outermost one starts and stops it.
+
+    Attributes:
+        prunes: whether searches may leave out posts by bounds of their scores, computed in this process, and ask the
+            engine for none; see `PrunedQuery`.
     """
+
+    prunes = True
 
     def map(self, function: Callable[..., T], items: Iterable[tuple[Any, ...]]) -> Iterator[T]:
         """Yield the results of calls, in the order of the items.
