@@ -100,7 +100,7 @@ def band_links(
 
     Args:
         texts: int64, ascending: indices of texts; all that share a value with one of them are among them.
-        band: a value of each that stands for its numbers in the band.
+        band: a value of each that represents its numbers in the band.
         rows: returns the signatures of texts, and their `row_keys`.
 
     Returns:
