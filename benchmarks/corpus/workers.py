@@ -18,7 +18,7 @@ import os
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ class MeasuredEngine(RayEngine):
 
     def stream(
         self, function: Callable[..., Iterator[Any]], items: Iterable[tuple[Any, ...]]
-    ) -> Iterator[tuple[Any, Any]]:
+    ) -> Generator[tuple[Any, Any], None, None]:
         """Yield what `RayEngine.stream` yields."""
         for (seconds, first), second in super().stream(_TimedPairs(function), items):
             self.calls[_name(function)].append(seconds)

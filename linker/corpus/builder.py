@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -91,7 +92,8 @@ def add_posts(
             deleted |= found
         reader = ChunkReader(columns, on_error, several, deleted, POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
         chunks = readers.stream(reader, ((group.first, group.files, group.part) for group in groups))
-        with _Progress(groups) as progress:
+        # Closed before the engine, so that calls under way are canceled while it is there.
+        with closing(chunks), _Progress(groups) as progress:
             added = _append(store, model, at_work, chunks, bad_lines, progress, update)
         added.deleted = delete_by_files(store, deleted, at_work)
         store.sweep()  # a worker that died may have left files

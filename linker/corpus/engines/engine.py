@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -49,7 +49,7 @@ class Engine:
 
     def stream(
         self, function: Callable[..., Iterator[tuple[T, U]]], items: Iterable[tuple[Any, ...]]
-    ) -> Iterator[tuple[T, U]]:
+    ) -> Generator[tuple[T, U], None, None]:
         """Yield the pairs that calls yield, in the order of the items, while the next ones are computed.
 
         Args:

@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,7 +117,7 @@ class RayEngine(Engine):
 
     def stream(
         self, function: Callable[..., Iterator[tuple[T, U]]], items: Iterable[tuple[Any, ...]]
-    ) -> Iterator[tuple[T, Any]]:
+    ) -> Generator[tuple[T, Any], None, None]:
         """Yield the pairs that calls in workers yield, with references to the second values, which stay there.
 
         A call waits while eight of its pairs are not consumed. Calls have no core of their own, which they would keep

@@ -113,7 +113,7 @@ def test_a_cluster_gives_the_same(tmp_path, model_folder, cluster):
         assert results_of(alone, **conditions) == results_of(together, **conditions), conditions
 
 
-def hide_from_workers(driver: int, hidden: str) -> Callable[[str], bool]:
+def hide_from_workers(driver: int, hidden: str) -> Callable[[Any], bool]:
     """Return `os.path.exists` for a file that only one process sees."""
     exists = os.path.exists
     return lambda path: exists(path) and (str(path) != hidden or os.getpid() == driver)
