@@ -108,7 +108,7 @@ def complete_groups(store: Store, engine: Engine | None = None) -> None:
     """
     dataset = store.dataset()
     if dataset is not None:
-        Groups(Shards(store.folder, dataset), engine).complete()
+        Groups(Shards(store.folder, dataset), (engine or Engine()).map).complete()
 
 
 def condition_of(ids: Iterable[str]) -> str:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from linker.common.errors import LinkerError
-from linker.corpus.engines.engine import Engine
 from linker.corpus.storage.array_files import ArrayFiles, Arrays, mapped
 from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.data.near_duplicates import BAND, BANDS, SIGNATURE, Links, band_links, row_keys, signatures
@@ -118,11 +118,11 @@ class Groups:
 
     Args:
         shards: the posts.
-        engine: where posts are compared; None: in this process.
+        calls: `map` of an engine, which compares posts elsewhere; it yields results in any order of the calls.
     """
 
-    def __init__(self, shards: Shards, engine: Engine | None = None) -> None:
-        self._shards, self._engine = shards, engine or Engine()
+    def __init__(self, shards: Shards, calls: Callable[..., Iterator[Any]] = starmap) -> None:
+        self._shards, self._calls = shards, calls
         self._files = ArrayFiles(shards.folder / SHARDS)
 
     def complete(self) -> np.ndarray:
@@ -152,9 +152,8 @@ class Groups:
         )
         links, parts = Links(self._shards.posts), -(-self._shards.posts // _POSTS_AT_ONCE)
         every = ((number, part, parts) for number in range(BANDS) for part in range(parts))
-        with self._engine:
-            for found in self._engine.map(compared, every):
-                links.add(*found)
+        for found in self._calls(compared, every):
+            links.add(*found)
         return links.groups()
 
     def fit(self) -> bool:

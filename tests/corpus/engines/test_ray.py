@@ -127,7 +127,7 @@ class Hidden:
 
     def __call__(self, *item: Any) -> Any:
         exists = os.path.exists
-        os.path.exists = hide_from_workers(self.driver, self.hidden)
+        os.path.exists = hide_from_workers(self.driver, self.hidden)  # type: ignore[assignment]
         try:
             found = self.function(*item)
             return list(found) if isinstance(found, Iterator) else found
