@@ -3,9 +3,11 @@
     OMP_NUM_THREADS=1 python -m benchmarks.corpus.workers posts/*.jsonl.gz --model distilled --work DIR
 
 `benchmarks.corpus.posts` makes the posts. Costs are CPU time, which hardly depends on the load of the machine, of the
-calls in workers and of the driver. The build with one worker and with two is simulated from the costs of each call:
-every worker takes the next chunk that is read, in the order of the files; posts are compared, and files committed, in
-that order too; near-duplicates are grouped at the end, in one worker.
+calls in workers and of the driver. Builds of a quarter of the files and of all of them separate what the driver needs
+per post from what it needs once; the first build in the process also imports packages. The build with one worker and
+with two is simulated from the costs of each call: every worker takes the next chunk that is read, in the order of the
+files; posts are compared, and files committed, in that order too; near-duplicates are grouped at the end, a call for
+each band (and range of its values).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import os
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,10 +30,12 @@ from linker.common.files import atomic_write
 from linker.corpus.builder import add_posts
 from linker.corpus.encoding import check_parts
 from linker.corpus.engines.ray import RayEngine
+from linker.corpus.indexes import near_duplicates
 from linker.corpus.storage.data_files import DataFile
 from linker.corpus.storage.reader import schema, table_of
 from linker.corpus.storage.store import CorpusMetadata, Store
 from linker.data.io.columns import PostColumns
+from linker.data.near_duplicates import BANDS
 from linker.data.types import Post
 from linker.ranking.ranker import load
 
@@ -78,7 +82,7 @@ class MeasuredEngine(RayEngine):
 
     def stream(
         self, function: Callable[..., Iterator[Any]], items: Iterable[tuple[Any, ...]]
-    ) -> Iterator[tuple[Any, Any]]:
+    ) -> Generator[tuple[Any, Any], None, None]:
         """Yield what `RayEngine.stream` yields."""
         for (seconds, first), second in super().stream(_TimedPairs(function), items):
             self.calls[_name(function)].append(seconds)
@@ -152,7 +156,7 @@ def _workers_cpu() -> float:
 
 
 def makespan(
-    workers: int, read: Sequence[float], write: Sequence[float], driver: float, last: float
+    workers: int, read: Sequence[float], write: Sequence[float], driver: float, group: Sequence[float]
 ) -> float:
     """Return the seconds that a build takes by simulation.
 
@@ -161,7 +165,7 @@ def makespan(
         read: seconds to read each chunk; chunks are read one after another by each of half as many readers as workers.
         write: seconds to encode and write each chunk.
         driver: seconds of the driver per chunk.
-        last: seconds to group near-duplicates, in one worker.
+        group: seconds of each call that groups near-duplicates, at the end.
     """
     cores = [0.0] * workers
     heapq.heapify(cores)
@@ -173,7 +177,10 @@ def makespan(
         end = max(heapq.heappop(cores), answered) + writing
         heapq.heappush(cores, end)
         committed = max(committed, end) + driver / 2
-    return committed + last
+    cores = [committed] * workers
+    for grouping in group:
+        heapq.heappush(cores, heapq.heappop(cores) + grouping)
+    return max(cores)
 
 
 def commit_costs(folder: Path) -> dict[int, float]:
@@ -195,8 +202,11 @@ def commit_costs(folder: Path) -> dict[int, float]:
     return found
 
 
-def report(costs: Sequence[Costs], commits: dict[int, float], command: str) -> str:
+def report(builds: dict[str, Costs], commits: dict[int, float], command: str) -> str:
     """Return the results as Markdown."""
+    first, small, full = builds["first"], builds["quarter"], builds["all"]
+    slope = (full.driver - small.driver) / (full.posts - small.posts)
+    once = small.driver - slope * small.posts
     lines = [
         "# Corpora built by workers",
         "",
@@ -204,46 +214,59 @@ def report(costs: Sequence[Costs], commits: dict[int, float], command: str) -> s
         "",
     ]
     lines += [
-        "CPU µs per post:",
+        f"**The driver takes {1e6 * slope:.2f} µs of CPU time per post**, from the difference of two builds with two "
+        f"workers, of {small.posts:,} and {full.posts:,} posts; {once:.2f} s per build besides, and "
+        f"{first.driver - small.driver:.2f} s once per process, mostly to import packages.",
         "",
-        "| | " + " | ".join(f"{n} workers" for n in (1, 2)) + " |",
-        "|---|---|---|",
+        "CPU µs per post, two workers:",
+        "",
+        f"| | {small.posts:,} posts, first build | {small.posts:,} posts | {full.posts:,} posts |",
+        "|---|---|---|---|",
     ]
+    every = (first, small, full)
 
-    def row(name: str, values: Iterable[float]) -> None:
-        lines.append(f"| {name} | " + " | ".join(f"{value:,.2f}" for value in values) + " |")
+    def row(name: str, seconds: Iterable[float]) -> None:
+        cells = (f"{1e6 * one / costs.posts:,.2f}" for costs, one in zip(every, seconds))
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
 
-    per = [1e6 / one.posts for one in costs]
-    row("driver", (one.driver * each for one, each in zip(costs, per)))
-    for name in costs[0].calls:
-        row(f"`{name}`, in workers", (sum(one.calls[name]) * each for one, each in zip(costs, per)))
-    row("all of the worker processes", (one.all_workers * each for one, each in zip(costs, per)))
-    lines += ["", f"{costs[0].posts:,} posts; by the clock, on a machine that other jobs kept busy, "]
-    lines[-1] += " and ".join(f"{one.elapsed:,.0f} s" for one in costs) + "."
-    last = costs[-1]
-    read, write = last.calls["ChunkReader"], last.calls["ChunkWriter"]
+    row("driver", (one.driver for one in every))
+    for name in full.calls:
+        row(f"`{name}`, in workers", (sum(one.calls[name]) for one in every))
+    row("all of the worker processes", (one.all_workers for one in every))
+    alone = builds["one worker"]
+    lines += [
+        "",
+        f"By the clock, on a machine that other jobs kept busy: {', '.join(f'{one.elapsed:,.0f} s' for one in every)}; "
+        f"with one worker {alone.elapsed:,.0f} s for {alone.posts:,} posts, which two build "
+        f"{alone.elapsed / small.elapsed:.2f} times as fast.",
+    ]
+    write = full.calls["ChunkWriter"]
     chunks = len(write)
-    read = read[:chunks]
-    driver, grouping = last.driver / chunks, sum(last.calls["grouped"])
-    transport = max(last.all_workers - sum(map(sum, last.calls.values())), 0.0) / chunks
+    read, group = full.calls["ChunkReader"][:chunks], full.calls["SharedBands"]
+    transport = max(full.all_workers - sum(map(sum, full.calls.values())), 0.0) / chunks
     write = [one + transport for one in write]
-    one, two = (makespan(count, read, write, driver, grouping) for count in (1, 2))
+    driver = slope * full.posts / chunks
+    one, two = (makespan(count, read, write, driver, group) for count in (1, 2))
     lines += [
         "",
         f"Two workers against one, simulated from the costs of the {chunks} chunks: {one / two:.2f} times as fast.",
+        "",
+        f"10⁸ posts, simulated from the mean costs ({CHUNKS:,} chunks of {full.posts // chunks:,} posts):",
+        "",
+        "| workers | hours | against one | driver busy | of the time, grouping |",
+        "|---|---|---|---|---|",
     ]
-    lines += ["", f"10⁸ posts, simulated from the mean costs ({CHUNKS:,} chunks):", ""]
-    lines += ["| workers | hours | against one | driver busy |", "|---|---|---|---|"]
-    mean_read, mean_write = float(np.mean(read)), float(np.mean(write))
-    spans = {
-        count: makespan(
-            count, [mean_read] * CHUNKS, [mean_write] * CHUNKS, driver, grouping * CHUNKS / chunks
-        )
-        for count in WORKERS
-    }
+    posts = CHUNKS * full.posts / chunks
+    calls = BANDS * -(-round(posts) // near_duplicates._POSTS_AT_ONCE)
+    groups = [sum(group) * CHUNKS / chunks / calls] * calls
+    reads, writes = [float(np.mean(read))] * CHUNKS, [float(np.mean(write))] * CHUNKS
+    spans = {count: makespan(count, reads, writes, driver, groups) for count in WORKERS}
     for count, seconds in spans.items():
-        share = driver * CHUNKS / seconds
-        lines.append(f"| {count} | {seconds / 3600:.2f} | {spans[1] / seconds:.1f} | {share:.0%} |")
+        grouping = seconds - makespan(count, reads, writes, driver, [])
+        lines.append(
+            f"| {count} | {seconds / 3600:.2f} | {spans[1] / seconds:.1f} | {driver * CHUNKS / seconds:.0%} | "
+            f"{grouping / seconds:.1%} |"
+        )
     lines += ["", "| data files in the store | CPU ms of a commit |", "|---|---|"]
     lines += [f"| {count:,} | {1e3 * seconds:.1f} |" for count, seconds in commits.items()]
     return "\n".join(lines) + "\n"
@@ -253,17 +276,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("posts", nargs="+", help="files of posts")
+    parser.add_argument("posts", nargs="+", help="files of posts, four or more of like sizes")
     parser.add_argument("--model", default="distilled")
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "corpus" / "results" / "workers.md")
     options = parser.parse_args()
     os.environ.setdefault("PYTHONPATH", str(ROOT))  # workers import this module
     options.work.mkdir(parents=True, exist_ok=True)
-    costs = [built(options.posts, options.model, options.work / "workers", cpus) for cpus in (1, 2)]
+    folder, quarter = options.work / "workers", options.posts[: max(1, len(options.posts) // 4)]
+    builds = {
+        name: built(paths, options.model, folder, cpus)
+        for name, paths, cpus in (
+            ("first", quarter, 2),
+            ("quarter", quarter, 2),
+            ("all", options.posts, 2),
+            ("one worker", quarter, 1),
+        )
+    }
     commits = commit_costs(options.work / "commits")
     command = f"python -m benchmarks.corpus.workers POSTS --model {options.model}"
-    found = report(costs, commits, command)
+    found = report(builds, commits, command)
     with atomic_write(options.out) as file:
         file.write(found)
     print(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -12,8 +13,17 @@ import numpy as np
 
 from linker.common.console import progress_bar
 from linker.common.errors import LinkerError, ModelError
-from linker.corpus.chunks import ChunkReader, ChunkWriter, DeletionReader, FileGroup, Written, groups_of
-from linker.corpus.deletion import condition_of, delete_by_files, delete_rows, grouped
+from linker.corpus.chunks import (
+    Chunk,
+    ChunkReader,
+    ChunkWriter,
+    DeletionReader,
+    FileGroup,
+    Written,
+    divided,
+    groups_of,
+)
+from linker.corpus.deletion import complete_groups, condition_of, delete_by_files, delete_rows
 from linker.corpus.encoding import check_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
@@ -70,41 +80,58 @@ def add_posts(
         ModelError: if the model's embeddings have another dimension.
     """
     files, several = files_of(paths)
-    groups = groups_of(files)
     with store.writing(), BadLines(on_error, errors_dir) as bad_lines, engine or Engine() as at_work:
         store.recover()
         # Inputs that can be read only once are read here, and other files with them, which they may delete from.
         readers = Engine() if any(map(is_read_once, files)) else at_work
-        added, known, deleted = Added(), KnownPosts(update), set[bytes]()
-        for found in readers.map(DeletionReader(columns), ((group.files,) for group in groups)):
+        groups = groups_of(files, divided(files, columns, readers))
+        deleted: set[bytes] = set()
+        # Files that are divided delete nothing.
+        whole = (group.files for group in groups if group.part is None)
+        for found in readers.map(DeletionReader(columns), ((some,) for some in whole)):
             deleted |= found
-        dataset = store.dataset()
-        parts = parts_of(dataset) if dataset is not None else []
-        for keys in at_work.map(keys_in, ((part,) for part in parts)):
-            known.add(keys)
-        with_vectors = dataset is not None and "vector" in dataset.schema.names  # a corpus of format 1
-        writer = ChunkWriter(store, model, with_vectors)
         reader = ChunkReader(columns, on_error, several, deleted, POSTS_AT_ONCE, CHARACTERS_AT_ONCE)
-        replay = Replay(bad_lines)
-        with _Progress(groups) as progress, _Committer(store, added) as committer:
-
-            def new() -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
-                for chunk, posts in readers.stream(reader, ((group.first, group.files) for group in groups)):
-                    progress.read(len(chunk.keys), replay.apply(chunk.reports))
-                    if on_error == "strict" and bad_lines.total:
-                        return
-                    answer = known.answer(chunk.keys, added)
-                    progress.done(len(chunk.keys) - len(answer.rows))
-                    if len(answer.rows):
-                        yield posts, answer.rows, answer.replaced
-
-            for written in at_work.map(writer, new()):
-                committer.add(written)
-                progress.done(written.file.rows)
+        chunks = readers.stream(reader, ((group.first, group.files, group.part) for group in groups))
+        # Closed before the engine, so that calls under way are canceled while it is there.
+        with closing(chunks), _Progress(groups) as progress:
+            added = _append(store, model, at_work, chunks, bad_lines, progress, update)
         added.deleted = delete_by_files(store, deleted, at_work)
         store.sweep()  # a worker that died may have left files
-        for _ in at_work.map(grouped, [(store.folder,)]):  # otherwise the first search would do this
-            pass
+        complete_groups(store, at_work)  # otherwise the first search would do this
+    return added
+
+
+def _append(
+    store: Store,
+    model: Model,
+    engine: Engine,
+    chunks: Iterator[tuple[Chunk, Any]],
+    bad_lines: BadLines,
+    progress: _Progress,
+    update: bool,
+) -> Added:
+    """Append the new posts of chunks, and return the numbers of posts."""
+    dataset, added, known = store.dataset(), Added(), KnownPosts(update)
+    parts = parts_of(dataset) if dataset is not None else []
+    for keys in engine.map(keys_in, ((part,) for part in parts)):
+        known.add(keys)
+    with_vectors = dataset is not None and "vector" in dataset.schema.names  # a corpus of format 1
+    replay = Replay(bad_lines)
+
+    def new() -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+        for chunk, posts in chunks:
+            progress.read(len(chunk.keys), replay.apply(chunk.reports))
+            if bad_lines.on_error == "strict" and bad_lines.total:
+                return
+            answer = known.answer(chunk.keys, added)
+            progress.done(len(chunk.keys) - len(answer.rows))
+            if len(answer.rows):
+                yield posts, answer.rows, answer.replaced
+
+    with _Committer(store, added) as committer:
+        for written in engine.map(ChunkWriter(store, model, with_vectors), new()):
+            committer.add(written)
+            progress.done(written.file.rows)
     return added
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from linker.common.errors import LinkerError, ModelError
 from linker.corpus.encoding import VECTORS, encoded
-from linker.corpus.engines.engine import NotThereError
+from linker.corpus.engines.engine import Engine, NotThereError
 from linker.corpus.indexes.vectors import finite
 from linker.corpus.known_posts import post_keys
 from linker.corpus.storage.checksums import FACTS
@@ -20,6 +20,7 @@ from linker.corpus.storage.data_files import DataFile
 from linker.corpus.storage.reader import table_of, with_vectors
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
+from linker.data.io.file_ranges import FileRange, lines_in, range_rows, ranges_of
 from linker.data.io.line_errors import OnError
 from linker.data.io.platform_rows import deleted_in, is_read_once
 from linker.data.io.recorded_lines import RecordedLines, Report
@@ -28,7 +29,8 @@ from linker.data.io.streams import STANDARD_INPUT, is_address, shown_name
 from linker.data.types import Post
 from linker.models.model import Model
 
-#: Files that are read together have this many bytes at most, and one that is larger is read alone.
+#: Files that are read together have this many bytes at most. One that is larger is read alone; if it can be divided, in
+#: ranges of as many bytes.
 _BYTES_AT_ONCE = 32 << 20
 # Sizes of addresses are not looked up.
 _BYTES_OF_ADDRESS = 4 << 20
@@ -78,22 +80,24 @@ class ChunkReader:
     posts: int
     characters: int
 
-    def __call__(self, first: int, files: Sequence[str]) -> Iterator[tuple[Chunk, Posts]]:
+    def __call__(
+        self, first: int, files: Sequence[str], part: FileRange | None = None
+    ) -> Iterator[tuple[Chunk, Posts]]:
         """Yield the posts of some files, in their order.
 
         Args:
             first: number of the first file among all files, for the reports.
             files: the files.
+            part: the range to read of the only file; None: the whole files.
 
         Raises:
             DataError: if a file cannot be read; after the chunks before it, and the reports on it.
             NotThereError: if a local file is not there, because this process runs on another machine.
         """
-        for path in files:
-            if not is_address(path) and path != STANDARD_INPUT and not os.path.exists(path):
-                raise NotThereError(f"{shown_name(path)}: file not found on {socket.gethostname()}")
+        _check_there(files)
         lines = RecordedLines(self.on_error, first)
-        source = posts_of_files(files, self.several, self.columns, lines, self.deleted)
+        rows_of = None if part is None else lambda path: range_rows(path, part, lines)
+        source = posts_of_files(files, self.several, self.columns, lines, self.deleted, rows_of)
         posts, characters = Posts(), 0
         try:
             for post in source:
@@ -115,6 +119,12 @@ def _chunk(posts: Posts, lines: RecordedLines) -> Chunk:
     return Chunk(keys, lines.taken())
 
 
+def _check_there(files: Sequence[str]) -> None:
+    for path in files:
+        if not is_address(path) and path != STANDARD_INPUT and not os.path.exists(path):
+            raise NotThereError(f"{shown_name(path)}: file not found on {socket.gethostname()}")
+
+
 @dataclass(frozen=True)
 class FileGroup:
     """Files that are read together.
@@ -123,23 +133,66 @@ class FileGroup:
         first: number of the first file among all files.
         files: the files, in their order.
         bytes: their size; None: unknown.
+        part: the range to read of the only file; None: the whole files.
     """
 
     first: int
     files: Sequence[str]
     bytes: int | None
+    part: FileRange | None = None
 
 
-def groups_of(files: Iterable[str]) -> list[FileGroup]:
+@dataclass(frozen=True)
+class _RangeFinder:
+    columns: PostColumns
+    bytes: int
+
+    def __call__(self, path: str) -> list[FileRange]:
+        _check_there([path])
+        return ranges_of(path, self.columns, self.bytes)
+
+
+def _lines_before_next(path: str, part: FileRange) -> int:
+    _check_there([path])
+    return lines_in(path, part.begin, part.end)
+
+
+def divided(files: Iterable[str], columns: PostColumns, engine: Engine) -> dict[str, list[FileRange]]:
+    """Return the ranges of the large files that can be divided, see `ranges_of`; their lines are counted.
+
+    Args:
+        files: files and addresses that exist.
+        columns: column names of the files.
+        engine: where the files are read.
+    """
+    large = [path for path in files if os.path.isfile(path) and os.path.getsize(path) > _BYTES_AT_ONCE]
+    found = dict(zip(large, engine.map(_RangeFinder(columns, _BYTES_AT_ONCE), ((path,) for path in large))))
+    counts = engine.map(_lines_before_next, ((path, part) for path in found for part in found[path]))
+    for parts in found.values():
+        line = 1
+        for number, part in enumerate(parts):
+            parts[number] = replace(part, line=line)
+            line += next(counts)
+    return {path: parts for path, parts in found.items() if parts}
+
+
+def groups_of(files: Iterable[str], ranges: Mapping[str, Sequence[FileRange]]) -> list[FileGroup]:
     """Group consecutive files; chunks end with a group, in whichever process it is read.
 
     Args:
         files: files and addresses that exist.
+        ranges: those of divided files; each is a group of its own.
     """
     groups: list[FileGroup] = []
     group: list[str] = []
     known, total, first = True, 0, 0
     for number, path in enumerate(files):
+        if path in ranges:
+            if group:
+                groups.append(FileGroup(first, group, total if known else None))
+            groups += [FileGroup(number, [path], part.end - part.begin, part) for part in ranges[path]]
+            group, known, total, first = [], True, 0, number + 1
+            continue
         is_file = not is_address(path) and not is_read_once(path)
         size = os.path.getsize(path) if is_file else _BYTES_OF_ADDRESS
         if group and total + size > _BYTES_AT_ONCE:
@@ -161,7 +214,12 @@ class DeletionReader:
     columns: PostColumns
 
     def __call__(self, files: Sequence[str]) -> set[bytes]:
-        """Return digests of what some files delete, see `deleted_in`."""
+        """Return digests of what some files delete, see `deleted_in`.
+
+        Raises:
+            NotThereError: as for `ChunkReader`.
+        """
+        _check_there(files)
         return deleted_in(files, self.columns)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.near_duplicates import Groups
@@ -100,16 +99,16 @@ def delete_rows(store: Store, where: str) -> int:
     return len(deleted)
 
 
-def complete_groups(store: Store) -> None:
-    """Group the near-duplicates of the posts that are there; for the writer."""
+def complete_groups(store: Store, engine: Engine | None = None) -> None:
+    """Group the near-duplicates of the posts that are there; for the writer.
+
+    Args:
+        store: the corpus.
+        engine: where posts are compared; None: in this process.
+    """
     dataset = store.dataset()
     if dataset is not None:
-        Groups(Shards(store.folder, dataset)).complete()
-
-
-def grouped(folder: Path) -> None:
-    """Group the near-duplicates of a corpus; runs in a worker, for the writer."""
-    complete_groups(Store.open(folder))
+        Groups(Shards(store.folder, dataset), (engine or Engine()).map).complete()
 
 
 def condition_of(ids: Iterable[str]) -> str:

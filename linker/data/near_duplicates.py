@@ -81,28 +81,85 @@ def linked_groups(signed: np.ndarray) -> np.ndarray:
     Returns:
         int64, one per text: index of the first text of its group.
     """
-    # Sorted by signature, so that the leader of a band does not depend on the texts' order.
-    ordered = np.argsort(_in_blocks(signed, slice(None), _row_keys), kind="stable")
-    first = np.arange(len(signed), dtype=np.int64)
+    every = np.arange(len(signed), dtype=np.int64)
+    keys = _in_blocks(signed, slice(None), row_keys)
+    links = Links(len(signed))
     for number in range(BANDS):
         columns = slice(BAND * number, BAND * (number + 1))
-        band = _in_blocks(signed, columns, lambda some: band_keys(some)[:, 0])[ordered]
-        order = np.argsort(band, kind="stable")
-        band = band[order]
-        starts = np.flatnonzero(np.concatenate([[True], band[1:] != band[:-1]])) if len(band) else order
-        leaders = np.repeat(order[starts], np.diff(np.append(starts, len(order))))
-        pairs = np.flatnonzero(leaders < first[order])
-        for i in range(0, len(pairs), _TEXTS_AT_ONCE):
-            some, others = order[pairs[i : i + _TEXTS_AT_ONCE]], leaders[pairs[i : i + _TEXTS_AT_ONCE]]
-            alike = (signed[ordered[some]] == signed[ordered[others]]).mean(axis=1) >= LIKE
-            first[some[alike]] = others[alike]
-    while not np.array_equal(again := first[first], first):
-        first = again
-    groups = np.empty_like(first)
-    groups[ordered] = ordered[first]
-    earliest = np.full(len(groups), len(groups), dtype=np.int64)
-    np.minimum.at(earliest, groups, np.arange(len(groups)))
-    return earliest[groups]
+        band = _in_blocks(signed, columns, lambda some: band_keys(some)[:, 0])
+        links.add(*band_links(every, band, lambda texts: (signed[texts], keys[texts])))
+    return links.groups()
+
+
+def band_links(
+    texts: np.ndarray, band: np.ndarray, rows: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Link texts with the first of those with the same numbers in a band, if they are near-duplicates.
+
+    First in the order of `row_keys`, so that groups do not depend on the order of the texts.
+
+    Args:
+        texts: int64, ascending: indices of texts; all that share a value with one of them are among them.
+        band: a value of each that represents its numbers in the band.
+        rows: returns the signatures of texts, and their `row_keys`.
+
+    Returns:
+        Texts with a link, int64; the texts that they are linked with, int64; and `row_keys` of the latter.
+    """
+    order = np.argsort(band, kind="stable")
+    band = band[order]
+    same = np.zeros(len(band) + 1, dtype=bool)
+    same[1:-1] = band[1:] == band[:-1]
+    shared = np.flatnonzero(same[1:] | same[:-1])
+    starts = np.flatnonzero(~same[shared])
+    texts = texts[order[shared]]
+    signed, keys = rows(texts)
+    leaders = np.repeat(_first_least(keys, starts), np.diff(np.append(starts, len(keys))))
+    some = np.flatnonzero(np.arange(len(keys)) != leaders)
+    leaders = leaders[some]
+    parts = [slice(i, i + _TEXTS_AT_ONCE) for i in range(0, len(some), _TEXTS_AT_ONCE)]
+    alike = [(signed[some[part]] == signed[leaders[part]]).mean(axis=1) >= LIKE for part in parts]
+    linked = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *alike]))
+    some, leaders = some[linked], leaders[linked]
+    return texts[some], texts[leaders], keys[leaders]
+
+
+def _first_least(keys: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return where the least key of each run is, the first of several: int64, one per run."""
+    if not len(starts):
+        return np.zeros(0, dtype=np.int64)
+    least = np.repeat(np.minimum.reduceat(keys, starts), np.diff(np.append(starts, len(keys))))
+    at = np.flatnonzero(keys == least)
+    return at[np.searchsorted(at, starts)]
+
+
+class Links:
+    """Links of texts from all bands, in any order; 16 bytes per text.
+
+    Args:
+        count: number of texts.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._leaders = np.arange(count, dtype=np.int64)
+        self._keys = np.full(count, np.iinfo(np.uint64).max, dtype=np.uint64)
+
+    def add(self, texts: np.ndarray, leaders: np.ndarray, keys: np.ndarray) -> None:
+        """Add what `band_links` returns for a band, or for some values of it; the first leader of each text counts."""
+        there = self._keys[texts]
+        first = np.flatnonzero((keys < there) | ((keys == there) & (leaders < self._leaders[texts])))
+        self._leaders[texts[first]], self._keys[texts[first]] = leaders[first], keys[first]
+
+    def groups(self) -> np.ndarray:
+        """Return the index of the first text of each one's group: int64, one per text."""
+        every = np.arange(len(self._leaders), dtype=np.int64)
+        linked = np.flatnonzero(self._leaders != every)
+        roots = self._leaders.copy()
+        while len(linked) and not np.array_equal(again := roots[roots[linked]], roots[linked]):
+            roots[linked] = again
+        earliest = every
+        np.minimum.at(earliest, roots[linked], linked)
+        return earliest[roots]
 
 
 def _in_blocks(signed: np.ndarray, columns: slice, keys: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
@@ -110,7 +167,8 @@ def _in_blocks(signed: np.ndarray, columns: slice, keys: Callable[[np.ndarray], 
     return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
 
 
-def _row_keys(signed: np.ndarray) -> np.ndarray:
+def row_keys(signed: np.ndarray) -> np.ndarray:
+    """Hash whole signatures: uint64, one per text."""
     keys = np.zeros(len(signed), dtype=np.uint64)
     for key in band_keys(signed).T:
         keys = _mixed(keys * np.uint64(0x100000001B3) + key)

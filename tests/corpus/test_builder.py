@@ -75,8 +75,8 @@ def ids_in(folder: Path) -> list[str]:
 
 def test_work_that_is_repeated_counts_once(tmp_path, model_folder, monkeypatch):
     monkeypatch.setattr(building, "POSTS_AT_ONCE", 30)
-    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", 1)
     paths = [write_posts(tmp_path / f"{n}.jsonl", some_posts(70, start=60 * n)) for n in range(3)]
+    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", max(Path(path).stat().st_size for path in paths))
     here, there = tmp_path / "here", tmp_path / "there"
     for folder, engine in ((here, Engine()), (there, Repeating())):
         added = build_corpus(folder, paths, str(model_folder), PostColumns(), engine=engine)

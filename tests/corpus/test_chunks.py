@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -10,7 +11,8 @@ import pytest
 
 from linker.common.errors import DataError, LinkerError
 from linker.corpus import chunks
-from linker.corpus.chunks import ChunkReader, Posts, groups_of
+from linker.corpus.chunks import ChunkReader, Posts, divided, groups_of
+from linker.corpus.engines.engine import Engine
 from linker.corpus.known_posts import post_keys
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines, OnError
@@ -35,13 +37,13 @@ def files(folder: Path, bad: tuple[int, ...] = ()) -> list[str]:
 
 
 def read(
-    paths: list[str], folder: Path, on_error: OnError = "strict"
+    paths: list[str], folder: Path, on_error: OnError = "strict", in_ranges: bool = False
 ) -> list[tuple[chunks.Chunk, list[Post]]]:
     found = []
     with BadLines(on_error, str(folder)) as bad_lines:
         replay = Replay(bad_lines)
-        for group in groups_of(paths):
-            for chunk, posts in reader(on_error)(group.first, group.files):
+        for group in groups_of(paths, divided(paths, PostColumns(), Engine()) if in_ranges else {}):
+            for chunk, posts in reader(on_error)(group.first, group.files, group.part):
                 replay.apply(chunk.reports)
                 found.append((chunk, list(posts)))
     return found
@@ -52,7 +54,7 @@ def test_files_are_grouped_by_their_bytes_and_large_ones_are_alone(tmp_path, mon
     for name, size in (("a", 4), ("b", 5), ("c", 2), ("d", 30), ("e", 1)):
         (tmp_path / name).write_text("x" * size)
     paths = [str(tmp_path / name) for name in "abcde"]
-    groups = groups_of(paths)
+    groups = groups_of(paths, {})
     assert [[Path(path).name for path in group.files] for group in groups] == [
         ["a", "b"],
         ["c"],
@@ -60,7 +62,7 @@ def test_files_are_grouped_by_their_bytes_and_large_ones_are_alone(tmp_path, mon
         ["e"],
     ]
     assert [(group.first, group.bytes) for group in groups] == [(0, 9), (2, 2), (3, 30), (4, 1)]
-    assert groups_of(["s3://bucket/a.jsonl"])[0].bytes is None
+    assert groups_of(["s3://bucket/a.jsonl"], {})[0].bytes is None
 
 
 @pytest.mark.parametrize("at_once", [1, 10**9])
@@ -135,3 +137,50 @@ def test_posts_are_the_same_in_another_process(tmp_path):
     assert isinstance(copy, Posts)
     assert [(post, post.extra) for post in copy] == [(post, post.extra) for post in posts]
     assert len(pickle.dumps(posts)) < len(pickle.dumps(list(posts)))
+
+
+@pytest.mark.parametrize("on_error", ["strict", "skip"])
+@pytest.mark.parametrize("at_once", [1, 900, 2_000])
+def test_a_large_file_is_read_in_ranges(tmp_path, monkeypatch, capsys, at_once, on_error):
+    """Without ids, so that these are line numbers; with blank lines, nested texts, and dates that are left out."""
+    path = tmp_path / "large.jsonl"
+    lines = [
+        json.dumps({"post": {"text": post["text"]}, "when": "05/06/2031"}) + "\n" for post in some_posts(60)
+    ]
+    lines[20:20] = ["\n", " \r\n"]
+    if on_error == "skip":
+        lines[41:41] = ["{\n", '{"post": 3}\n', "{\n"]
+    path.write_text("".join([*lines[:50], "\n", *lines[50:]]))
+    columns = PostColumns(id=None, text="post.text", created_at="when")
+    with BadLines(on_error, str(tmp_path)) as bad_lines:
+        expected = list(stream_posts(str(path), columns, bad_lines))
+    messages = capsys.readouterr().err
+    assert "3 blank lines" in messages
+    assert "60 dates" in messages
+    side = tmp_path / "large.jsonl.errors.jsonl"
+    set_aside = sorted(side.read_text().splitlines()) if on_error == "skip" else []
+    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", at_once)
+    groups = groups_of([str(path)], divided([str(path)], columns, Engine()))
+    assert len(groups) > 1
+    assert sum(group.bytes or 0 for group in groups) == path.stat().st_size
+    found: list[Post] = []
+    with BadLines(on_error, str(tmp_path)) as bad_lines:
+        replay = Replay(bad_lines)
+        for group in groups:
+            reading = ChunkReader(columns, on_error, False, set(), 7, 10**6)
+            for chunk, posts in reading(group.first, group.files, group.part):
+                replay.apply(chunk.reports)
+                found += posts
+        assert bad_lines.bytes_read == path.stat().st_size
+    assert [(post, post.extra) for post in found] == [(post, post.extra) for post in expected]
+    assert capsys.readouterr().err == messages
+    assert (sorted(side.read_text().splitlines()) if on_error == "skip" else []) == set_aside
+
+
+def test_a_bad_line_of_a_later_range_has_its_number(tmp_path, monkeypatch):
+    path = write_posts(tmp_path / "large.jsonl", some_posts(60))
+    with open(path, "a") as file:
+        file.write("{\n")
+    monkeypatch.setattr(chunks, "_BYTES_AT_ONCE", 1_000)
+    with pytest.raises(DataError, match=r"large\.jsonl, line 61: broken JSON"):
+        read([path], tmp_path, in_ranges=True)

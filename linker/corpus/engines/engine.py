@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -27,7 +27,13 @@ class Engine:
     """Engine that works in this process.
 
     An engine is used in a `with` block. Blocks can be nested: only the outermost one starts and stops it.
+
+    Attributes:
+        prunes: whether searches may leave out posts by bounds of their scores, computed in this process, and ask the
+            engine for none; see `PrunedQuery`.
     """
+
+    prunes = True
 
     def map(self, function: Callable[..., T], items: Iterable[tuple[Any, ...]]) -> Iterator[T]:
         """Yield the results of calls, in the order of the items.
@@ -43,7 +49,7 @@ class Engine:
 
     def stream(
         self, function: Callable[..., Iterator[tuple[T, U]]], items: Iterable[tuple[Any, ...]]
-    ) -> Iterator[tuple[T, U]]:
+    ) -> Generator[tuple[T, U], None, None]:
         """Yield the pairs that calls yield, in the order of the items, while the next ones are computed.
 
         Args:

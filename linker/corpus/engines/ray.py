@@ -6,7 +6,7 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +54,8 @@ class RayEngine(Engine):
         memory: bytes of the started cluster's object store; None: Ray's default.
     """
 
+    prunes = False  # workers score all posts, each those of some shards
+
     def __init__(
         self, address: str | None = None, cpus: int | None = None, memory: int | None = None
     ) -> None:
@@ -74,6 +76,8 @@ class RayEngine(Engine):
     def map(self, function: Callable[..., T], items: Iterable[tuple[Any, ...]]) -> Iterator[T]:
         """Yield the results of calls in workers, in order; a few calls per worker are under way or wait.
 
+        A call whose files a worker does not see is repeated in this process.
+
         Raises:
             LinkerError: if the cluster is lost, or a call kills every worker.
         """
@@ -81,34 +85,39 @@ class RayEngine(Engine):
         workers = self._workers()
         source, ended = iter(items), False
         failure: BaseException | None = None
-        waiting: deque[Any] = deque()
+        waiting: deque[tuple[tuple[Any, ...], Any]] = deque()
         try:
             while True:
                 # Finished calls are yielded before more is read, because the source may be slow.
                 if waiting and (
-                    ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0])
+                    ended or len(waiting) >= _AHEAD * workers or self._cluster.is_done(waiting[0][1])
                 ):
-                    yield self._cluster.get(waiting.popleft())
+                    item, result = waiting.popleft()
+                    try:
+                        found = self._cluster.get(result)
+                    except NotThereError:
+                        found = function(*item)
+                    yield found
                     workers = self._workers()
                 elif ended:
                     break
                 else:
                     try:
-                        item = next(source, None)
+                        next_item = next(source, None)
                     except Exception as error:
-                        item, failure = None, error
-                    if item is None:
+                        next_item, failure = None, error
+                    if next_item is None:
                         ended = True
                     else:
-                        waiting.append(task(*item))
+                        waiting.append((next_item, task(*next_item)))
         finally:
-            self._cluster.cancel(waiting)
+            self._cluster.cancel(result for _, result in waiting)
         if failure is not None:
             raise failure
 
     def stream(
         self, function: Callable[..., Iterator[tuple[T, U]]], items: Iterable[tuple[Any, ...]]
-    ) -> Iterator[tuple[T, Any]]:
+    ) -> Generator[tuple[T, Any], None, None]:
         """Yield the pairs that calls in workers yield, with references to the second values, which stay there.
 
         A call waits while eight of its pairs are not consumed. Calls have no core of their own, which they would keep

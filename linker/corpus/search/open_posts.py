@@ -103,7 +103,7 @@ class OpenPosts:
         """Return whether bounds of scores can leave posts out; see `PrunedQuery`."""
         return (
             fusion == "none"
-            and type(self.engine) is Engine  # other engines compare vectors elsewhere
+            and self.engine.prunes
             and len(articles) == 1
             and passages == "whole"
             and PrunedQuery.supports(self.model)

@@ -12,9 +12,9 @@ from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import AmbiguousDateError, DateStyle, day_first, parse_date
 from linker.data.io.fields import is_missing, put_paths
 from linker.data.io.known_columns import FULLER, KNOWN_NAMES, TITLES, normal
-from linker.data.io.line_errors import BadLines, SilentFile
+from linker.data.io.line_errors import BadLines, InputFile, SilentFile
 from linker.data.io.rows import Row, Table
-from linker.data.io.streams import STANDARD_INPUT
+from linker.data.io.streams import STANDARD_INPUT, shown_name
 from linker.data.io.tables import open_table
 
 Rows = Sequence[Mapping[str, Any]]
@@ -221,9 +221,8 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
         table: the file.
         path: its path, to read it a second time if its dates are ambiguous.
     """
-    names = [name for ours in columns.ours() for name in columns.names(ours)]
-    paths = [name for name in names if "." in name and name not in (table.columns or ())]
-    rows = _with_paths(table.rows, paths) if paths else table.rows
+    paths = nested_names(columns, table)
+    rows = with_paths(table.rows, paths)
     head = list(islice(rows, _HEAD))
     seen = dict.fromkeys(table.columns or ())
     for row in head:
@@ -257,10 +256,20 @@ class _Source:
             BadLines("skip") as unused,
             open_table(SilentFile(self.path, unused), sniffed_names(self.columns)) as table,
         ):
-            yield from _with_paths(table.rows, self.paths)
+            yield from with_paths(table.rows, self.paths)
 
 
-def _with_paths(rows: Iterable[Row], paths: list[str]) -> Iterator[Row]:
+def nested_names(columns: Columns, table: Table) -> list[str]:
+    """Return the dotted names of columns that are inside nested values of the rows."""
+    names = [name for ours in columns.ours() for name in columns.names(ours)]
+    return [name for name in names if "." in name and name not in (table.columns or ())]
+
+
+def with_paths(rows: Iterable[Row], paths: list[str]) -> Iterator[Row]:
+    """Yield rows with the values at dotted paths."""
+    if not paths:
+        yield from rows
+        return
     for row in rows:
         put_paths(row.values, paths)
         yield row
@@ -287,8 +296,18 @@ def _date_style(
     return head, DateStyle(undecided=True, guessed=guessed)
 
 
-def left_out_notes(columns: Columns) -> list[str]:
-    """Describe the dates that were left out while a file was read."""
-    return [
-        style.note(columns.names(ours)[0]) for ours, style in columns.date_styles.items() if style.left_out
-    ]
+def report_left_out(file: InputFile, columns: Columns, bad_lines: BadLines) -> None:
+    """Report the dates and the lines that were left out while a file was read.
+
+    Args:
+        file: the file.
+        columns: its columns.
+        bad_lines: where they are reported.
+    """
+    shown = shown_name(file.path)
+    bad_lines.note(
+        shown,
+        [style.note(columns.names(ours)[0]) for ours, style in columns.date_styles.items() if style.left_out],
+    )
+    if left_out := file.left_out_note():
+        bad_lines.info(f"{shown}: {left_out}")

@@ -35,6 +35,12 @@ class DateStyle:
             self.example = value
         self.left_out += 1
 
+    def add(self, other: DateStyle) -> None:
+        """Count what was left out of another part of the column, too."""
+        if not self.left_out:
+            self.example = other.example
+        self.left_out += other.left_out
+
     def note(self, name: str) -> str:
         """Describe the values left out of the column `name`, and what to do."""
         dates = "1 date" if self.left_out == 1 else f"{self.left_out:,} dates"

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from typing_extensions import override
 
+from linker.data.io.column_detection import report_left_out
+from linker.data.io.columns import Columns
 from linker.data.io.line_errors import SHOWN, BadLines, InputFile, LineError, OnError
 
 
@@ -60,6 +62,31 @@ class RecordedLines(BadLines):
         self._reports.append(Report("file", None, (path,)))
         return self._files[-1]
 
+    def part(self, path: str, lines: int) -> InputFile:
+        """Register the next input of which only a part is read here.
+
+        Args:
+            path: the input.
+            lines: number of lines before the part; their readers report the input.
+        """
+        file = self.file(path)
+        if lines:
+            self._reports.pop()
+            file.lines = lines
+            self._sent[-1] = (lines, 0)
+        return file
+
+    def part_read(self, file: InputFile, columns: Columns, is_last: bool) -> None:
+        """Record what was left out of a part of an input, at its end.
+
+        Args:
+            file: the input.
+            columns: its columns, which count dates that were left out.
+            is_last: whether the input ends with the part.
+        """
+        number = self._first + self._files.index(file)
+        self._reports.append(Report("part_read", number, (dict(file.left_out), columns, is_last)))
+
     @override
     def note(self, name: str, notes: Sequence[str]) -> None:
         self._reports.append(Report("note", None, (name, list(notes))))
@@ -99,6 +126,8 @@ class Replay:
     def __init__(self, bad_lines: BadLines) -> None:
         self._bad_lines = bad_lines
         self._files: list[InputFile] = []
+        # By input, of those that are read in parts.
+        self._columns: dict[int, Columns] = {}
 
     def apply(self, reports: Sequence[Report]) -> int:
         """Apply reports in their order, and return the number of bytes that were read."""
@@ -113,8 +142,20 @@ class Replay:
             if kind == "bad":
                 line, reason, detail, raw = values
                 file.bad(line, LineError(reason, detail), raw)
+            elif kind == "part_read":
+                self._part_read(number, *values)
             else:
                 file.lines += values[0]
                 file.count_bytes(values[1])
                 count += values[1]
         return count
+
+    def _part_read(self, number: int, left_out: dict[str, int], columns: Columns, is_last: bool) -> None:
+        file = self._files[number]
+        file.left_out.update(left_out)
+        total = self._columns.setdefault(number, columns)
+        if total is not columns:
+            for ours, style in columns.date_styles.items():
+                total.date_styles[ours].add(style)
+        if is_last:
+            report_left_out(file, total, self._bad_lines)

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from linker.common.console import info
 from linker.common.errors import DataError
 from linker.data.html_text import plain_text
-from linker.data.io.column_detection import columns_of, left_out_notes, sniffed_names
+from linker.data.io.column_detection import columns_of, report_left_out, sniffed_names
 from linker.data.io.columns import ArticleColumns, Columns, PostColumns
 from linker.data.io.fields import Values, date_of, first_of, id_of, label_of, labels_of, required_text
 from linker.data.io.line_errors import BadLines, InputFile, LineError, OnError
@@ -124,7 +124,12 @@ def stream_posts(
 
 
 def posts_of_files(
-    files: Sequence[str], several: bool, columns: PostColumns, bad_lines: BadLines, deleted: set[bytes]
+    files: Sequence[str],
+    several: bool,
+    columns: PostColumns,
+    bad_lines: BadLines,
+    deleted: set[bytes],
+    rows_of: Callable[[str], Iterator[tuple[InputFile, Columns, Row]]] | None = None,
 ) -> Iterator[Post]:
     """Yield the posts of some files as `stream_posts` does.
 
@@ -134,10 +139,12 @@ def posts_of_files(
         columns: names of the columns in the files.
         bad_lines: where bad lines are reported.
         deleted: what all the files delete, see `deleted_in`.
+        rows_of: returns the rows of a file; None: `iter_rows`.
     """
+    rows_of = rows_of or (lambda path: iter_rows(path, columns, bad_lines, deleted))
     for path in files:
         shown = shown_name(path)
-        for file, known_columns, row in iter_rows(path, columns, bad_lines, deleted):
+        for file, known_columns, row in rows_of(path):
             try:
                 post = post_from_row(
                     row.values, known_columns, f"{shown}:{row.line}" if several else str(row.line)
@@ -270,9 +277,7 @@ def iter_rows(
             yield file, found.columns, row
         if seen:
             found.columns.check(list(seen), shown, found.likely)
-        bad_lines.note(shown, left_out_notes(found.columns))
-        if left_out := file.left_out_note():
-            bad_lines.info(f"{shown}: {left_out}")
+        report_left_out(file, found.columns, bad_lines)
 
 
 def as_list(paths: str | Sequence[str]) -> list[str]:

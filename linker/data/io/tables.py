@@ -217,12 +217,21 @@ def _lines(first: bytes, stream: BinaryIO, file: InputFile, blank: int) -> Itera
     file.lines = blank
     rest = iter(lambda: stream.readline(MAX_LINE + 1), b"")
     for number, line in enumerate(chain([first.removeprefix(_BOM)] if first else [], rest), start=blank + 1):
-        if len(line) > MAX_LINE:
-            raise DataError(
-                f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
-            )
-        file.lines = number
-        yield Line(number, line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r"))
+        yield line_of(line, number, file)
+
+
+def line_of(line: bytes, number: int, file: InputFile) -> Line:
+    """Return a line of a file without its line end, and count it.
+
+    Raises:
+        DataError: if it is too long.
+    """
+    if len(line) > MAX_LINE:
+        raise DataError(
+            f"{shown_name(file.path)}, line {number}: longer than {MAX_LINE >> 20} MiB; split the file into lines"
+        )
+    file.lines = number
+    return Line(number, line.decode("utf-8", "surrogateescape").removesuffix("\n").removesuffix("\r"))
 
 
 def _text_table(file: InputFile, lines: Iterator[Line]) -> Table:

@@ -7,15 +7,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from linker.common.errors import LinkerError
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
-from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups
+from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, SharedBands
 from linker.corpus.search.filters import Filter
 from linker.corpus.storage.array_files import ArrayFiles
 from linker.corpus.storage.shards import SHARDS, Shards
 from linker.data.io.columns import PostColumns
-from linker.data.near_duplicates import duplicate_groups, normal_form, signatures
+from linker.data.near_duplicates import (
+    BAND,
+    BANDS,
+    LIKE,
+    SIGNATURE,
+    Links,
+    duplicate_groups,
+    linked_groups,
+    normal_form,
+    row_keys,
+    signatures,
+)
 from tests.corpus.conftest import write_posts
 
 WORDS = [
@@ -138,3 +152,65 @@ def test_groups_of_other_posts_are_not_used(corpus):
     stored.write(name, {"values": np.zeros(len(expected) - 1, dtype=np.uint32)})
     np.testing.assert_array_equal(groups_of(corpus), expected)
     assert len(files(corpus, GROUPS)) == 1
+
+
+def signed_texts(seed: int, count: int, numbers: int, kinds: int, changes: int) -> np.ndarray:
+    """Signatures with few different numbers and many copies of some, each changed a little or not: hard to group."""
+    rng = np.random.default_rng(seed)
+    signed = rng.integers(0, numbers, (kinds, SIGNATURE), dtype=np.uint8)[rng.integers(0, kinds, count)]
+    for row in signed:
+        for _ in range(rng.integers(0, changes + 1)):
+            row[rng.integers(0, SIGNATURE)] = rng.integers(0, 256)
+    return signed
+
+
+def groups_one_by_one(signed: np.ndarray) -> list[int]:
+    """What `linked_groups` returns, with dictionaries instead of sorting."""
+    rank = {text: place for place, text in enumerate(np.argsort(row_keys(signed), kind="stable").tolist())}
+    leader = {text: text for text in rank}
+    for number in range(BANDS):
+        buckets: dict[bytes, list[int]] = {}
+        for text in sorted(rank, key=rank.__getitem__):
+            bucket = buckets.setdefault(signed[text, BAND * number : BAND * (number + 1)].tobytes(), [])
+            bucket.append(text)
+            if (signed[text] == signed[bucket[0]]).mean() >= LIKE:
+                leader[text] = min(leader[text], bucket[0], key=rank.__getitem__)
+
+    def root(text: int) -> int:
+        return text if leader[text] == text else root(leader[text])
+
+    first: dict[int, int] = {}
+    return [first.setdefault(root(text), text) for text in range(len(signed))]
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.integers(0, 80),
+    st.sampled_from([2, 3, 256]),
+    st.integers(1, 25),
+    st.integers(0, 12),
+    st.integers(1, 4),
+    st.randoms(use_true_random=False),
+)
+def test_the_same_groups_in_any_number_of_calls(seed, count, numbers, kinds, changes, parts, chance):
+    signed = signed_texts(seed, count, numbers, kinds, changes)
+    live = np.array([chance.random() < 0.9 for _ in signed], dtype=bool)
+    expected = groups_one_by_one(signed[live])
+    assert linked_groups(signed[live]).tolist() == expected
+    cuts = sorted(chance.randrange(count + 1) for _ in range(3))
+    shards = [
+        (some, None if kept.all() else kept)
+        for some, kept in zip(np.split(signed, cuts), np.split(live, cuts))
+    ]
+    calls = [(number, part, parts) for number in range(BANDS) for part in range(parts)]
+    chance.shuffle(calls)
+    links = Links(int(live.sum()))
+    for call in calls:
+        links.add(*SharedBands(shards)(*call))
+    assert links.groups().tolist() == expected
+
+
+def test_signatures_that_a_worker_does_not_see(tmp_path):
+    with pytest.raises(LinkerError, match=r"signatures\.safetensors: missing on .* under the same path"):
+        SharedBands([(tmp_path / "signatures.safetensors", None)])(0, 0, 1)
