@@ -101,11 +101,11 @@ def status_text(session: Session, status: Status) -> str:
 
 def agreement_text(session: Session, agreement: Agreement, machines: Sequence[MachineAgreement] = ()) -> str:
     """Return the inter-annotator agreement, that of machines with people, and every disagreement."""
-    compared = [line for machine in machines for line in machine_lines(machine)]
+    named, level = session.label_set.named, agreement.level
+    compared = [line for machine in machines for line in machine_lines(machine, level if named else None)]
     if not agreement.posts:
         none = "no post has the labels of two annotators; start a session with --overlap for that"
         return "\n".join([*compared, none])
-    named = session.label_set.named
     lines = [
         *compared,
         f"posts with two labels or more   {agreement.posts:,}",
@@ -128,11 +128,20 @@ def agreement_text(session: Session, agreement: Agreement, machines: Sequence[Ma
             printable(f"{disagreement.post_id}: {labels}; now {holds}"),
             f"  {printable(texts[disagreement.post_id])}",
         ]
+    if named:
+        lines += ["", f"different labels that count as the same   {len(agreement.by_name):,}"]
+    for differing in agreement.by_name:
+        labels = ", ".join(f"{name} {label}" for name, label in differing.labels.items())
+        lines += [
+            "",
+            printable(f"{differing.post_id}: {labels}"),
+            f"  {printable(texts[differing.post_id])}",
+        ]
     return "\n".join(lines)
 
 
-def machine_lines(machine: MachineAgreement) -> list[str]:
-    """Return the agreement of a machine with people as lines of text."""
+def machine_lines(machine: MachineAgreement, level: str | None) -> list[str]:
+    """Return the agreement of a machine with people as lines of text; by name as well if `level` is given."""
 
     def share(found: Share) -> str:
         if not found.count:
@@ -144,6 +153,7 @@ def machine_lines(machine: MachineAgreement) -> list[str]:
         f"people labeled ({machine.sampled:,} sampled at random)",
         f"           κ with people {_figure(machine.kappa)}, precision {share(machine.precision)}, "
         f"recall {share(machine.recall)}",
+        *([f"           α of the labels ({level}) {_figure(machine.alpha_of_names)}"] if level else []),
     ]
 
 
@@ -165,7 +175,11 @@ def agreement_record(agreement: Agreement, machines: Sequence[MachineAgreement] 
             }
             for disagreement in agreement.disagreements
         ],
-        "machines": [{**asdict(one), "kappa": _number(one.kappa)} for one in machines],
+        "by_name": [{"post": one.post_id, "labels": one.labels} for one in agreement.by_name],
+        "machines": [
+            {**asdict(one), "kappa": _number(one.kappa), "alpha_of_names": _number(one.alpha_of_names)}
+            for one in machines
+        ],
     }
 
 

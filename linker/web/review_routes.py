@@ -19,6 +19,7 @@ from starlette.responses import FileResponse, Response
 from linker.annotation.formats import read, write
 from linker.annotation.formats.label_format import LabelFormat
 from linker.annotation.session.journal import Action
+from linker.annotation.session.review import Dispute
 from linker.common.errors import DataError, LinkerError
 from linker.data.io.labels import LabelValue
 from linker.web.serializers import AsciiJsonResponse, post_view
@@ -133,32 +134,34 @@ def _zipped(files: list[Path], target: Path) -> Path:
 def agreement_view(api: SessionApi) -> dict[str, Any]:
     """Return the agreement of people, that of machines with people, and the posts to adjudicate.
 
-    A post appears among the disagreements when everybody who is to label it has done so.
+    A post appears among the disagreements when everybody who is to label it has done so. Those on which only the names
+    of the labels differ are listed apart, as `by_name`.
     """
     session = api.session
     review, name = session.review(), session.label_set.name_of
     found = review.agreement
+
+    def view(one: Dispute) -> dict[str, Any]:
+        labels = [
+            (who, label.value, name(label.value, label.choice), note) for who, label, note in one.labels
+        ]
+        decided = one.adjudicated and {"value": one.adjudicated.value, "choice": one.adjudicated.choice}
+        shown = {**post_view(one.post), **api.context.view(one.post)}
+        return {**shown, "labels": labels, "resolved": decided, "holds": one.holds}
+
     return {
         "posts": found.posts,
         "alpha": _number(found.alpha),
         "names": session.label_set.named and {"alpha": _number(found.alpha_of_names), "level": found.level},
         "kappas": [{"people": list(pair), "kappa": _number(kappa)} for pair, kappa in found.kappas.items()],
-        "machines": [{**asdict(one), "kappa": _number(one.kappa)} for one in review.machines],
-        "total": len(review.disputes),
-        "disagreements": [
-            {
-                **post_view(one.post),
-                **api.context.view(one.post),
-                "labels": [
-                    (who, label.value, name(label.value, label.choice), note)
-                    for who, label, note in one.labels
-                ],
-                "resolved": one.adjudicated
-                and {"value": one.adjudicated.value, "choice": one.adjudicated.choice},
-                "holds": one.holds,
-            }
-            for one in review.disputes[:_MOST_SHOWN]
+        "machines": [
+            {**asdict(one), "kappa": _number(one.kappa), "alpha_of_names": _number(one.alpha_of_names)}
+            for one in review.machines
         ],
+        "total": len(review.disputes),
+        "disagreements": [view(one) for one in review.disputes[:_MOST_SHOWN]],
+        "total_by_name": len(review.by_name),
+        "by_name": [view(one) for one in review.by_name[:_MOST_SHOWN]],
     }
 
 

@@ -7,19 +7,22 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Generic, TypeVar
+
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Disagreement:
+class Disagreement(Generic[T]):
     """A post that annotators label differently.
 
     Attributes:
         post_id: the post.
-        labels: annotator → whether it is relevant.
+        labels: annotator → label: whether it is relevant, or the name of the label.
     """
 
     post_id: str
-    labels: dict[str, bool]
+    labels: dict[str, T]
 
 
 def cohen_kappa(first: Mapping[str, bool], second: Mapping[str, bool]) -> float:
@@ -78,9 +81,9 @@ def _difference(
     return float((sum(totals[value] for value in between) - (totals[one] + totals[other]) / 2) ** 2)
 
 
-def disagreements(annotators: Mapping[str, Mapping[str, bool]]) -> list[Disagreement]:
+def disagreements(annotators: Mapping[str, Mapping[str, T]]) -> list[Disagreement[T]]:
     """Return the posts with different labels, in order of first appearance."""
-    labels: dict[str, dict[str, bool]] = {}
+    labels: dict[str, dict[str, T]] = {}
     for annotator, given in annotators.items():
         for post, value in given.items():
             labels.setdefault(post, {})[annotator] = value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timezone
 
@@ -10,7 +9,7 @@ from linker.annotation.formats.records import ImportedLabel, LabeledPost
 from linker.annotation.pool import Pool
 from linker.annotation.session.journal import Event, annotator_name, now
 from linker.annotation.session.label_set import LabelSet
-from linker.annotation.session.state import Label, SessionState
+from linker.annotation.session.state import SessionState
 from linker.common.errors import DataError, LinkerError
 from linker.data.types import Article, Post
 
@@ -45,10 +44,13 @@ def all_labels(
     return records
 
 
-def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> list[LabeledPost]:
+def resolved_labels(
+    state: SessionState, pool: Pool, posts: Sequence[Post], label_set: LabelSet
+) -> list[LabeledPost]:
     """Return a record per post: the adjudicated label, else the majority; a tie counts as relevant.
 
-    `annotator` and `note` join those of all annotators; `time` is that of the last label.
+    `annotator` and `note` join those of all annotators; `time` is that of the last label. `choice` is the most frequent
+    name among the labels that count like the post.
     """
     article = query_name(pool.articles)
     records = []
@@ -59,7 +61,9 @@ def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> l
             records.append(LabeledPost(post, article, score))
             continue
         notes = [note for name in given if (note := state.notes.get((place, name)))]
-        times = [label.time for label in (*given.values(), *_resolution(state, place))]
+        times = [label.time for label in given.values()]
+        if state.is_resolved(place):
+            times.append(state.resolved[place].time)
         records.append(
             LabeledPost(
                 post,
@@ -69,7 +73,7 @@ def resolved_labels(state: SessionState, pool: Pool, posts: Sequence[Post]) -> l
                 ", ".join(given) or None,
                 "; ".join(notes) or None,
                 max(times),
-                _choice(state, place, given),
+                None if relevant is None else state.name(place, label_set),
             )
         )
     return records
@@ -162,15 +166,3 @@ def query_name(articles: Sequence[Article]) -> str:
 def _placed(state: SessionState, posts: Sequence[Post]) -> Iterator[tuple[int, Post]]:
     places: Mapping[str, int] = state.places
     return ((places[post.id], post) for post in posts)
-
-
-def _resolution(state: SessionState, place: int) -> list[Label]:
-    return [state.resolved[place]] if state.is_resolved(place) else []
-
-
-def _choice(state: SessionState, place: int, given: Mapping[str, Label]) -> str | None:
-    """Return the adjudicated label's name, else the name that most annotators chose, if one did."""
-    if found := _resolution(state, place):
-        return found[0].choice
-    names = Counter(one.choice for one in given.values() if one.choice is not None).most_common(2)
-    return names[0][0] if len(names) == 1 or (names and names[0][1] > names[1][1]) else None

@@ -75,6 +75,13 @@ class LabelSet:
         names = [one.name for one in self.choices if one.value == value]
         return names[0] if len(names) == 1 else next(one.name for one in USUAL if one.value == value)
 
+    def known_name(self, value: LabelValue, choice: str | None) -> str | None:
+        """Return the name of a label that counts as `value`; None if several have that value, or no label needs one."""
+        if choice is not None or not self.named:
+            return choice
+        names = [one.name for one in self.choices if one.value == value]
+        return names[0] if len(names) == 1 else None
+
     def as_json(self) -> list[dict[str, str]]:
         """Return the choices as JSON."""
         return [{"name": one.name, "value": one.value} for one in self.choices]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from linker.annotation.pool import Pool
-from linker.annotation.session.agreement import cohen_kappa
-from linker.annotation.session.state import SessionState
+from linker.annotation.session.agreement import cohen_kappa, krippendorff_alpha
+from linker.annotation.session.label_set import LabelSet
+from linker.annotation.session.state import Label, SessionState
 from linker.calibration.probabilities import wilson_interval
 
 
@@ -45,6 +48,8 @@ class MachineAgreement:
         kappa: Cohen's κ between it and people; NaN if undefined.
         precision: of the posts that it calls relevant, those that people call relevant.
         recall: of the posts that people call relevant, those that it calls relevant.
+        alpha_of_names: Krippendorff's α of the names of its labels and people's, as among people; NaN if undefined. A
+            post on which two names are equally frequent among people is left out.
         sampled: number of `posts` that were sampled at random. People label the likeliest posts first, so figures over
             all posts are about those, not about the whole pool.
     """
@@ -55,10 +60,11 @@ class MachineAgreement:
     kappa: float
     precision: Share
     recall: Share
+    alpha_of_names: float
     sampled: int
 
 
-def machine_agreements(state: SessionState, pool: Pool) -> list[MachineAgreement]:
+def machine_agreements(state: SessionState, pool: Pool, label_set: LabelSet) -> list[MachineAgreement]:
     """Return the agreement of each machine with people, in the order of their first labels."""
     labels = state.labels()
     people = dict(zip(labels.posts.tolist(), labels.relevant.tolist()))
@@ -79,7 +85,21 @@ def machine_agreements(state: SessionState, pool: Pool) -> list[MachineAgreement
                 ),
                 Share.of(agreed, sum(machine[place] for place in both)),
                 Share.of(agreed, sum(people[place] for place in both)),
+                _alpha_of_names(state, given, both, label_set),
                 sum(place in sampled for place in both),
             )
         )
     return found
+
+
+def _alpha_of_names(
+    state: SessionState, given: Mapping[int, Label], both: Sequence[int], label_set: LabelSet
+) -> float:
+    if not label_set.named:
+        return math.nan
+    names = [
+        {str(place): label_set.known_name(given[place].value, given[place].choice) for place in both},
+        {str(place): state.name(place, label_set) for place in both},
+    ]
+    known = [{place: name for place, name in one.items() if name is not None} for one in names]
+    return krippendorff_alpha(known, label_set.scale)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from linker.annotation.pool import Pool
+from linker.annotation.session.agreement import Disagreement
 from linker.annotation.session.label_set import LabelSet
 from linker.annotation.session.machines import MachineAgreement, machine_agreements
 from linker.annotation.session.state import Label, SessionState
@@ -37,13 +38,15 @@ class Review:
     Attributes:
         agreement: agreement of people.
         machines: agreement of each machine with people.
-        disputes: posts with different labels for which everybody asked has given a label: reading these influences
-            nobody who is still to label them.
+        disputes: posts on whose relevance people disagree and for which everybody asked has given a label: reading
+            these influences nobody who is still to label them.
+        by_name: the same for posts whose labels have different names that count as the same.
     """
 
     agreement: Agreement
     machines: list[MachineAgreement]
     disputes: list[Dispute]
+    by_name: list[Dispute]
 
 
 def review_of(
@@ -58,15 +61,26 @@ def review_of(
         needs_labels: index of a labeled post → whether somebody else is to label it as well.
     """
     agreement = agreement_of(state, pool, label_set)
-    disputes = []
-    for disagreement in agreement.disagreements:
-        place = state.places[disagreement.post_id]
-        if needs_labels(place):
-            continue
-        labels = [
-            (name, label, state.notes.get((place, name), "")) for name, label in state.by(place).items()
+
+    def disputes(differing: Sequence[Disagreement[bool] | Disagreement[str]]) -> list[Dispute]:
+        places = [state.places[one.post_id] for one in differing]
+        return [
+            Dispute(
+                pool.posts[place],
+                [
+                    (name, label, state.notes.get((place, name), ""))
+                    for name, label in state.by(place).items()
+                ],
+                state.resolved[place] if state.is_resolved(place) else None,
+                bool(state.value(place)),
+            )
+            for place in places
+            if not needs_labels(place)
         ]
-        adjudicated = state.resolved[place] if state.is_resolved(place) else None
-        holds = agreement.holds[disagreement.post_id]
-        disputes.append(Dispute(pool.posts[place], labels, adjudicated, holds))
-    return Review(agreement, machine_agreements(state, pool), disputes)
+
+    return Review(
+        agreement,
+        machine_agreements(state, pool, label_set),
+        disputes(agreement.disagreements),
+        disputes(agreement.by_name),
+    )

@@ -279,7 +279,7 @@ class Session:
         with self._guard:
             self._take(self._journal.news())
             if resolved:
-                return resolved_labels(self._state, self.pool, self.posts)
+                return resolved_labels(self._state, self.pool, self.posts, self.label_set)
             return all_labels(self._state, self.pool, self.posts, machines)
 
     def import_labels(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -10,6 +11,7 @@ import numpy as np
 
 from linker.annotation.pool import Labels
 from linker.annotation.session.journal import Event
+from linker.annotation.session.label_set import LabelSet
 from linker.data.io.labels import LabelValue
 
 #: An assignment expires after this much inactivity of its annotator.
@@ -202,6 +204,22 @@ class SessionState:
     def is_resolved(self, place: int) -> bool:
         """Return whether a post has an adjudicated label."""
         return place in self.resolved and self.resolved[place].value != "skip"
+
+    def name(self, place: int, label_set: LabelSet) -> str | None:
+        """Return the name of a post's label: of the adjudicated one, else the most frequent that counts like the post.
+
+        None: the post has no label with a name, or several names are equally frequent.
+        """
+        if self.is_resolved(place):
+            return label_set.known_name(self.resolved[place].value, self.resolved[place].choice)
+        value = "relevant" if self.value(place) else "not"
+        names = [
+            label_set.known_name(one.value, one.choice)
+            for one in self.by(place).values()
+            if one.value == value
+        ]
+        first = Counter(name for name in names if name is not None).most_common(2)
+        return first[0][0] if first and (len(first) == 1 or first[0][1] > first[1][1]) else None
 
     def disputed(self) -> list[int]:
         """Return the posts with as many labels `relevant` as `not`, and no adjudicated label."""

@@ -64,32 +64,34 @@ class Agreement:
         posts: number of posts labeled by two or more annotators.
         alpha: Krippendorff's α over these, of relevant or not; NaN if undefined.
         kappas: pair of annotators → Cohen's κ; NaN if undefined.
-        disagreements: the posts with different labels.
+        disagreements: the posts on whose relevance people disagree.
         holds: post id → whether a disputed post counts as relevant: adjudicated label, else majority, ties relevant.
         alpha_of_names: Krippendorff's α of the names of the labels; NaN if undefined, or if no two names of the label
             set count as the same.
         level: level of measurement of `alpha_of_names`: `ordinal` if all names are whole numbers, else `nominal`.
+        by_name: the posts whose labels have different names that count as the same: no disagreement on relevance.
     """
 
     posts: int
     alpha: float
     kappas: dict[tuple[str, str], float]
-    disagreements: list[Disagreement]
+    disagreements: list[Disagreement[bool]]
     holds: dict[str, bool]
     alpha_of_names: float
     level: str
+    by_name: list[Disagreement[str]]
 
 
 def agreement_of(state: SessionState, pool: Pool, label_set: LabelSet) -> Agreement:
     """Compute the agreement of the annotators."""
-    names = [
-        {
-            pool.posts[place].id: given.choice
+    names = {
+        annotator: {
+            pool.posts[place].id: name
             for place, given in one.given.items()
-            if given.value != "skip" and given.choice is not None
+            if given.value != "skip" and (name := label_set.known_name(given.value, given.choice)) is not None
         }
-        for one in state.annotators.values()
-    ]
+        for annotator, one in state.annotators.items()
+    }
     votes = {
         name: {
             pool.posts[place].id: given.value == "relevant"
@@ -101,17 +103,16 @@ def agreement_of(state: SessionState, pool: Pool, label_set: LabelSet) -> Agreem
     votes = {name: given for name, given in votes.items() if given}
     times = Counter(post for given in votes.values() for post in given)
     differing = disagreements(votes)
+    holds = {one.post_id: bool(state.value(state.places[one.post_id])) for one in differing}
     return Agreement(
         sum(number > 1 for number in times.values()),
         krippendorff_alpha(votes.values()),
         pairwise_kappas(votes),
         differing,
-        {
-            disagreement.post_id: bool(state.value(state.places[disagreement.post_id]))
-            for disagreement in differing
-        },
-        krippendorff_alpha(names, label_set.scale) if label_set.named else math.nan,
+        holds,
+        krippendorff_alpha(names.values(), label_set.scale) if label_set.named else math.nan,
         "ordinal" if label_set.scale else "nominal",
+        [one for one in disagreements(names) if one.post_id not in holds],
     )
 
 

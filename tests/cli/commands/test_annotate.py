@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from linker.annotation.session.journal import Action
 from linker.annotation.session.session import Session
 from linker.annotation.session.storage import ORDER
 from linker.cli.annotate_terminal import curve_picture
@@ -181,6 +182,31 @@ def test_agreement(run: Run) -> None:
     records = [json.loads(line) for line in Path("one.jsonl").read_text().splitlines()]
     assert len(records) == 41
     assert next(r for r in records if r["post_id"] == "p2")["label"] == "not"
+
+
+def test_agreement_lists_labels_that_count_as_the_same_apart(run: Run) -> None:
+    path = Path("job/session.json")
+    labels = [
+        {"name": "Relevant", "value": "relevant"},
+        {"name": "Partly", "value": "relevant"},
+        {"name": "Not", "value": "not"},
+    ]
+    path.write_text(json.dumps({**json.loads(path.read_text()), "labels": labels}))
+    with Session.open("job") as session:
+        for who, choice in (("kim", "Relevant"), ("lee", "Partly")):
+            session.act(Action("label", who, "p0", "relevant", choice=choice))
+            session.act(Action("label", who, "p1", "not", choice="Not"))
+    Path("llm.csv").write_text("post_id,label,choice,annotator\np0,relevant,Partly,llm\np1,not,Not,llm\n")
+    run("import", "job", "llm.csv", "--machine")
+    told = json.loads(run("agreement", "job", "--json")[1])
+    assert (told["disagreements"], told["by_name"]) == (
+        [],
+        [{"post": "p0", "labels": {"kim": "Relevant", "lee": "Partly"}}],
+    )
+    out = run("agreement", "job")[1]
+    assert "different labels that count as the same   1" in out
+    assert "p0: kim Relevant, lee Partly" in out
+    assert out.count("α of the labels (nominal)") == 2
 
 
 @pytest.mark.parametrize(
