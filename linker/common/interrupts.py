@@ -57,7 +57,7 @@ def raise_terminations() -> None:
 
 
 def accept(interrupt: KeyboardInterrupt) -> None:
-    """Say that a command goes on after Ctrl-C to end as usual.
+    """Say that a command handles Ctrl-C itself, and ends as usual.
 
     Args:
         interrupt: what was raised.
