@@ -14,6 +14,8 @@ import gzip
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ import numpy as np
 from benchmarks.annotation.__main__ import Source, keep_vectors, subsampled
 from linker.annotation.build_pool import build_pool, encoded_once
 from linker.annotation.simulation.simulate import Task
+from linker.data.io.dates import parse_date
 from linker.data.types import Article, Post
 from linker.models.lexical import tfidf_vectors
 from linker.models.model import Model
@@ -42,14 +45,21 @@ def lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
+def day_of(row: dict[str, Any], name: str) -> datetime | None:
+    return parse_date(row[name]) if row.get(name) else None
+
+
 def linked(folder: Path) -> tuple[dict[str, Article], dict[str, Post], dict[str, set[str]], dict[str, str]]:
     """Return articles and posts by id, the ids of each article's posts, and the split of each article."""
     end = "" if folder == SAMPLE else ".gz"
     rows = lines(folder / f"articles.jsonl{end}")
-    articles = {row["id"]: Article(row["id"], row["text"] or "", row["title"] or "") for row in rows}
+    articles = {
+        row["id"]: Article(row["id"], row["text"] or "", row["title"] or "", published=day_of(row, "published"))
+        for row in rows
+    }
     posts, of_article, split = {}, defaultdict(set), {}
     for row in lines(folder / f"posts.jsonl{end}"):
-        posts[row["id"]] = Post(row["id"], row["text"])  # without dates, which many files lack
+        posts[row["id"]] = Post(row["id"], row["text"], created_at=day_of(row, "created_at"))
         for one in row.get("article_ids") or ([row["article_id"]] if row.get("article_id") else []):
             of_article[one].add(row["id"])
             split[one] = row.get("split", "")
@@ -120,12 +130,13 @@ def words_of(article: Article) -> int:
 
 
 def tasks_of(sources: Sequence[Source], model: Model) -> Iterator[list[Task]]:
-    """Yield each topic's versions: as it is, subsampled, and with posts of the next topic relevant as well.
+    """Yield each topic's versions: as it is, subsampled, with posts of the next topic relevant as well, without dates.
 
     Topics take turns in the share to which they are subsampled; one that is too small for its share takes the next.
     """
-    every = list({post: None for _, _, posts, _ in sources for post in posts})
-    with encoded_once(model, every):
+    every = {post: None for _, _, posts, _ in sources for post in posts}
+    every |= {replace(post, created_at=None): None for post in every}
+    with encoded_once(model, list(every)):
         for number, (name, seeds, posts, relevant) in enumerate(sources):
             pool = build_pool(seeds, posts, model)
             whole = Task.of(name, pool, relevant)
@@ -133,7 +144,12 @@ def tasks_of(sources: Sequence[Source], model: Model) -> Iterator[list[Task]]:
             parts = [part for share in turns if (part := subsampled(whole, share, 1.0)) is not None]
             other = sorted(sources[(number + 1) % len(sources)][3] - relevant)
             hidden = Task.of(f"{name}+hidden", pool, relevant | set(other[: max(1, len(relevant) // 2)]))
-            yield [whole, parts[0], hidden]
+            versions = [whole, parts[0], hidden]
+            if seeds[0].published is not None:
+                seeds = [replace(one, published=None) for one in seeds]
+                undated = build_pool(seeds, [replace(one, created_at=None) for one in posts], model)
+                versions.append(Task.of(f"{name}-undated", undated, relevant))
+            yield versions
 
 
 def main() -> None:
