@@ -1,10 +1,10 @@
-"""Measure query strategies on pools whose seed is a whole article; write the page article-seeds.md.
+"""Build pools whose seed is a whole article, and list them with their numbers of relevant and of all posts.
 
-    python -m benchmarks.annotation.article_seeds --data DATA --work WORK [--asreview PYTHON] [--out PAGE]
+    python -m benchmarks.annotation.article_seeds --data DATA --work WORK
 
 DATA holds fnc1_headlines, plazz_commentary and politifact_tweets; the sample of linker's repository is used as well. A
 topic is an article, or several on one story, with the posts linked to it; none of these links trained the model.
-WORK keeps the result of each run, so an interrupted measurement resumes.
+WORK keeps the embeddings.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def linked(folder: Path) -> tuple[dict[str, Article], dict[str, Post], dict[str,
     end = "" if folder == SAMPLE else ".gz"
     rows = lines(folder / f"articles.jsonl{end}")
     articles = {
-        row["id"]: Article(row["id"], row["text"] or "", row["title"] or "", published=day_of(row, "published"))
+        row["id"]: Article(
+            row["id"], row["text"] or "", row["title"] or "", published=day_of(row, "published")
+        )
         for row in rows
     }
     posts, of_article, split = {}, defaultdict(set), {}
@@ -158,8 +160,6 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--asreview", help="Python interpreter with asreview installed")
-    parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     vectors = given.work / "vectors"
     vectors.mkdir(parents=True, exist_ok=True)
