@@ -125,10 +125,11 @@ def facts(task: Task, kind: str) -> dict[str, Any]:
     }
 
 
-def subsampled(task: Task, prevalence: float) -> Task | None:
+def subsampled(task: Task, prevalence: float, most: float = 0.95) -> Task | None:
     """Return the task with fewer relevant or fewer other posts, drawn at random, so that this share is relevant.
 
-    None if fewer than three posts would be relevant, fewer than 60 would be left, or almost nothing would change.
+    None if fewer than three posts would be relevant, fewer than 60 would be left, or more than the share `most`, since
+    almost nothing would change.
     """
     generator = np.random.default_rng(list(f"{task.name} {prevalence:g}".encode()))
     relevant, others = np.flatnonzero(task.relevant), np.flatnonzero(~task.relevant)
@@ -139,7 +140,7 @@ def subsampled(task: Task, prevalence: float) -> Task | None:
         fewer = round(len(relevant) * (1 - prevalence) / prevalence)
         kept, rest = relevant, generator.choice(others, fewer, replace=False)
     places = np.sort(np.concatenate([kept, rest]))
-    if len(kept) < 3 or len(places) < 60 or len(places) > 0.95 * len(task.pool):
+    if len(kept) < 3 or len(places) < 60 or len(places) > most * len(task.pool):
         return None
     pool = task.pool
     posts, copies = [pool.posts[i] for i in places], [pool.copies[i] for i in places]
