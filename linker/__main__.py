@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 
-from linker.common.interrupts import raise_interrupts, raise_terminations
+from linker.common.interrupts import raise_interrupts, raise_terminations, signal_behind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ def main() -> None:
         run()
     except SystemExit as end:
         _end(end.code if isinstance(end.code, int) else int(end.code is not None))
+    except Exception as error:
+        if (number := signal_behind(error)) is None:
+            raise
+        _end(128 + number)
     _end(0)
 
 

@@ -56,6 +56,21 @@ def raise_terminations() -> None:
     _raise(signal.SIGTERM, Termination)
 
 
+def signal_behind(error: BaseException | None) -> int | None:
+    """Return the number of the signal whose exception native code turned into another one, None if there was none.
+
+    Modules made with pybind11 raise an ImportError where Ctrl-C comes while they are imported.
+
+    Args:
+        error: an exception; its causes and contexts are looked at.
+    """
+    while error is not None:
+        if isinstance(error, _Lasting):
+            return error.number
+        error = error.__cause__ or error.__context__
+    return None
+
+
 def accept(interrupt: KeyboardInterrupt) -> None:
     """Say that a command handles Ctrl-C itself, and ends as usual.
 

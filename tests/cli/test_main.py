@@ -289,6 +289,28 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_that_a_library_turns_into_another_error_ends_the_command() -> None:
+    # As modules made with pybind11 do while they are imported.
+    program = """
+import signal
+import linker.cli.main
+from linker.__main__ import main
+
+def run():
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except BaseException as error:
+        raise ImportError("initialization failed") from error
+
+linker.cli.main.app = run
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=25)
+    assert (ended.returncode, ended.stderr) == (130, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_comes_once_where_the_command_handles_it() -> None:
     program = """
 import signal, time

@@ -129,21 +129,23 @@ def distill(
     """
     from linker.common.console import info
     from linker.common.files import check_writable
+    from linker.common.locks import only_writer
     from linker.data.word_vectors.train import texts_of
     from linker.training.distillation.teacher import CachedTeacher, Teacher
     from linker.training.static_embeddings import distill_vectors
 
     check_writable(out, files)
-    model = Teacher(teacher)
-    words, texts, cosine = distill_vectors(
-        texts_of(files, column or ["title", "text"], on_error),
-        CachedTeacher(teacher_cache or Path(f"{out}.teacher-cache"), model.name, model.encode),
-        _tokenizer(tokenizer),
-        out,
-        min_count,
-        epochs,
-        seed,
-    )
+    with only_writer(out):  # two would take each other's embeddings out of the cache, which differ in rounding
+        model = Teacher(teacher)
+        words, texts, cosine = distill_vectors(
+            texts_of(files, column or ["title", "text"], on_error),
+            CachedTeacher(teacher_cache or Path(f"{out}.teacher-cache"), model.name, model.encode),
+            _tokenizer(tokenizer),
+            out,
+            min_count,
+            epochs,
+            seed,
+        )
     info(f"{texts:,} texts; {words:,} words with a vector; cosine to the teacher {cosine:.3f}")
     print(out)
 

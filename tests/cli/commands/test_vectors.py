@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from linker.cli.commands.vectors import app
 from linker.common.errors import ConfigError, DataError, LinkerError
+from linker.common.locks import only_writer
 from tests.helpers.cli import invoke
 
 TEXTS = [
@@ -65,6 +66,15 @@ def test_wrong_input_raises_what_the_command_line_shows(folder: Path) -> None:
     with pytest.raises(DataError, match=r"column body is missing .columns: id, text"):
         run("train", "posts.jsonl", "--out", "v.txt", "--text-column", "body")
     assert not (folder / "v.txt").exists()
+
+
+def test_a_second_distillation_into_the_same_file_is_refused(folder: Path) -> None:
+    with (
+        only_writer(folder / "v.txt"),
+        pytest.raises(LinkerError, match=r"v\.txt: another process is writing it; wait until it has ended"),
+    ):
+        run("distill", "posts.jsonl", "--teacher", ".", "--out", "v.txt")
+    assert [path.name for path in folder.iterdir()] == ["posts.jsonl"]
 
 
 @pytest.mark.parametrize(
