@@ -306,8 +306,10 @@ def test_the_agreement_by_name_is_shown_for_label_sets_that_need_names(
     decided = client.post("/api/sessions/otters/resolve", json=body).json()["by_name"]
     assert decided[0]["resolved"] == {"value": "not", "choice": "1"}
     content = b"post_id,label,choice\np0,not,1\np3,relevant,2\n"
-    query = {"name": "llm.csv", "annotator": "llm", "machine": True}
-    client.post("/api/sessions/otters/import", params=query, content=content)
+    client.post(
+        "/api/sessions/otters/import?name=llm.csv&annotator=llm&machine=true",
+        content=content,
+    )
     (machine,) = client.get("/api/sessions/otters/agreement").json()["machines"]
     assert machine["kappa"] == 1
     assert 0 < machine["alpha_of_names"] < 1
