@@ -212,10 +212,12 @@ def shortened(text: str) -> Shortened:
     for word, span in zip(words, align(text, words)):
         if span:
             spans[word].append(span)
-    texts = [text]
-    for word in content:
-        rest = text
-        for start, end in reversed(spans[word]):
-            rest = rest[:start] + rest[end:]
-        texts.append(rest)
+    texts = [text, *(_without(text, spans[word]) for word in content)]
     return Shortened(content, [Post(str(i), one) for i, one in enumerate(texts)])
+
+
+def _without(text: str, spans: Sequence[Span]) -> str:
+    # In one pass, since a post may repeat a word a million times.
+    begins = [0, *(end for _, end in spans)]
+    ends = [*(start for start, _ in spans), len(text)]
+    return "".join(text[begin:end] for begin, end in zip(begins, ends))
