@@ -298,15 +298,7 @@ def _search(
     count: int | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the places and scores of the best posts of some shards; runs in a worker. Places count from the first."""
-    vectors = []
-    for path, live in files:
-        try:
-            vectors.append(ShardVectors.read(Path(path), live))
-        except FileNotFoundError as error:
-            raise LinkerError(
-                f"{path}: missing on {socket.gethostname()}; "
-                "put the corpus where all machines of the cluster see it under the same path"
-            ) from error
+    vectors = [ShardVectors.read(Path(path), live) for path, live in files]
     scores = exact_scores(vectors, query)
     at = np.arange(len(scores)) if places is None else places
     chosen = upper(scores[at], len(at) if count is None else count)

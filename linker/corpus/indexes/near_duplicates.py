@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from linker.common.errors import LinkerError
-from linker.corpus.storage.array_files import ArrayFiles, Arrays, mapped
+from linker.corpus.storage.array_files import ArrayFiles, Arrays, mapped_by_worker
 from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.data.near_duplicates import BAND, BANDS, SIGNATURE, Links, band_links, row_keys, signatures
 
@@ -70,16 +68,10 @@ class SharedBands:
 
     @cached_property
     def _signed(self) -> list[np.ndarray]:
-        found = []
-        for source, _ in self.files:
-            try:
-                found.append(np.asarray(mapped(source)["values"] if isinstance(source, Path) else source))
-            except FileNotFoundError as error:
-                raise LinkerError(
-                    f"{source}: missing on {socket.gethostname()}; "
-                    "put the corpus where all machines of the cluster see it under the same path"
-                ) from error
-        return found
+        return [
+            np.asarray(mapped_by_worker(source)["values"] if isinstance(source, Path) else source)
+            for source, _ in self.files
+        ]
 
     @cached_property
     def _places(self) -> list[np.ndarray | None]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from linker.common.errors import DataError
-from linker.corpus.storage.array_files import Arrays, mapped
+from linker.corpus.storage.array_files import Arrays, mapped_by_worker
 from linker.corpus.storage.shards import Shard
 from linker.models.embedding_model import eight_bits
 
@@ -61,12 +61,12 @@ class ShardVectors:
 
     @classmethod
     def read(cls, path: Path, live: np.ndarray | None) -> ShardVectors:
-        """Map a file; see `of`.
+        """Map a file in a worker; see `of`.
 
         Raises:
-            FileNotFoundError: if it is missing.
+            LinkerError: if it is missing on the machine of the worker.
         """
-        return cls.of(mapped(path), live)
+        return cls.of(mapped_by_worker(path), live)
 
     def __len__(self) -> int:
         return len(self.values)

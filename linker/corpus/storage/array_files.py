@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
@@ -139,6 +140,22 @@ def mapped(path: Path) -> Arrays:
     except (ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
         raise DataError(f"{path}: damaged ({error}); delete it, and it is created again") from error
     return arrays
+
+
+def mapped_by_worker(path: Path) -> Arrays:
+    """Return the arrays of a file as `mapped` does, in a process that may run on another machine of the cluster.
+
+    Raises:
+        DataError: if it is damaged.
+        LinkerError: if it is missing there.
+    """
+    try:
+        return mapped(path)
+    except FileNotFoundError as error:
+        raise LinkerError(
+            f"{path}: missing on {socket.gethostname()}; "
+            "put the corpus where all machines of the cluster see it under the same path"
+        ) from error
 
 
 def _digest(content: bytes) -> str:

@@ -86,11 +86,11 @@ def test_from_start_to_export(run: Run, tmp_path: Path) -> None:
     run("label", "new", second["id"], "not")
     assert run("undo", "new")[:2] == (0, f"{second['id']}\n")
 
-    told = json.loads(run("status", "new", "--json")[1])
-    assert (told["posts"], told["labeled"], told["relevant"], told["curve"]) == (40, 1, 1, [1])
-    assert told["annotators"] == {"kim": 1}
-    assert told["estimate"]["high"] == 39
-    assert not told["decision"]["stop"]
+    printed = json.loads(run("status", "new", "--json")[1])
+    assert (printed["posts"], printed["labeled"], printed["relevant"], printed["curve"]) == (40, 1, 1, [1])
+    assert printed["annotators"] == {"kim": 1}
+    assert printed["estimate"]["high"] == 39
+    assert not printed["decision"]["stop"]
 
     code, out, err = run("export", "new", "--out", "labels.csv")
     assert (code, out) == (0, "labels.csv\n")
@@ -167,12 +167,12 @@ def test_agreement(run: Run) -> None:
             session.label("kim", post_id, "relevant" if kim else "not")
             session.label("lee", post_id, "relevant" if lee else "not")
         session.label("max", "p1", "skip")
-    told = json.loads(run("agreement", "job", "--json")[1])
+    printed = json.loads(run("agreement", "job", "--json")[1])
     # By hand: 3 of 4 alike; by chance 3/4 · 2/4 + 1/4 · 2/4 = 1/2; κ = (3/4 - 1/2) / (1 - 1/2).
-    assert told["kappas"] == [{"annotators": ["kim", "lee"], "kappa": 0.5}]
+    assert printed["kappas"] == [{"annotators": ["kim", "lee"], "kappa": 0.5}]
     # α = 1 - (n-1) · Do / (2 · n0 · n1) = 1 - 7 · 2 / (2 · 5 · 3).
-    assert told["alpha"] == pytest.approx(1 - 14 / 30)
-    assert told["disagreements"] == [{"post": "p2", "labels": {"kim": True, "lee": False}, "holds": True}]
+    assert printed["alpha"] == pytest.approx(1 - 14 / 30)
+    assert printed["disagreements"] == [{"post": "p2", "labels": {"kim": True, "lee": False}, "holds": True}]
     out = run("agreement", "job")[1]
     assert "p2: kim relevant, lee not; now relevant" in out
     assert "0.500  kim and lee" in out
@@ -198,8 +198,8 @@ def test_agreement_lists_labels_that_count_as_the_same_apart(run: Run) -> None:
             session.act(Action("label", who, "p1", "not", choice="Not"))
     Path("llm.csv").write_text("post_id,label,choice,annotator\np0,relevant,Partly,llm\np1,not,Not,llm\n")
     run("import", "job", "llm.csv", "--machine")
-    told = json.loads(run("agreement", "job", "--json")[1])
-    assert (told["disagreements"], told["by_name"]) == (
+    printed = json.loads(run("agreement", "job", "--json")[1])
+    assert (printed["disagreements"], printed["by_name"]) == (
         [],
         [{"post": "p0", "labels": {"kim": "Relevant", "lee": "Partly"}}],
     )
