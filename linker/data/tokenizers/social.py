@@ -8,7 +8,7 @@ from typing import Literal
 
 from typing_extensions import override
 
-from linker.data.characters import composed, unescaped
+from linker.data.characters import compatible, composed, unescaped
 from linker.data.tokenizers.patterns import EMOJI, EMOTICON, KEYCAP, URL, WORD, hashtag_words
 from linker.data.tokenizers.tokenizer import Tokenizer
 
@@ -31,6 +31,8 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
 _HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _EASTERN = re.compile(f"[{_HAN}]|[\u3040-\u309f]+|[\u30a0-\u30ff]+")
+_IS_EASTERN = re.compile(f"[{_HAN}\u3040-\u30ff]")
+_REPEATED = re.compile(r"(.)\1\1")  # several times faster than _ELONGATED, which it precedes
 _ELONGATED = re.compile(r"([^\W\d_])\1{2,}")
 _NOT_ELONGATED = re.compile(r"[ivx]+|(.)\1\1")  # Roman numerals; www, kkk, zzz
 _CLITIC = re.compile(r"(.+?)(n't|'(?:s|re|ve|ll|d|m))", re.IGNORECASE)
@@ -111,7 +113,7 @@ class SocialTokenizer(Tokenizer):
         return piece.replace(",", "") if _GROUPED.fullmatch(piece) else piece
 
     def _hashtag(self, tag: str) -> str:
-        whole = "#" + self._cased(unicodedata.normalize("NFKC", tag))
+        whole = "#" + self._cased(compatible(tag))
         if self.hashtags == "keep":
             return whole
         parts = [self._word(part) for part in hashtag_words(tag)]
@@ -121,10 +123,10 @@ class SocialTokenizer(Tokenizer):
         # On social media, bold and wide letters are compatibility forms.
         if _IS_NUMBER.fullmatch(word):
             return self._number(word)
-        word = self._cased(unicodedata.normalize("NFKC", word).replace("’", "'"))
-        if not word.isascii():
+        word = self._cased(compatible(word).replace("’", "'"))
+        if not word.isascii() and _IS_EASTERN.search(word):
             word = _EASTERN.sub(r" \g<0> ", word)
-        if _ELONGATED.search(word) and not _NOT_ELONGATED.fullmatch(word.lower()):
+        if _REPEATED.search(word) and not _NOT_ELONGATED.fullmatch(word.lower()):
             word = _ELONGATED.sub(r"\1\1", word)
         if self.contractions == "split" and "'" in word and (match := _CLITIC.fullmatch(word)):
             stem, clitic = match.groups()
