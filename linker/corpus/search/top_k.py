@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from linker.corpus.storage.reader import rows_at
-
-if TYPE_CHECKING:
-    import lance
+from linker.corpus.storage.rows import Rows
 
 Scored: TypeAlias = Callable[[int], "tuple[np.ndarray, np.ndarray | None]"]
 """From a number n to scores of posts that include the n best, and their indices in the store; None: all posts."""
 
 
 def best(
-    dataset: lance.LanceDataset,
+    rows: Rows,
     scores: np.ndarray,
     places: np.ndarray | None,
     count: int,
@@ -26,7 +23,7 @@ def best(
     """Return places and scores of the best posts, best first; equal scores in descending order of ids.
 
     Args:
-        dataset: the posts, for the ids of posts with equal scores.
+        rows: the posts, for the ids of posts with equal scores.
         scores: float32, one per place.
         places: int64, indices of the scored posts in the store; None: all posts, in its order.
         count: maximum number of posts.
@@ -44,17 +41,17 @@ def best(
     inside = np.flatnonzero(scores >= last)
     inside = inside[np.argsort(-scores[inside], kind="stable")]
     at = inside if places is None else places[inside]
-    at = _ties_broken(dataset, at, scores[inside])
+    at = _ties_broken(rows, at, scores[inside])
     return at[:count], scores[inside[:count]]
 
 
-def _ties_broken(dataset: lance.LanceDataset, at: np.ndarray, scores: np.ndarray) -> np.ndarray:
+def _ties_broken(rows: Rows, at: np.ndarray, scores: np.ndarray) -> np.ndarray:
     same = scores[1:] == scores[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
     if not len(tied):
         return at
     run = np.cumsum(np.insert(~same, 0, False))[tied]
-    ids = rows_at(dataset, at[tied], ["id"]).column("id").to_pylist()
+    ids = rows.at(at[tied], ["id"]).column("id").to_pylist()
     order = sorted(range(len(tied)), key=ids.__getitem__, reverse=True)
     order.sort(key=run.tolist().__getitem__)
     at = at.copy()
@@ -63,7 +60,7 @@ def _ties_broken(dataset: lance.LanceDataset, at: np.ndarray, scores: np.ndarray
 
 
 def best_of_groups(
-    dataset: lance.LanceDataset,
+    rows: Rows,
     groups: np.ndarray,
     scored: Scored,
     count: int,
@@ -72,7 +69,7 @@ def best_of_groups(
     """Return places and scores of the best post of each of the best groups; see `best`.
 
     Args:
-        dataset: the posts.
+        rows: the posts.
         groups: int64, one per post of the store: its group.
         scored: returns scores that include the n best posts.
         count: maximum number of posts.
@@ -84,7 +81,7 @@ def best_of_groups(
     tried = 2 * count  # near-duplicates among them are listed once
     while True:
         scores, places = scored(tried)
-        at, found = best(dataset, scores, places, tried, threshold)
+        at, found = best(rows, scores, places, tried, threshold)
         _, first = np.unique(groups[at], return_index=True)
         if len(first) >= count or len(at) < tried:
             first = np.sort(first)[:count]

@@ -148,16 +148,6 @@ def parts_of(dataset: lance.LanceDataset) -> list[Part]:
     return found + ([Part(dataset.uri, dataset.version, tuple(numbers))] if numbers else [])
 
 
-def rows_at(dataset: lance.LanceDataset, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
-    """Return the posts at the given indices, in that order.
-
-    Raises:
-        DataError: if the store is damaged.
-    """
-    with readable(dataset.uri):
-        return dataset.take(places, columns=list(columns))
-
-
 @contextmanager
 def readable(uri: str) -> Iterator[None]:
     """Turn errors of reading into messages.

@@ -1,0 +1,71 @@
+"""Rows of posts by index, from disk or from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from linker.corpus.storage.reader import batches, readable
+
+if TYPE_CHECKING:
+    import lance
+
+#: Reading all posts of a corpus costs as much as taking some of them once per this number of posts (decision 197).
+_POSTS_PER_READING = 12_500
+_MOST_POSTS, _MOST_BYTES = 250_000, 128 << 20
+_COLUMNS = ("id", "text", "created_at", "lang", "extra")
+
+
+class Rows:
+    """Rows of one version of a corpus.
+
+    Up to 250,000 posts, and 128 MiB, are kept in memory once posts have been read from disk so often that reading all
+    would have cost as much.
+
+    Args:
+        dataset: the posts.
+    """
+
+    def __init__(self, dataset: lance.LanceDataset) -> None:
+        self.dataset = dataset
+        self._readings = 0
+        self._kept: pa.Table | None = None
+        self._may_keep = True
+
+    def at(self, places: np.ndarray, columns: Sequence[str]) -> pa.Table:
+        """Return the posts at the given indices, in that order.
+
+        Args:
+            places: int64, indices in the store.
+            columns: names of columns.
+
+        Raises:
+            DataError: if the store is damaged.
+        """
+        if self._kept is None and self._may_keep:
+            self._keep()
+        if self._kept is not None:
+            return self._kept.select(list(columns)).take(pa.array(places))
+        self._readings += 1
+        with readable(self.dataset.uri):
+            return self.dataset.take(places, columns=list(columns))
+
+    def _keep(self) -> None:
+        """Read all posts, if they are few and it pays."""
+        with readable(self.dataset.uri):
+            posts = self.dataset.count_rows()
+        if posts > _MOST_POSTS:
+            self._may_keep = False
+        if not self._may_keep or self._readings * _POSTS_PER_READING < posts:
+            return
+        read, size = [], 0
+        for batch in batches(self.dataset, _COLUMNS):
+            read.append(batch)
+            size += batch.nbytes
+            if size > _MOST_BYTES:
+                self._may_keep = False
+                return
+        self._kept = pa.Table.from_batches(read).combine_chunks()
