@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from linker.data.tokenizers.patterns import URL
 from linker.ranking.words import is_content_word
@@ -62,7 +62,7 @@ def copied_grams(title: str, text: str) -> frozenset[Gram]:
     grams: set[Gram] = set()
     for part in (title, " ".join(text.split()[:_LEAD_WORDS])):
         tokens = [_folded(token) for token in _TOKEN.findall(part)]
-        grams.update(gram for _, gram in _grams(tokens))
+        grams.update(gram for _, gram in _grams(tokens, range(len(tokens))))
     return frozenset(grams)
 
 
@@ -99,9 +99,9 @@ def _folded(token: str) -> str:
     return token.lower().replace("’", "").replace("'", "")
 
 
-def _grams(tokens: list[str]) -> Iterator[tuple[int, Gram]]:
-    for i, token in enumerate(tokens):
-        size = 2 * RUN if _IS_UNSPACED.match(token) else RUN
+def _grams(tokens: list[str], starts: Iterable[int]) -> Iterator[tuple[int, Gram]]:
+    for i in starts:
+        size = 2 * RUN if _IS_UNSPACED.match(tokens[i]) else RUN
         if i + size <= len(tokens):
             yield i, tuple(tokens[i : i + size])
 
@@ -109,15 +109,16 @@ def _grams(tokens: list[str]) -> Iterator[tuple[int, Gram]]:
 def _without_copies(text: str, grams: frozenset[Gram]) -> str:
     if not grams:
         return text
-    found = list(_TOKEN.finditer(text))
-    copied = [False] * len(found)
-    for i, gram in _grams([_folded(match[0]) for match in found]):
+    tokens = [_folded(token) for token in _TOKEN.findall(text)]
+    firsts = {gram[0] for gram in grams}  # most tokens of most posts begin no run
+    copied = [False] * len(tokens)
+    for i, gram in _grams(tokens, (i for i, token in enumerate(tokens) if token in firsts)):
         if gram in grams:
             copied[i : i + len(gram)] = [True] * len(gram)
     if not any(copied):
         return text
     pieces, end = [], 0
-    for i, match in enumerate(found):
+    for i, match in enumerate(_TOKEN.finditer(text)):
         if copied[i]:
             if i == 0 or not copied[i - 1]:
                 pieces.append(text[end : match.start()])
