@@ -29,6 +29,9 @@ _BALANCE = 30.0
 _PRESUMED = 0.1
 #: Fewer relevant posts than this among the latest labels (the last fifth, at least 20) call for diversity.
 _FEW, _LATEST, _LEAST = 0.1, 5, 20
+#: A seed of this number of words on average is a whole article, not a title; number of labels after which its scores
+#: have half of their weight.
+_ARTICLE_WORDS, _HALF_LIFE = 25, 100
 #: Length of the part of the ranking that gets diverse posts; it is renewed long before it is used up.
 _RENEWED = 100
 
@@ -39,8 +42,8 @@ class ActiveLearningStrategy(QueryStrategy):
     """Active learning with a linear classifier on TF-IDF of words and word pairs and on embeddings.
 
     Retrained for each ranking. Until there is an example of both classes the ranking is that of `hybrid`. After it, the
-    scores for the seed articles no longer count: the articles are relevant examples, whose weight fades as relevant
-    posts are found. While few of the latest labels are relevant, what is relevant may lie elsewhere: a share of the
+    seed articles are relevant examples, whose weight fades as relevant posts are found. The scores of `hybrid` still
+    count for whole articles (25 words or more on average), each label less; those for titles do not. While few of the latest labels are relevant, what is relevant may lie elsewhere: a share of the
     ranking is given to posts that represent many unlabeled posts and resemble no labeled one (`diverse_posts`).
 
     Args:
@@ -77,9 +80,12 @@ class ActiveLearningStrategy(QueryStrategy):
         """Rank by the classifier's decision, with diverse and randomly sampled posts in between."""
         scores = self._scores(pool, labels, generator)
         if scores is None:
-            scores = zscore(pool.scores) + zscore(pool.lexical_scores)
+            scores = _scores_for_seeds(pool)
         elif self.query == "uncertainty":
             scores = -np.abs(scores)
+        elif _seeds_are_articles(pool):
+            weight = _HALF_LIFE / (_HALF_LIFE + len(labels))
+            scores = zscore(scores) + weight * zscore(_scores_for_seeds(pool))
         order = self._diversified(rank_unlabeled(scores, pool, labels), pool, labels, generator)
         return _explored(order, self.exploration, generator)
 
@@ -178,6 +184,15 @@ class _Embeddings:
 
     def _scaled(self, vectors: np.ndarray | None, count: int) -> np.ndarray:
         return np.zeros((count, 0)) if vectors is None else (vectors - self._center) * self._scale
+
+
+def _scores_for_seeds(pool: Pool) -> np.ndarray:
+    return zscore(pool.scores) + zscore(pool.lexical_scores)
+
+
+def _seeds_are_articles(pool: Pool) -> bool:
+    words = [len(f"{article.title} {article.text}".split()) for article in pool.articles]
+    return sum(words) >= _ARTICLE_WORDS * len(words)
 
 
 def _explored(order: np.ndarray, share: float, generator: np.random.Generator) -> np.ndarray:

@@ -10,6 +10,7 @@ import pytest
 
 from linker.annotation.build_pool import build_pool
 from linker.annotation.pool import Labels, Pool
+from linker.annotation.query_strategies.classifier import ActiveLearningStrategy
 from linker.annotation.query_strategies.diversity import diverse_posts
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Task, found, labels_to, simulate
@@ -20,6 +21,8 @@ from linker.models.model import Model
 from tests.helpers.pools import NEWS, REST, SLANG, VectorModel
 
 ARTICLE = Article("a", " ".join(NEWS), "ferry on the reef")
+#: A seed of this length counts as a whole article, whose scores fade slowly.
+LONG = Article("a", " ".join(3 * NEWS), "ferry on the reef")
 MODELS = [TfidfModel(), VectorModel()]
 
 
@@ -31,7 +34,12 @@ def texts(generator: np.random.Generator, words: Sequence[str], count: int) -> l
     ]
 
 
-def clusters(seed: int, relevant: dict[tuple[str, ...], int], other: dict[tuple[str, ...], int]) -> Task:
+def clusters(
+    seed: int,
+    relevant: dict[tuple[str, ...], int],
+    other: dict[tuple[str, ...], int],
+    article: Article = ARTICLE,
+) -> Task:
     """A task with clusters of posts by their words, and 300 posts without any of them."""
     generator = np.random.default_rng(seed)
     good = [text for words, count in relevant.items() for text in texts(generator, words, count)]
@@ -42,7 +50,7 @@ def clusters(seed: int, relevant: dict[tuple[str, ...], int], other: dict[tuple[
     ]
     posts = [Post(str(i), text) for i, text in enumerate([*good, *bad])]
     return Task.of(
-        "clusters", build_pool([ARTICLE], posts, MODELS[seed % 2]), {str(i) for i in range(len(good))}
+        "clusters", build_pool([article], posts, MODELS[seed % 2]), {str(i) for i in range(len(good))}
     )
 
 
@@ -56,16 +64,18 @@ def labels_of(places: Sequence[int] | np.ndarray, relevant: Sequence[bool]) -> L
     return Labels(np.array(places), np.array(relevant), np.zeros(len(places), dtype=bool))
 
 
+@pytest.mark.parametrize("article", [ARTICLE, LONG], ids=["title", "article"])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_cluster_far_from_the_seed_is_found(seed: int) -> None:
-    task = clusters(seed, {tuple(NEWS): 30, tuple(SLANG): 15}, {})
+def test_a_cluster_far_from_the_seed_is_found(seed: int, article: Article) -> None:
+    task = clusters(seed, {tuple(NEWS): 30, tuple(SLANG): 15}, {}, article)
     assert needed(task, "active_learning") < 0.3
     assert needed(task, "seed_similarity") > 0.6
 
 
+@pytest.mark.parametrize("article", [ARTICLE, LONG], ids=["title", "article"])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_seed_about_something_else_is_left_behind(seed: int) -> None:
-    task = clusters(seed, {tuple(SLANG): 30}, {tuple(NEWS): 60})
+def test_a_seed_about_something_else_is_left_behind(seed: int, article: Article) -> None:
+    task = clusters(seed, {tuple(SLANG): 30}, {tuple(NEWS): 60}, article)
     assert needed(task, "active_learning") < 0.3
     assert needed(task, "seed_similarity") > 0.7
 
@@ -73,6 +83,25 @@ def test_a_seed_about_something_else_is_left_behind(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_few_relevant_posts_are_found_soon(seed: int) -> None:
     assert needed(clusters(seed, {tuple(NEWS): 3}, {}), "active_learning") < 0.1
+
+
+@pytest.mark.parametrize(("article", "share"), [(ARTICLE, 0), (LONG, 100 / 105)], ids=["title", "article"])
+def test_scores_for_whole_articles_count_less_with_each_label(article: Article, share: float) -> None:
+    """After five labels, the order is that of classifier + share × scores for the seed, both standardized."""
+    task = clusters(1, {tuple(NEWS): 10}, {tuple(SLANG): 10}, article)
+    strategy = ActiveLearningStrategy()
+    labels = labels_of(np.array([0, 1, 2, 10, 11]), [True, True, True, False, False])
+    decision = strategy._scores(task.pool, labels, np.random.default_rng(0))
+    assert decision is not None
+
+    def standardized(scores: np.ndarray) -> np.ndarray:
+        return np.asarray((scores - scores.mean()) / scores.std())
+
+    seeds = standardized(task.pool.scores) + standardized(task.pool.lexical_scores)
+    scores = standardized(decision) + share * standardized(seeds)
+    order = strategy.order(task.pool, labels, np.random.default_rng(0))
+    assert set(order) == set(range(len(task.pool))) - set(labels.posts)
+    assert np.all(np.diff(scores[order]) <= 1e-6)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=["words", "vectors"])
