@@ -41,10 +41,11 @@ _RENEWED = 100
 class ActiveLearningStrategy(QueryStrategy):
     """Active learning with a linear classifier on TF-IDF of words and word pairs and on embeddings.
 
-    Retrained for each ranking. Until there is an example of both classes the ranking is that of `hybrid`. After it, the
-    seed articles are relevant examples, whose weight fades as relevant posts are found. The scores of `hybrid` still
-    count for whole articles (25 words or more on average), each label less; those for titles do not. While few of the latest labels are relevant, what is relevant may lie elsewhere: a share of the
-    ranking is given to posts that represent many unlabeled posts and resemble no labeled one (`diverse_posts`).
+    Retrained for each ranking. Until there is an example of both classes the ranking is that of `hybrid`. After it,
+    the seed articles are relevant examples, whose weight fades as relevant posts are found. The scores of `hybrid`
+    still count for whole articles (25 words or more on average), with less weight after each label; those for titles
+    do not. While few of the latest labels are relevant, what is relevant may lie elsewhere: a share of the ranking is
+    given to posts that represent many unlabeled posts and resemble no labeled one (`diverse_posts`).
 
     Args:
         query: `relevance`: most likely relevant posts first; `uncertainty`: posts nearest to the decision boundary
