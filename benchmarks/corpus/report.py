@@ -166,8 +166,8 @@ def _asking(asked: Mapping[int, Part], picture: Path) -> list[str]:
         "",
         f"The best {TOP} posts for one article, another in every round, the corpus open. *numpy* is a matrix product "
         "over vectors in memory and `argpartition`, no more. *Exact* is `Corpus.rank` with the article's vector given: "
-        "scores, near-duplicates once each with their count, the posts read from disk; *with words* "
-        "adds BM25 scores (`--fusion zscore`).",
+        "scores, near-duplicates once each with their count, the posts read (of up to 250,000, from memory); "
+        "*with words* adds BM25 scores (`--fusion zscore`).",
         "",
         f"| posts | {' | '.join(names)} |",
         "|---" * (1 + len(names)) + "|",
