@@ -122,9 +122,8 @@ def _pgvector(corpus: Corpus, folder: Path, made: dict[str, Any]) -> Iterator[Ma
         with _made("pgvector, HNSW", folder / "data", made):
             psql = Path(pgserver.__file__).parent / "pginstall" / "bin" / "psql"
             command = [str(psql), server.get_uri(), "-q", "-v", "ON_ERROR_STOP=1", "-f", "load.sql"]
-            memory = {
-                "PGOPTIONS": "-c maintenance_work_mem=2GB"
-            }  # as pgvector's documentation advises for an index
+            # pgvector's documentation advises to give an index memory.
+            memory = {"PGOPTIONS": "-c maintenance_work_mem=2GB"}
             subprocess.run(command, cwd=folder / "export", env=os.environ | memory, check=True)
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
 

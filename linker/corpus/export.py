@@ -16,7 +16,7 @@ from linker.common.errors import DataError, LinkerError
 from linker.common.files import atomic_write
 from linker.corpus.encoding import VECTORS
 from linker.corpus.indexes.vectors import live_rows, stored_vectors, vectors_of
-from linker.corpus.storage.reader import ROWS_AT_ONCE, batches, schema
+from linker.corpus.storage.reader import COLUMNS, ROWS_AT_ONCE, batches, schema
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS, SCRIPT = "posts.csv", "load.sql"
-_COLUMNS = ["id", "text", "created_at", "lang", "extra"]
 _OPERATORS = {"cosine": "vector_cosine_ops", "dot": "vector_ip_ops", "euclidean": "vector_l2_ops"}
 #: PostgreSQL cannot store this character.
 _NUL, _REPLACEMENT = "\0", "\ufffd"
@@ -71,14 +70,14 @@ def export_parquet(store: Store, path: Path) -> int:
     import pyarrow.parquet as pq
 
     dataset, count = _dataset(store), 0
-    fields = pa.schema([pa.field(name, schema().field(name).type) for name in _COLUMNS])
+    fields = pa.schema([pa.field(name, schema().field(name).type) for name in COLUMNS])
     plain = fields.set(fields.get_field_index("extra"), pa.field("extra", pa.string()))
     plain = plain.append(pa.field("vector", pa.list_(pa.float32(), store.facts.dim)))
     with atomic_write(path, "wb") as file, pq.ParquetWriter(file, plain, compression="zstd") as writer:
         for batch, vectors in _tracked(store, dataset):
             columns = [
                 batch.column(name).cast(pa.string()) if name == "extra" else batch.column(name)
-                for name in _COLUMNS
+                for name in COLUMNS
             ]
             columns.append(pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), store.facts.dim))
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=plain))
@@ -126,7 +125,7 @@ def export_postgresql(store: Store, folder: Path) -> int:
 
 def _write_rows(file: IO[str], store: Store, dataset: lance.LanceDataset) -> int:
     writer, count = csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="\n"), 0
-    writer.writerow([*_COLUMNS, "embedding"])
+    writer.writerow([*COLUMNS, "embedding"])
     for batch, vectors in _tracked(store, dataset):
         for row, vector in zip(batch.to_pylist(), vectors):
             # Nine digits give every float32 back.
@@ -174,7 +173,7 @@ def _tracked(store: Store, dataset: lance.LanceDataset) -> Iterator[tuple[pa.Rec
     ready = np.zeros((0, store.facts.dim), dtype=np.float32)
     with progress_bar() as progress:
         bar = progress.add_task("exporting posts", total=shards.posts)
-        for batch in batches(dataset, _COLUMNS):
+        for batch in batches(dataset, COLUMNS):
             while len(ready) < len(batch):
                 ready = np.concatenate([ready, next(parts)])
             yield batch, ready[: len(batch)]

@@ -11,6 +11,7 @@ from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.diversity import diverse_posts
 from linker.annotation.query_strategies.query_strategy import (
     QueryStrategy,
+    hybrid_scores,
     rank_unlabeled,
     unlabeled,
 )
@@ -81,12 +82,12 @@ class ActiveLearningStrategy(QueryStrategy):
         """Rank by the classifier's decision, with diverse and randomly sampled posts in between."""
         scores = self._scores(pool, labels, generator)
         if scores is None:
-            scores = _scores_for_seeds(pool)
+            scores = hybrid_scores(pool)
         elif self.query == "uncertainty":
             scores = -np.abs(scores)
         elif _seeds_are_articles(pool):
             weight = _HALF_LIFE / (_HALF_LIFE + len(labels))
-            scores = zscore(scores) + weight * zscore(_scores_for_seeds(pool))
+            scores = zscore(scores) + weight * zscore(hybrid_scores(pool))
         order = self._diversified(rank_unlabeled(scores, pool, labels), pool, labels, generator)
         return _explored(order, self.exploration, generator)
 
@@ -187,12 +188,8 @@ class _Embeddings:
         return np.zeros((count, 0)) if vectors is None else (vectors - self._center) * self._scale
 
 
-def _scores_for_seeds(pool: Pool) -> np.ndarray:
-    return zscore(pool.scores) + zscore(pool.lexical_scores)
-
-
 def _seeds_are_articles(pool: Pool) -> bool:
-    words = [len(f"{article.title} {article.text}".split()) for article in pool.articles]
+    words = [len(article.full_text.split()) for article in pool.articles]
     return sum(words) >= _ARTICLE_WORDS * len(words)
 
 

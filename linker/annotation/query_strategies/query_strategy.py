@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from linker.annotation.pool import Labels, Pool
+from linker.common.stats import zscore
 from linker.config import Registrable
 
 
@@ -40,6 +41,11 @@ def unlabeled(pool: Pool, labels: Labels) -> np.ndarray:
     free = np.ones(len(pool), dtype=bool)
     free[labels.posts] = False
     return np.flatnonzero(free)
+
+
+def hybrid_scores(pool: Pool) -> np.ndarray:
+    """Return the sum of the z-scores of model and BM25 over the pool: one per post."""
+    return zscore(pool.scores) + zscore(pool.lexical_scores)
 
 
 def rank_unlabeled(scores: np.ndarray, pool: Pool, labels: Labels) -> np.ndarray:

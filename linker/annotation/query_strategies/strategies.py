@@ -7,6 +7,7 @@ import numpy as np
 from linker.annotation.pool import Labels, Pool
 from linker.annotation.query_strategies.query_strategy import (
     QueryStrategy,
+    hybrid_scores,
     rank_unlabeled,
     unlabeled,
 )
@@ -76,7 +77,7 @@ class HybridStrategy(QueryStrategy):
 
     def order(self, pool: Pool, labels: Labels, generator: np.random.Generator) -> np.ndarray:
         """Rank by the sum of the z-scores."""
-        return rank_unlabeled(zscore(pool.scores) + zscore(pool.lexical_scores), pool, labels)
+        return rank_unlabeled(hybrid_scores(pool), pool, labels)
 
 
 @QueryStrategy.register("rocchio")

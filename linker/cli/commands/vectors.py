@@ -135,9 +135,8 @@ def distill(
     from linker.training.static_embeddings import distill_vectors
 
     check_writable(out, files)
-    with only_writer(
-        out
-    ):  # two would take each other's embeddings out of the cache, which differ in rounding
+    # Two would take each other's embeddings out of the cache, which differ in rounding.
+    with only_writer(out):
         model = Teacher(teacher)
         words, texts, cosine = distill_vectors(
             texts_of(files, column or ["title", "text"], on_error),

@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from linker.corpus.storage.reader import post_from
+from linker.corpus.storage.reader import COLUMNS, post_from
 from linker.corpus.storage.rows import Rows
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation, with_shares
 from linker.ranking.ranked_post import RankedPost, ReadInParts
-
-_COLUMNS = ["id", "text", "created_at", "lang", "extra"]
 
 
 class Ranking(ReadInParts):
@@ -49,7 +47,7 @@ class Ranking(ReadInParts):
         which = np.arange(len(self))[part]
         if not len(which):
             return []
-        rows = self._rows.at(self._places[which], _COLUMNS).to_pylist()
+        rows = self._rows.at(self._places[which], COLUMNS).to_pylist()
         posts = [post_from(row) for row in rows]
         marks = self._explain(posts) if self._explain else None
         if marks is not None and self._shares is not None:

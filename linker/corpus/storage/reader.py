@@ -36,6 +36,10 @@ def schema() -> pa.Schema:
     )
 
 
+#: Names of the columns; earlier formats have more.
+COLUMNS = tuple(schema().names)
+
+
 def table_of(posts: Sequence[Post]) -> pa.Table:
     """Return posts as a table."""
     columns = [

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from linker.corpus.storage.reader import batches, readable
+from linker.corpus.storage.reader import COLUMNS, batches, readable
 
 if TYPE_CHECKING:
     import lance
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 #: Reading all posts of a corpus costs as much as taking some of them once per this number of posts (decision 197).
 _POSTS_PER_READING = 12_500
 _MOST_POSTS, _MOST_BYTES = 250_000, 128 << 20
-_COLUMNS = ("id", "text", "created_at", "lang", "extra")
 
 
 class Rows:
@@ -53,16 +53,20 @@ class Rows:
         with readable(self.dataset.uri):
             return self.dataset.take(places, columns=list(columns))
 
+    @cached_property
+    def _posts(self) -> int:
+        with readable(self.dataset.uri):
+            return int(self.dataset.count_rows())
+
     def _keep(self) -> None:
         """Read all posts, if they are few and it pays."""
-        with readable(self.dataset.uri):
-            posts = self.dataset.count_rows()
-        if posts > _MOST_POSTS:
+        if self._posts > _MOST_POSTS:
             self._may_keep = False
-        if not self._may_keep or self._readings * _POSTS_PER_READING < posts:
+            return
+        if self._readings * _POSTS_PER_READING < self._posts:
             return
         read, size = [], 0
-        for batch in batches(self.dataset, _COLUMNS):
+        for batch in batches(self.dataset, COLUMNS):
             read.append(batch)
             size += batch.nbytes
             if size > _MOST_BYTES:
