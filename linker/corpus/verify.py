@@ -16,7 +16,7 @@ from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, si
 from linker.corpus.indexes.vectors import finite
 from linker.corpus.indexes.words import words_of
 from linker.corpus.storage.array_files import ArrayFiles
-from linker.corpus.storage.checksums import CHANGED, CHECKSUMS, MEND, POSTS, VERSIONS, Checksums, files_of
+from linker.corpus.storage.checksums import CHANGED, CHECKSUMS, MEND, POSTS, Checksums, files_of, manifests
 from linker.corpus.storage.reader import ROWS_AT_ONCE, batches
 from linker.corpus.storage.shards import SHARDS, Shard, Shards
 from linker.corpus.storage.store import Store
@@ -39,8 +39,8 @@ def faults(store: Store) -> Iterator[Fault]:
     if checksums.damaged:
         lines = ", ".join(map(str, checksums.damaged[:5])) + ", …" * (len(checksums.damaged) > 5)
         yield Fault(CHECKSUMS, f"{CHANGED}, in line {lines}; {MEND}")
-    # An interruption can keep at most one append from being recorded.
-    elif sum(name.startswith(VERSIONS) and name not in checksums.known for name in present) > 1:
+    # An interruption can keep at most one append from being recorded, and leave unfinished files beside the manifests.
+    elif len(set(manifests(store.folder)) - checksums.known.keys() - checksums.forgotten) > 1:
         recorded = (store.folder / CHECKSUMS).exists()
         yield Fault(CHECKSUMS, f"{'lacks lines' if recorded else 'is missing'}; {MEND}")
     damaged = False

@@ -28,7 +28,7 @@ from linker.models.resolve import resolve_model
 # Some ten appends.
 CALLS = 400
 ENDED = os.WEXITED | os.WNOHANG | os.WNOWAIT
-WRITING = ("store.py", "sealing.py", "derived.py")
+WRITING = ("store.py", "checksums.py", "data_files.py", "array_files.py")
 
 
 def kill_at(call: int) -> None:
@@ -47,9 +47,10 @@ def kill_at(call: int) -> None:
 
 def size(folder: Path) -> int:
     found = 0
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            found += path.stat().st_size
+    for parent, _, names in os.walk(folder):  # skips folders that have just been removed
+        for name in names:
+            with suppress(FileNotFoundError):
+                found += (Path(parent) / name).stat().st_size
     return found
 
 

@@ -22,7 +22,7 @@ from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.info import summary_lines
 from linker.corpus.storage.array_files import ArrayFiles, Arrays
-from linker.corpus.storage.checksums import CHECKSUMS, FACTS, POSTS
+from linker.corpus.storage.checksums import CHECKSUMS, FACTS, POSTS, manifests
 from linker.corpus.storage.shards import SHARDS
 from linker.corpus.storage.store import Store
 from linker.data.io.columns import PostColumns
@@ -166,6 +166,18 @@ def test_checksums_that_lack_lines(corpus):
     lines = (corpus / CHECKSUMS).read_text().splitlines(keepends=True)
     (corpus / CHECKSUMS).write_text("".join(lines[:-6]))
     assert re.search(r"checksums\.jsonl: lacks lines", problem_of(corpus))
+
+
+@pytest.mark.parametrize("leftover", ["{}#1", ".tmp9dJJbA"])
+def test_what_a_kill_left_beside_a_version_is_no_fault(corpus, leftover):
+    """Lance links the file of a version from another name, and replaces its hint; a kill between leaves both."""
+    newest = manifests(corpus)[0]
+    lines = (corpus / CHECKSUMS).read_text().splitlines(keepends=True)
+    (corpus / CHECKSUMS).write_text("".join(line for line in lines if newest not in line))
+    assert problem_of(corpus) == ""
+    path = corpus / newest
+    (path.parent / leftover.format(path.name)).write_bytes(path.read_bytes())
+    assert problem_of(corpus) == ""
 
 
 def test_an_append_that_was_not_sealed_is_sealed_by_the_next(corpus, tmp_path):
