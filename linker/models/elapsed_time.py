@@ -104,7 +104,7 @@ class ElapsedTimeModel(Model):
         return self._looked_up(_bins(_started([article]), times), self._log_ratios, self.weight)[0]
 
     def score_sorted_times(self, article: Article, times: np.ndarray) -> np.ndarray:
-        """Score the posts of one article as `score_times` does, by looking at a few thousand of their times.
+        """Score the posts of one article as `score_times` does, by looking at a few of their times.
 
         Args:
             article: the article.
@@ -115,8 +115,9 @@ class ElapsedTimeModel(Model):
         """
         known = int(np.searchsorted(times, np.nan)) if article.published is not None else 0
         started, bins = _started([article]), np.arange(1, _BINS)
-        # Classes ascend with time: bisection finds where each begins.
-        low, high = np.zeros_like(bins), np.full_like(bins, known)
+        # Classes ascend with time: each begins near its edge, bisection finds where.
+        edges = started + _EDGES[1:-1] * _DAY
+        low, high = np.searchsorted(times[:known], edges + np.array([[-_NEAR], [_NEAR]]))
         while (open_ := low < high).any():
             middle = (low + high) // 2
             later = open_ & (_bins(started, times[np.minimum(middle, known - 1)])[0] < bins)
@@ -230,7 +231,16 @@ def _interpolation() -> np.ndarray:
     return np.stack([np.interp(centers, _axis(_KNOTS), row) for row in np.eye(len(_KNOTS))], axis=1)
 
 
+def _edges() -> np.ndarray:
+    """Days at which bins begin, and the last one ends: float64, ascending."""
+    at = np.linspace(_axis(_KNOTS)[0], _axis(_KNOTS)[-1], _BINS + 1)
+    return np.asarray(_CENTER + np.sign(at) * np.expm1(np.abs(at)) / 2)
+
+
 _INTERPOLATION = _interpolation()
+_EDGES = _edges()
+# Seconds around an edge in which roundings could decide; they are below a microsecond.
+_NEAR = 1e-3
 
 
 def _at_knots(bins: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

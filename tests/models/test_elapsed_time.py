@@ -13,7 +13,7 @@ from linker.common.errors import ConfigError, ModelError
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
-from linker.models.elapsed_time import DEFAULT_PROFILE, ElapsedTimeModel, uses_dates, without_dates
+from linker.models.elapsed_time import _EDGES, DEFAULT_PROFILE, ElapsedTimeModel, uses_dates, without_dates
 from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 
@@ -211,6 +211,15 @@ def test_any_dates_give_finite_scores(times: list[datetime | None]) -> None:
     assert np.isfinite(
         ArticleSoftmaxModel(text, 0.1, 0.3, time=ElapsedTimeModel()).score(articles, posts)
     ).all()
+
+
+def test_times_in_order_score_as_each_time_does_where_classes_begin() -> None:
+    begin = DAY.timestamp() + 86_400 * _EDGES
+    times = np.sort(
+        (begin + np.array([0, 1e-7, -1e-7, 1e-6, -1e-6, 1e-3, -1e-3, 0.1, -0.1])[:, None]).ravel()
+    )
+    model, asked = ElapsedTimeModel(), article(DAY)
+    np.testing.assert_array_equal(model.score_sorted_times(asked, times), model.score_times(asked, times))
 
 
 @given(

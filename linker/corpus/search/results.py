@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from linker.corpus.storage.reader import COLUMNS, post_from
+from linker.corpus.storage.reader import COLUMNS, posts_from
 from linker.corpus.storage.rows import Rows
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation, with_shares
@@ -47,8 +47,7 @@ class Ranking(ReadInParts):
         which = np.arange(len(self))[part]
         if not len(which):
             return []
-        rows = self._rows.at(self._places[which], COLUMNS).to_pylist()
-        posts = [post_from(row) for row in rows]
+        posts = posts_from(self._rows.at(self._places[which], COLUMNS))
         marks = self._explain(posts) if self._explain else None
         if marks is not None and self._shares is not None:
             marks = with_shares(marks, self._shares(self._places[which]))
