@@ -1,4 +1,4 @@
-"""Estimates of scores by embeddings in 8 bits, with a bound on their error; a ninth of the time of float32 in NumPy."""
+"""Estimates of scores by embeddings, with a bound on their error, in less time than exact scores take."""
 
 from __future__ import annotations
 
@@ -28,40 +28,40 @@ class Estimate(NamedTuple):
 
 
 def can_estimate(vectors: Sequence[ShardVectors], query: Query) -> bool:
-    """Return whether `estimated_scores` can score these embeddings: 8 bits, one vector, cosines, native library."""
-    narrow = all(one.values.dtype == np.int8 and one.scales is not None for one in vectors)
-    return narrow and len(query.vectors) == 1 and not query.distances and available()
+    """Return whether `estimated_scores` can score these embeddings: one vector, cosines, finite numbers.
+
+    Embeddings in 8 bits need the native library.
+    """
+    if len(query.vectors) != 1 or query.distances:
+        return False
+    if _narrow(vectors):
+        return available()
+    return all(one.scales is None and np.isfinite(one.largest) for one in vectors)
 
 
 def estimated_scores(vectors: Sequence[ShardVectors], query: Query) -> Estimate:
-    """Return the products with the vector of the query, rounded to 16 bits; see decision 197.
+    """Return the products with the vector of the query; see decision 197.
+
+    The vector is rounded to 16 bits for embeddings in 8 bits; those in float32 are multiplied by BLAS, whose order of
+    summation is unknown.
 
     Args:
         vectors: the embeddings, which `can_estimate` accepts.
         query: the query.
     """
     vector = query.vectors[0].astype(np.float64)
-    largest = largest_whole(len(vector))
-    step = float(np.abs(vector).max(initial=0)) / largest or 1.0
-    whole = np.rint(vector / step).astype(np.int16)
     ends = np.cumsum([len(one) for one in vectors], dtype=np.int64)
     scores = np.empty(ends[-1] if len(ends) else 0, dtype=np.float32)
-
-    def fill(task: tuple[int, int]) -> None:
-        which, begin = task
-        one = vectors[which]
-        assert one.scales is not None  # `can_estimate`
-        part = slice(begin, min(begin + BLOCK, len(one)))
-        factors = np.asarray(one.scales)[part].astype(np.float32) * np.float32(step)
-        row_products(np.asarray(one.values)[part], whole, factors, of_shards[which][part])
-
     of_shards = np.split(scores, ends[:-1])
-    tasks = [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)]
-    in_threads(fill, tasks)
     # The sums in float32 of `exact_scores` have the error of Higham 2002, Accuracy and Stability of Numerical
-    # Algorithms, equation 3.5; the products here are exact but for the rounded vector and three roundings.
-    rounded = np.abs(vector - whole * step).sum()
+    # Algorithms, equation 3.5, for any order of summation.
     summed = (len(vector) + 8) * _UNIT * np.abs(vector).sum()
+    if _narrow(vectors):
+        rounded = _narrow_products(vectors, vector, of_shards)
+    else:
+        rounded = summed
+        for one, of_rows in zip(vectors, of_shards):
+            np.matmul(np.asarray(one.values), query.vectors[0], out=of_rows)
     largest_number = max((one.largest for one in vectors), default=0.0)
     if any(one.live is not None for one in vectors):
         kept = [
@@ -69,6 +69,32 @@ def estimated_scores(vectors: Sequence[ShardVectors], query: Query) -> Estimate:
         ]
         scores = np.concatenate(kept)
     return Estimate(scores, float(1.01 * largest_number * (rounded + summed)))
+
+
+def _narrow(vectors: Sequence[ShardVectors]) -> bool:
+    return all(one.values.dtype == np.int8 and one.scales is not None for one in vectors)
+
+
+def _narrow_products(
+    vectors: Sequence[ShardVectors], vector: np.ndarray, of_shards: Sequence[np.ndarray]
+) -> float:
+    """Compute products that are exact but for the rounded vector and three roundings; return the sum of the former."""
+    largest = largest_whole(len(vector))
+    step = float(np.abs(vector).max(initial=0)) / largest or 1.0
+    whole = np.rint(vector / step).astype(np.int16)
+
+    def fill(task: tuple[int, int]) -> None:
+        which, begin = task
+        one = vectors[which]
+        assert one.scales is not None  # `_narrow`
+        part = slice(begin, min(begin + BLOCK, len(one)))
+        factors = np.asarray(one.scales)[part].astype(np.float32) * np.float32(step)
+        row_products(np.asarray(one.values)[part], whole, factors, of_shards[which][part])
+
+    in_threads(
+        fill, [(which, begin) for which, one in enumerate(vectors) for begin in range(0, len(one), BLOCK)]
+    )
+    return float(np.abs(vector - whole * step).sum())
 
 
 def scores_at(vectors: Sequence[ShardVectors], query: Query, places: np.ndarray) -> np.ndarray:

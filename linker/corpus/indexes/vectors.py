@@ -87,7 +87,8 @@ class ShardVectors:
     def largest(self) -> float:
         """Return a bound on the absolute numbers of the embeddings."""
         if self.scales is None:
-            return float(np.abs(self.values).max(initial=0))
+            values = np.asarray(self.values)
+            return float(max(values.max(initial=0), -values.min(initial=0)))
         scales = np.asarray(self.scales, dtype=np.float32)
         # Embeddings of unit length have no larger factor. Those of texts without known words have, but are zeros.
         usual = scales <= _LARGEST_SCALE

@@ -30,12 +30,18 @@ def shards(rows: int, dim: int, length: float = 1.0) -> list[ShardVectors]:
     ]
 
 
-@native
+def wide(vectors: list[ShardVectors]) -> list[ShardVectors]:
+    return [ShardVectors(one.rows() * np.float32(1.001), None, one.live) for one in vectors]
+
+
+@pytest.mark.parametrize("stored", [pytest.param("int8", marks=native), "float32"])
 @pytest.mark.parametrize("dim", [1, 5, 96, 384, 5_000])
 @pytest.mark.parametrize("length", [1.0, 40.0])
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
-def test_the_error_is_bounded(dim, length, size):
+def test_the_error_is_bounded(stored, dim, length, size):
     vectors = shards(300, dim, length)
+    if stored == "float32":
+        vectors = wide(vectors)
     query = Query(np.random.default_rng(1).standard_normal((1, dim)).astype(np.float32) * size, "cosine")
     assert can_estimate(vectors, query)
     estimate, exact = estimated_scores(vectors, query), exact_scores(vectors, query)
@@ -56,8 +62,9 @@ def test_a_query_of_zeros():
 @native
 def test_what_has_no_estimates(monkeypatch):
     vectors, query = shards(20, 8), np.ones((1, 8), dtype=np.float32)
-    plain = [ShardVectors(vectors[0].rows(), None)]
-    assert not can_estimate(plain, Query(query, "cosine"))
+    infinite = [ShardVectors(np.full((3, 8), np.inf, dtype=np.float32), None)]
+    assert not can_estimate(infinite, Query(query, "cosine"))
+    assert not can_estimate([*vectors, *wide(vectors)], Query(query, "cosine"))
     assert not can_estimate(vectors, Query(query, "euclidean"))
     assert not can_estimate(vectors, Query([np.ones((2, 8))], "cosine"))
     monkeypatch.setenv("LINKER_KERNELS", "plain")
