@@ -11,7 +11,7 @@ from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.postings import Postings, Segment, idf_of, spans
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
-from linker.modules.kernels.scoring import add_postings, available
+from linker.modules.kernels.scoring import add_postings, available, cosines
 
 
 class TfidfQuery:
@@ -27,8 +27,11 @@ class TfidfQuery:
 
     def __init__(self, postings: Postings, article: Article) -> None:
         self._postings = postings
-        self._count, self._words, self._keys = _words_of(article.full_text, postings.stop_words)
-        self._containing = postings.containing(self._keys)
+        self._count, self._words, keys = _words_of(article.full_text, postings.stop_words)
+        self._spans = [spans(segment, keys) for segment in postings.segments]
+        self._containing = np.zeros(len(keys), dtype=np.int64)
+        for segment, (starts, ends) in zip(postings.segments, self._spans):
+            self._containing += segment.containing(starts, ends)
         self._idf = idf_of(postings.posts + 1, 1 + self._containing)
 
     @cached_property
@@ -48,12 +51,11 @@ class TfidfQuery:
             [(weights * self._idf)[asked] / length, self._idf[asked] ** 2 - before[asked] ** 2]
         )  # (products and changes of squared lengths, words)
         parts = [np.zeros(0, dtype=np.float32)]
-        for segment, squares in zip(self._postings.segments, self._postings.squares):
-            starts, ends = spans(segment, self._keys[asked])
-            products, added = self._sums(segment, starts, ends, of_words)
-            norms = np.sqrt(squares + added)
-            norms[products == 0] = 1
-            parts.append(segment.of_live((products / norms).astype(np.float32)))
+        for segment, squares, (starts, ends) in zip(
+            self._postings.segments, self._postings.squares, self._spans
+        ):
+            products, added = self._sums(segment, starts[asked], ends[asked], of_words)
+            parts.append(segment.of_live(_cosines(products, squares, added)))
         return np.concatenate(parts)
 
     @staticmethod
@@ -92,6 +94,17 @@ class TfidfQuery:
         of_article = dict(zip(self._words, (self._weights / length).tolist()))
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
+
+
+def _cosines(products: np.ndarray, squares: np.ndarray, added: np.ndarray) -> np.ndarray:
+    """Return the products divided by the root of `squares` + `added`: float32, one per row; 0 where a product is 0."""
+    if available():
+        scores = np.empty(len(products), dtype=np.float32)
+        cosines(products, squares, added, scores)
+        return scores
+    norms = np.sqrt(squares + added)
+    norms[products == 0] = 1
+    return (products / norms).astype(np.float32)
 
 
 @lru_cache(maxsize=64)

@@ -67,6 +67,18 @@ def add_postings(
     _call(name, places, starts, ends, len(starts), *of_words, *sums)
 
 
+def cosines(products: np.ndarray, squares: np.ndarray, added: np.ndarray, scores: np.ndarray) -> None:
+    """Divide products by the root of a sum, in float64, and round them to float32; 0 stays 0.
+
+    Args:
+        products: float64, n.
+        squares: float64, n.
+        added: float64, n; the root is of `squares` + `added`.
+        scores: float32, n; the result.
+    """
+    _call("cosines", products, squares, added, len(scores), scores)
+
+
 def _call(name: str, *arguments: np.ndarray | int) -> None:
     for array in arguments:
         assert isinstance(array, int) or array.flags.c_contiguous, f"{name}: an array is not contiguous"

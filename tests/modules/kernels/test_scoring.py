@@ -44,6 +44,18 @@ def test_sums_of_postings_are_those_of_numpy(kind):
         np.testing.assert_array_equal(got, np.bincount(places, np.repeat(one, ends - starts), minlength=50))
 
 
+def test_cosines_are_those_of_numpy():
+    rng = np.random.default_rng(1)
+    products, squares, added = rng.random((3, 1_003)) * 40
+    products[::5] = 0
+    squares[::10] = added[::10] = 0  # a post without words
+    scores = np.full(1_003, np.nan, dtype=np.float32)
+    scoring.cosines(products, squares, added, scores)
+    norms = np.sqrt(squares + added)
+    norms[products == 0] = 1
+    np.testing.assert_array_equal(scores, (products / norms).astype(np.float32))
+
+
 def test_arrays_with_gaps_are_refused():
     rows = np.zeros((4, 8), dtype=np.int8)[:, ::2]
     with pytest.raises(AssertionError, match="row_products: an array is not contiguous"):

@@ -227,7 +227,7 @@ void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_
 
 } // namespace
 
-EXPORT int linker_abi(void) { return 3; }
+EXPORT int linker_abi(void) { return 4; }
 EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
 EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
 
@@ -245,6 +245,10 @@ EXPORT void linker_add_postings_u32(const uint32_t *places, const int64_t *start
                                     const double *first, const double *second, double *first_sums,
                                     double *second_sums) {
     portable::add_postings(places, starts, ends, words, first, second, first_sums, second_sums);
+}
+EXPORT void linker_cosines(const double *products, const double *squares, const double *added, int64_t rows,
+                           float *scores) {
+    CALL(cosines, products, squares, added, rows, scores);
 }
 
 #define EXPORT_FOR(T, suffix)                                                                                          \

@@ -22,3 +22,9 @@ void add_postings(const Place *places, const int64_t *starts, const int64_t *end
         }
     }
 }
+
+// Rounded as NumPy does step by step: a square root, a quotient, and float.
+void cosines(const double *products, const double *squares, const double *added, int64_t rows, float *scores) {
+    for (int64_t row = 0; row < rows; ++row)
+        scores[row] = products[row] == 0 ? 0.0f : float(products[row] / std::sqrt(squares[row] + added[row]));
+}
