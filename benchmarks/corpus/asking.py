@@ -138,7 +138,8 @@ def main() -> None:
         f"{machine()}. CPU time, median of {options.rounds} rounds in turns. *NumPy*: one product of a float32 matrix "
         f"of {DIM} numbers per post with a vector, and `argpartition`; of ten million posts, four products of a "
         f"quarter, so that the matrix fits in memory. *A later question*: `Corpus.rank` of `{MODEL}` "
-        f"with its three parts and dates, the best {TOP} posts without near-duplicates, read from disk (from memory of up to 250,000), for an article "
+        f"with its three parts and dates, the best {TOP} posts without near-duplicates, read from disk (from memory of "
+        "up to 250,000), for an article "
         "that is encoded. *The search*: the same without reading the posts. *With encoding*: one post for a new "
         "article. The embeddings of the transformer are random; all else is of the posts.",
         "",
