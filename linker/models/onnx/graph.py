@@ -106,8 +106,8 @@ class BertGraph:
     def _attended(self, query: str, key: str, value: str, name: str) -> str:
         """Multi-head attention of texts of equal length: (tokens, texts, dim).
 
-        The softmax is divided by its sum last, and not by the operator `Softmax`, whose sums depend on the width of the
-        processor's vectors: all others give the same bits with AVX2 and AVX-512 (decision 201).
+        The softmax is divided by its sum last. The sum is a product with ones, since the bits of those of the operators
+        `Softmax` and `ReduceSum` depend on the processor and on where a text is in a batch (decision 201).
         """
         dim = self._config["hidden_size"]
         width = dim // self._config["num_attention_heads"]
@@ -124,9 +124,20 @@ class BertGraph:
         powers = self._node(
             "Exp", [self._node("Clip", [scores, *bounds], f"{name}.clipped")], f"{name}.powers"
         )
+        one_more = [
+            self._constant("one_more", np.array([0] * 5 + [1])),
+            self._constant("pad_value", np.float32(1)),
+        ]
+        values = self._node(
+            "Pad", [heads[2], *one_more], f"{name}.values"
+        )  # (tokens, texts and heads, width + 1)
+        both = self._node("FusedMatMul", [powers, values], f"{name}.mixed", MICROSOFT, transBatchB=1)
+        limits = [self._constant(f"column_{at}", np.array([at])) for at in (0, width, width + 1)]
         last = self._constant("last_axis", np.array([2]))
-        sums = self._node("ReduceSum", [powers, last], f"{name}.sums", keepdims=1)
-        mixed = self._node("FusedMatMul", [powers, heads[2]], f"{name}.mixed", MICROSOFT, transBatchB=1)
+        mixed, sums = (
+            self._node("Slice", [both, *limits[part : part + 2], last], f"{name}.{kind}")
+            for part, kind in enumerate(("sums_by_value", "sums"))
+        )
         means = self._node("Div", [mixed, sums], f"{name}.means")  # (texts and heads, tokens, width)
         back = self._node("Transpose", [means], f"{name}.back", perm=[1, 0, 2])
         return self._node("Reshape", [back, self._constant("by_text", np.array([0, -1, dim]))], name)
