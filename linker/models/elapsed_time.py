@@ -224,21 +224,21 @@ def _axis(days: np.ndarray) -> np.ndarray:
     return np.asarray(np.sign(shifted) * np.log1p(2 * np.abs(shifted)))
 
 
+def _days(axis: np.ndarray) -> np.ndarray:
+    """Map the axis back to days."""
+    return np.asarray(_CENTER + np.sign(axis) * np.expm1(np.abs(axis)) / 2)
+
+
 def _interpolation() -> np.ndarray:
     """Weights of the knots in each bin's center: bins × knots, rows add up to 1."""
-    edges = np.linspace(_axis(_KNOTS)[0], _axis(_KNOTS)[-1], _BINS + 1)
-    centers = (edges[1:] + edges[:-1]) / 2
+    centers = (_LIMITS[1:] + _LIMITS[:-1]) / 2
     return np.stack([np.interp(centers, _axis(_KNOTS), row) for row in np.eye(len(_KNOTS))], axis=1)
 
 
-def _edges() -> np.ndarray:
-    """Days at which bins begin, and the last one ends: float64, ascending."""
-    at = np.linspace(_axis(_KNOTS)[0], _axis(_KNOTS)[-1], _BINS + 1)
-    return np.asarray(_CENTER + np.sign(at) * np.expm1(np.abs(at)) / 2)
-
-
+# Of the bins on the axis, and in days: float64, ascending.
+_LIMITS = np.linspace(_axis(_KNOTS)[0], _axis(_KNOTS)[-1], _BINS + 1)
+_EDGES = _days(_LIMITS)
 _INTERPOLATION = _interpolation()
-_EDGES = _edges()
 # Seconds around an edge in which roundings could decide; they are below a microsecond.
 _NEAR = 1e-3
 

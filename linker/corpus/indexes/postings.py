@@ -129,30 +129,35 @@ class Postings:
             found.append(np.bincount(segment.places, weights * weights, minlength=len(segment.lengths)))
         return found
 
-    def containing(self, keys: np.ndarray) -> np.ndarray:
-        """Return the document frequencies of words, by key: int64."""
-        found = np.zeros(len(keys), dtype=np.int64)
-        for segment in self.segments:
-            found += segment.containing(*spans(segment, keys))
-        return found
+    def spans(self, keys: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return where the postings of words begin and end in each segment, see the function `spans`."""
+        return [spans(segment, keys) for segment in self.segments]
+
+    def containing(
+        self, keys: np.ndarray, found: Sequence[tuple[np.ndarray, np.ndarray]] | None = None
+    ) -> np.ndarray:
+        """Return the document frequencies of words, by key: int64; `found`: their `spans`, if they are known."""
+        total = np.zeros(len(keys), dtype=np.int64)
+        for segment, span in zip(self.segments, self.spans(keys) if found is None else found):
+            total += segment.containing(*span)
+        return total
 
     def scores(self, articles: Sequence[Article], k1: float = K1, b: float = B) -> np.ndarray:
         """Return the mean BM25 score over the articles: float32, one per post; see `BM25Model`."""
         # In alphabetical order for every post, so that equal posts get equal sums.
-        words, weights = self._asked(articles)
+        words, weights, found = self._asked(articles)
         if not words:
             return np.zeros(self.posts, dtype=np.float32)
-        keys = keys_of(words)[:, 0]
         parts = [
-            _part(segment, *spans(segment, keys), weights, self._mean_length, k1, b)
-            for segment in self.segments
+            _part(segment, *span, weights, self._mean_length, k1, b)
+            for segment, span in zip(self.segments, found)
         ]
         return np.concatenate(parts)
 
     def terms(self, articles: Sequence[Article], text: str, k1: float = K1, b: float = B) -> dict[str, float]:
         """Return word → its part of a post's BM25 score, for the words that the post shares with the articles."""
         own = lexical_words(text, self.stop_words)
-        asked = dict(zip(*self._asked(articles)))
+        asked = dict(zip(*self._asked(articles)[:2]))
         norm = k1 * ((1 - b) + b * len(own) / self._mean_length)
         return {
             word: float(asked[word] * times / (norm + times))
@@ -160,14 +165,18 @@ class Postings:
             if asked.get(word, 0) > 0
         }
 
-    def _asked(self, articles: Sequence[Article]) -> tuple[list[str], np.ndarray]:
-        """Return the words of the articles in alphabetical order, and their weights with idf."""
+    def _asked(
+        self, articles: Sequence[Article]
+    ) -> tuple[list[str], np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+        """Return the words of the articles in alphabetical order, their weights with idf, and their `spans`."""
         counts = [Counter(lexical_words(article.full_text, self.stop_words)) for article in articles]
         words = sorted(set().union(*counts))
-        containing = self.containing(keys_of(words)[:, 0])
+        keys = keys_of(words)[:, 0]
+        found = self.spans(keys)
+        containing = self.containing(keys, found)
         idf = np.log1p((self.posts - containing + 0.5) / (containing + 0.5))
         idf[containing == 0] = 0
-        return words, idf * _query(counts, words, idf)
+        return words, idf * _query(counts, words, idf), found
 
 
 def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray) -> np.ndarray:

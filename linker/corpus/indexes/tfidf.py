@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from linker.corpus.indexes.id_set import keys_of
-from linker.corpus.indexes.postings import Postings, Segment, idf_of, spans
+from linker.corpus.indexes.postings import Postings, Segment, idf_of
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
 from linker.modules.kernels.scoring import add_postings, available, cosines
@@ -28,10 +28,8 @@ class TfidfQuery:
     def __init__(self, postings: Postings, article: Article) -> None:
         self._postings = postings
         self._count, self._words, keys = _words_of(article.full_text, postings.stop_words)
-        self._spans = [spans(segment, keys) for segment in postings.segments]
-        self._containing = np.zeros(len(keys), dtype=np.int64)
-        for segment, (starts, ends) in zip(postings.segments, self._spans):
-            self._containing += segment.containing(starts, ends)
+        self._spans = postings.spans(keys)
+        self._containing = postings.containing(keys, self._spans)
         self._idf = idf_of(postings.posts + 1, 1 + self._containing)
 
     @cached_property

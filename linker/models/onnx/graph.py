@@ -124,20 +124,17 @@ class BertGraph:
         powers = self._node(
             "Exp", [self._node("Clip", [scores, *bounds], f"{name}.clipped")], f"{name}.powers"
         )
-        one_more = [
-            self._constant("one_more", np.array([0] * 5 + [1])),
-            self._constant("pad_value", np.float32(1)),
+        # A column of ones beside the values, (tokens, texts and heads, width + 1), gives the sums with the products.
+        ones = [
+            self._constant("ones", np.array([0, 0, 0, 0, 0, 1])),
+            self._constant("one_value", np.float32(1)),
         ]
-        values = self._node(
-            "Pad", [heads[2], *one_more], f"{name}.values"
-        )  # (tokens, texts and heads, width + 1)
+        values = self._node("Pad", [heads[2], *ones], f"{name}.values")
         both = self._node("FusedMatMul", [powers, values], f"{name}.mixed", MICROSOFT, transBatchB=1)
-        limits = [self._constant(f"column_{at}", np.array([at])) for at in (0, width, width + 1)]
+        begin, end, behind = (self._constant(f"column_{at}", np.array([at])) for at in (0, width, width + 1))
         last = self._constant("last_axis", np.array([2]))
-        mixed, sums = (
-            self._node("Slice", [both, *limits[part : part + 2], last], f"{name}.{kind}")
-            for part, kind in enumerate(("sums_by_value", "sums"))
-        )
+        mixed = self._node("Slice", [both, begin, end, last], f"{name}.products")
+        sums = self._node("Slice", [both, end, behind, last], f"{name}.sums")
         means = self._node("Div", [mixed, sums], f"{name}.means")  # (texts and heads, tokens, width)
         back = self._node("Transpose", [means], f"{name}.back", perm=[1, 0, 2])
         return self._node("Reshape", [back, self._constant("by_text", np.array([0, -1, dim]))], name)
