@@ -23,7 +23,8 @@ from linker.corpus.chunks import (
     divided,
     groups_of,
 )
-from linker.corpus.deletion import complete_groups, condition_of, delete_by_files, delete_rows
+from linker.corpus.completion import complete_indexes
+from linker.corpus.deletion import condition_of, delete_by_files, delete_rows
 from linker.corpus.encoding import check_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
@@ -97,7 +98,7 @@ def add_posts(
             added = _append(store, model, at_work, chunks, bad_lines, progress, update)
         added.deleted = delete_by_files(store, deleted, at_work)
         store.sweep()  # a worker that died may have left files
-        complete_groups(store, at_work)  # otherwise the first search would do this
+        complete_indexes(store, at_work)  # otherwise the first search would do this
     return added
 
 

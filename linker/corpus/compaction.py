@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linker.common.console import progress_bar
-from linker.corpus.deletion import complete_groups
-from linker.corpus.encoding import WORDS
-from linker.corpus.indexes.words import words_of
+from linker.corpus.completion import complete_indexes
+from linker.corpus.indexes.words import WORDS, words_of
 from linker.corpus.storage.array_files import Arrays
 from linker.corpus.storage.shards import Shard, Shards
 from linker.corpus.storage.store import Store
@@ -72,7 +71,7 @@ def compact(store: Store) -> Compacted:
             if runs:
                 store.rewrite(dataset, merged())
         store.remove_former_versions()
-        complete_groups(store)
+        complete_indexes(store)
         newest = store.dataset()
         after = 0 if newest is None else len(newest.get_fragments())
         return Compacted(len(shards), after, size - store.size())

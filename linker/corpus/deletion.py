@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from linker.corpus.completion import complete_indexes
 from linker.corpus.engines.engine import Engine
-from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.search.filters import Filter, places
 from linker.corpus.storage.reader import Part, parts_of
-from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
 from linker.data.io.fields import is_missing
 from linker.data.io.line_errors import BadLines, LineError
@@ -42,7 +41,7 @@ def delete_posts(store: Store, where: str) -> int:
         deleted = delete_rows(store, where)
         if deleted:
             store.recover()
-            complete_groups(store)
+            complete_indexes(store)
         return deleted
 
 
@@ -97,18 +96,6 @@ def delete_rows(store: Store, where: str) -> int:
         return 0
     store.delete(before, where)
     return len(deleted)
-
-
-def complete_groups(store: Store, engine: Engine | None = None) -> None:
-    """Group the near-duplicates of the posts that are there; for the writer.
-
-    Args:
-        store: the corpus.
-        engine: where posts are compared; None: in this process.
-    """
-    dataset = store.dataset()
-    if dataset is not None:
-        Groups(Shards(store.folder, dataset), (engine or Engine()).map).complete()
 
 
 def condition_of(ids: Iterable[str]) -> str:

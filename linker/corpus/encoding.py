@@ -9,7 +9,7 @@ import numpy as np
 from linker.common.errors import ModelError
 from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
 from linker.corpus.indexes.vectors import packed
-from linker.corpus.indexes.words import words_of
+from linker.corpus.indexes.words import words_file, words_of
 from linker.data.types import Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
@@ -18,7 +18,7 @@ from linker.models.ensemble import EnsembleModel
 from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model, embedding_submodel
 
-VECTORS, WORDS = "vectors", "words."
+VECTORS = "vectors"
 #: Stop words of BM25 by `--fusion zscore`, and of explanations.
 ENGLISH = "english"
 
@@ -40,11 +40,6 @@ def encoded(model: Model, posts: Sequence[Post]) -> dict[str, dict[str, np.ndarr
     for stop_words in word_lists(model):
         files[words_file(stop_words)] = words_of(texts, stop_words)
     return files
-
-
-def words_file(stop_words: str) -> str:
-    """Return the name of the file of words without these `stop_words` of `lexical_words`."""
-    return WORDS + stop_words
 
 
 def vector_parts(model: Model) -> Mapping[str, Model]:

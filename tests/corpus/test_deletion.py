@@ -125,7 +125,7 @@ def test_a_deletion_that_was_interrupted(tmp_path, model_folder, parts, monkeypa
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(deletion, "complete_groups", killed)
+        patch.setattr(deletion, "complete_indexes", killed)
         with pytest.raises(KeyboardInterrupt):
             delete_posts(store, condition_of(GONE))
     build(tmp_path / "other", model_folder, *map(left, parts))

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from linker.corpus.storage.array_files import ArrayFiles, Arrays, mapped_by_worker
-from linker.corpus.storage.shards import SHARDS, Shard, Shards
+from linker.corpus.storage.array_files import mapped_by_worker
+from linker.corpus.storage.shards import Shard, Shards
 from linker.data.near_duplicates import BAND, BANDS, SIGNATURE, Links, band_links, row_keys, signatures
 
 SIGNATURES, GROUPS = "signatures", "groups"
@@ -115,7 +115,6 @@ class Groups:
 
     def __init__(self, shards: Shards, calls: Callable[..., Iterator[Any]] = starmap) -> None:
         self._shards, self._calls = shards, calls
-        self._files = ArrayFiles(shards.folder / SHARDS)
 
     def complete(self) -> np.ndarray:
         """Return the groups: int64, one per post in the order of the store.
@@ -123,15 +122,12 @@ class Groups:
         Raises:
             LinkerError: if the disk is full.
         """
-        stored = self._stored()
-        if stored is None:
+
+        def made() -> dict[str, np.ndarray]:
             groups = self.computed()
-            narrow = np.uint32 if len(groups) < 1 << 32 else np.int64
-            stored = self._files.keep(self._name, {"values": groups.astype(narrow)})
-            if stored.path is not None:
-                for path in set(self._files.folder.glob(f"{GROUPS}-*.safetensors")) - {stored.path}:
-                    path.unlink(missing_ok=True)
-        return stored["values"].astype(np.int64)
+            return {"values": groups.astype(np.uint32 if len(groups) < 1 << 32 else np.int64)}
+
+        return self._shards.joint_arrays(GROUPS, self._shards.posts, made)["values"].astype(np.int64)
 
     def computed(self) -> np.ndarray:
         """Return the groups as `complete` does, from the signatures."""
@@ -150,16 +146,8 @@ class Groups:
 
     def fit(self) -> bool:
         """Return whether the stored groups are those of the signatures; True if none are stored."""
-        stored = self._stored()
+        stored = self._shards.stored_joint_arrays(GROUPS, self._shards.posts)
         return stored is None or np.array_equal(stored["values"], self.computed())
-
-    @property
-    def _name(self) -> str:
-        return f"{GROUPS}-{self._shards.state}"
-
-    def _stored(self) -> Arrays | None:
-        found = self._files.read(self._name)
-        return found if found is not None and len(found.get("values", ())) == self._shards.posts else None
 
 
 def _made(shard: Shard) -> dict[str, np.ndarray]:

@@ -10,10 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from linker.corpus.indexes.id_set import keys_of
+from linker.corpus.indexes.words import words_file, words_of
+from linker.corpus.storage.shards import Shards
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
 
 K1, B = 1.5, 0.75
+SQUARES = "squares."
 
 
 class Segment(NamedTuple):
@@ -86,14 +89,21 @@ class Segment(NamedTuple):
 class Postings:
     """Postings of all posts of a corpus.
 
-    Attributes:
+    Args:
         segments: the segments, in the order of the posts.
-        posts: number of posts.
         stop_words: the stop words that were removed.
+        shards: the posts, which store what depends on all of them; None: nothing is stored.
+
+    Attributes:
+        segments: the segments.
+        posts: number of posts.
+        stop_words: the stop words.
     """
 
-    def __init__(self, segments: Sequence[Segment], stop_words: str = "english") -> None:
-        self.segments, self.stop_words = segments, stop_words
+    def __init__(
+        self, segments: Sequence[Segment], stop_words: str = "english", shards: Shards | None = None
+    ) -> None:
+        self.segments, self.stop_words, self._shards = segments, stop_words, shards
         lengths = [segment.of_live(segment.lengths) for segment in segments]
         self.posts = sum(map(len, lengths))
         total = sum(int(some.sum(dtype=np.int64)) for some in lengths)
@@ -121,6 +131,23 @@ class Postings:
 
         The other text is the article of a query, and has no word: see `TfidfQuery`. float64, one per row.
         """
+        if self._shards is None:
+            return self._computed_squares()
+        stored = self._shards.joint_arrays(
+            SQUARES + self.stop_words,
+            self._shards.rows,
+            lambda: {"values": _joined(self._computed_squares())},
+        )
+        ends = np.cumsum([len(segment.lengths) for segment in self.segments], dtype=np.int64)
+        return np.split(np.asarray(stored["values"]), ends[:-1])
+
+    def fit(self) -> bool:
+        """Return whether the stored `squares` are those of the postings; True if none are stored."""
+        assert self._shards is not None  # something can be stored
+        stored = self._shards.stored_joint_arrays(SQUARES + self.stop_words, self._shards.rows)
+        return stored is None or np.array_equal(stored["values"], _joined(self._computed_squares()))
+
+    def _computed_squares(self) -> list[np.ndarray]:
         found = []
         for segment, frequencies in zip(self.segments, self.frequencies):
             idf = idf_of(self.posts + 1, frequencies.astype(np.int64))
@@ -177,6 +204,28 @@ class Postings:
         idf = np.log1p((self.posts - containing + 0.5) / (containing + 0.5))
         idf[containing == 0] = 0
         return words, idf * _query(counts, words, idf), found
+
+
+def postings_of(shards: Shards, stop_words: str) -> Postings:
+    """Return the postings of a corpus; those that are missing are computed and stored.
+
+    Args:
+        shards: the posts.
+        stop_words: as for `lexical_words`.
+
+    Raises:
+        DataError: if a file is damaged.
+        LinkerError: if the disk is full.
+    """
+    arrays = shards.arrays(
+        words_file(stop_words), "reading words", lambda shard: words_of(shard.texts(), stop_words)
+    )
+    segments = [Segment.of(one, shard.live) for one, shard in zip(arrays, shards)]
+    return Postings(segments, stop_words, shards)
+
+
+def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.zeros(0), *parts])
 
 
 def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray) -> np.ndarray:

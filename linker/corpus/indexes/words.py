@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from linker.corpus.indexes.id_set import keys_of
+from linker.corpus.storage.shards import Shard
 from linker.models.lexical import lexical_words
+
+WORDS = "words."
 
 
 def words_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
@@ -47,3 +50,18 @@ def words_of(texts: Sequence[str], stop_words: str) -> dict[str, np.ndarray]:
 def _narrow(numbers: np.ndarray) -> np.ndarray:
     """Return numbers ≥ 0 in the narrowest type of `uint16` and `uint32` that holds them."""
     return numbers.astype(np.uint16 if numbers.max(initial=0) < 1 << 16 else np.uint32)
+
+
+def words_file(stop_words: str) -> str:
+    """Return the name of the file of words without these `stop_words` of `lexical_words`."""
+    return WORDS + stop_words
+
+
+def word_lists_of(shards: Iterable[Shard]) -> list[str]:
+    """Return the stop words of the files of words that all shards have, sorted."""
+    names = [set(shard.files.names()) for shard in shards]
+    return (
+        sorted(name.removeprefix(WORDS) for name in set.intersection(*names) if name.startswith(WORDS))
+        if names
+        else []
+    )

@@ -16,7 +16,6 @@ from linker.corpus.indexes.vectors import ShardVectors
 from linker.corpus.search.fusion import Fusion, fuse
 from linker.corpus.search.parts import Parts, PartsQuery, pieces_of, scores_of_parts
 from linker.corpus.search.pruning import PrunedQuery
-from linker.corpus.storage.reader import readable
 from linker.corpus.storage.rows import Rows
 from linker.corpus.storage.shards import Shards
 from linker.data.types import Article, Post
@@ -53,7 +52,7 @@ class OpenPosts:
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""
-        return uses_dates(self.model, articles, dated_posts=True) and self._has_dates
+        return uses_dates(self.model, articles, dated_posts=True) and self.parts.times.known
 
     def scale(self, articles: Sequence[Article], fusion: Fusion) -> ScoreScale:
         """Return the map from raw scores to those that users see."""
@@ -63,18 +62,13 @@ class OpenPosts:
         return scale if self.uses_dates(articles) else scale.without_dates()
 
     @cached_property
-    def _has_dates(self) -> bool:
-        with readable(self.dataset.uri):
-            return bool(self.dataset.count_rows("created_at IS NOT NULL"))
-
-    @cached_property
     def sample(self) -> list[Post]:
         """Return the texts and languages of up to 300 posts, evenly spaced."""
-        return self.sample_of(np.arange(len(self)))
+        return self.sample_of(range(len(self)))
 
-    def sample_of(self, places: np.ndarray) -> list[Post]:
+    def sample_of(self, places: np.ndarray | range) -> list[Post]:
         """Return the texts and languages of up to 300 of the posts at these indices, evenly spaced."""
-        at = places[:: max(1, -(-len(places) // _SAMPLED))]
+        at = np.asarray(places[:: max(1, -(-len(places) // _SAMPLED))], dtype=np.int64)
         rows = self.rows.at(at, ["text", "lang"]).to_pylist() if len(at) else []
         return [Post(str(n), row["text"], extra={"lang": row["lang"]}) for n, row in enumerate(rows)]
 

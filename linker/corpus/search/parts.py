@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
 
-from linker.corpus.encoding import VECTORS, check_parts, vector_parts, words_file
+from linker.corpus.encoding import VECTORS, check_parts, vector_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.exact import Query
-from linker.corpus.indexes.postings import Postings, Segment
+from linker.corpus.indexes.postings import Postings, postings_of
 from linker.corpus.indexes.tfidf import TfidfQuery
+from linker.corpus.indexes.times import TimesInOrder
 from linker.corpus.indexes.vectors import ShardVectors, packed, stored_vectors, vectors_of
-from linker.corpus.indexes.words import words_of
-from linker.corpus.search.times import TimesInOrder
-from linker.corpus.storage.reader import batches
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
@@ -102,7 +100,7 @@ class PartsQuery:
             postings = self._parts.postings(model.stop_words)
             return postings.scores([article], model.k1, model.b)
         assert isinstance(model, ElapsedTimeModel)  # `is_embedded`
-        return self._parts.times_in_order().scores(model, article)
+        return self._parts.times.scores(model, article)
 
     def query_of(self, model: Model, number: int) -> Query:
         """Return the query of a part with embeddings for article `number`."""
@@ -157,8 +155,6 @@ class Parts:
         self._names = {id(part): name for name, part in vector_parts(model).items()}
         self._vectors: dict[int, list[ShardVectors]] = {}
         self._postings: dict[str, Postings] = {}
-        self._times: np.ndarray | None = None
-        self._times_in_order: TimesInOrder | None = None
         self._article_vectors = lru_cache(_ARTICLES)(_article_vectors)
         self._shortened_vectors = lru_cache(_SHORTENED)(_shortened_vectors)
 
@@ -194,32 +190,15 @@ class Parts:
         """
         return self._shortened_vectors(part, text)
 
-    def times(self) -> np.ndarray:
-        """Return when the posts were created: float64, seconds since 1970 in UTC; NaN where unknown."""
-        if self._times is None:
-            import pyarrow as pa  # of the extra `corpus`
-
-            parts = [np.zeros(0)]
-            for batch in batches(self.shards.dataset, ["created_at"]):
-                micros = batch.column("created_at").cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-                parts.append(micros.to_numpy(zero_copy_only=False) / 1e6)
-            self._times = np.concatenate(parts)
-        return self._times
-
-    def times_in_order(self) -> TimesInOrder:
+    @cached_property
+    def times(self) -> TimesInOrder:
         """Return when the posts were created, in ascending order."""
-        if self._times_in_order is None:
-            self._times_in_order = TimesInOrder(self.times())
-        return self._times_in_order
+        return TimesInOrder.of(self.shards)
 
     def postings(self, stop_words: str) -> Postings:
         """Return the postings of all posts without these `stop_words` of `lexical_words`."""
         if stop_words not in self._postings:
-            arrays = self.shards.arrays(
-                words_file(stop_words), "reading words", lambda shard: words_of(shard.texts(), stop_words)
-            )
-            segments = [Segment.of(one, shard.live) for one, shard in zip(arrays, self.shards)]
-            self._postings[stop_words] = Postings(segments, stop_words)
+            self._postings[stop_words] = postings_of(self.shards, stop_words)
         return self._postings[stop_words]
 
 

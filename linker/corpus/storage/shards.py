@@ -128,6 +128,11 @@ class Shards:
         return sum(shard.posts for shard in self._all)
 
     @property
+    def rows(self) -> int:
+        """Return the number of posts, deleted ones included."""
+        return sum(shard.rows for shard in self._all)
+
+    @cached_property
     def state(self) -> str:
         """Return a name of this set of posts, another one after each append and each deletion."""
         parts = [f"{shard.files.folder.name} {shard._fragment.deletion_file()}" for shard in self._all]
@@ -165,17 +170,49 @@ class Shards:
             bar = progress.add_task(description, total=self.posts)
             for shard, arrays in zip(self._all, found):
                 if not arrays:
-                    try:
-                        arrays = shard.files.keep(name, make(shard))
-                    except OSError as error:
-                        if error.errno in NO_ROOM:
-                            raise LinkerError(
-                                f"{shard.files.folder}: cannot be written ({error.strerror}); make room and try again"
-                            ) from error
-                        raise
+                    arrays = self._kept(shard.files, name, make(shard))
                 made.append(self._checked(shard, arrays))
                 progress.advance(bar, shard.posts)
         return made
+
+    def joint_arrays(self, name: str, rows: int, make: Callable[[], Mapping[str, np.ndarray]]) -> Arrays:
+        """Return arrays of all posts together; they are computed again after each append and each deletion.
+
+        Args:
+            name: name of the file.
+            rows: length of the array `values`.
+            make: computes the arrays.
+
+        Raises:
+            LinkerError: if the disk is full.
+        """
+        stored = self.stored_joint_arrays(name, rows)
+        if stored is None:
+            stored = self._kept(self._files, f"{name}-{self.state}", make())
+            if stored.path is not None:
+                for path in set(self._files.folder.glob(f"{name}-*.safetensors")) - {stored.path}:
+                    path.unlink(missing_ok=True)
+        return stored
+
+    def stored_joint_arrays(self, name: str, rows: int) -> Arrays | None:
+        """Return what `joint_arrays` has stored for these posts; None if there is nothing."""
+        found = self._files.read(f"{name}-{self.state}")
+        return found if found is not None and len(found.get("values", ())) == rows else None
+
+    @property
+    def _files(self) -> ArrayFiles:
+        return ArrayFiles(self.folder / SHARDS)
+
+    @staticmethod
+    def _kept(files: ArrayFiles, name: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
+        try:
+            return files.keep(name, arrays)
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                raise LinkerError(
+                    f"{files.folder}: cannot be written ({error.strerror}); make room and try again"
+                ) from error
+            raise
 
     @staticmethod
     def _checked(shard: Shard, arrays: Arrays) -> Arrays:
