@@ -12,7 +12,7 @@ from linker.corpus.storage.store import Store
 
 
 def complete_indexes(store: Store, engine: Engine | None = None) -> None:
-    """Group near-duplicates, sort times and measure the lengths of TF-IDF vectors; for the writer.
+    """Group near-duplicates; of a corpus with an index, also sort times and compute TF-IDF lengths; for the writer.
 
     Args:
         store: the corpus.
@@ -22,6 +22,12 @@ def complete_indexes(store: Store, engine: Engine | None = None) -> None:
     if dataset is not None:
         shards = Shards(store.folder, dataset)
         Groups(shards, (engine or Engine()).map).complete()
-        TimesInOrder.of(shards)
-        for stop_words in word_lists_of(shards):
-            _ = postings_of(shards, stop_words).squares
+        if shards.centroids is not None:
+            complete_statistics(shards)
+
+
+def complete_statistics(shards: Shards) -> None:
+    """Store what searches need to know of all posts together: 20 bytes per post; for the writer."""
+    TimesInOrder.of(shards)
+    for stop_words in word_lists_of(shards):
+        _ = postings_of(shards, stop_words).squares

@@ -10,6 +10,7 @@ import numpy as np
 from linker.calibration.calibration import Calibration
 from linker.calibration.thresholds import Thresholds
 from linker.common.errors import DataError, LinkerError, ModelError
+from linker.corpus.completion import complete_statistics
 from linker.corpus.engines.engine import Engine
 from linker.corpus.fingerprint import fingerprint
 from linker.corpus.search.corpus_scores import CorpusScores
@@ -117,6 +118,7 @@ class Corpus:
         copies: bool = False,
         ignore_dates: bool = False,
         fusion: Fusion = "none",
+        approximate: bool = False,
     ) -> Ranking:
         """Rank the posts of the corpus, best first; equal scores in descending order of ids.
 
@@ -138,6 +140,8 @@ class Corpus:
             ignore_dates: see `Ranker.rank`.
             fusion: `none`: the model's own scores, as without a corpus; `zscore`: plus BM25 scores, both standardized,
                 see `fuse`; BM25 always reads whole articles.
+            approximate: score only the posts of the partitions that promise most, see `build_index`; a ranking lacks
+                some posts of the exact one, but no score is another.
 
         Returns:
             The ranking; posts are read from the store when they are accessed.
@@ -149,21 +153,33 @@ class Corpus:
             top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
             ignore_dates,
         )  # fmt: skip
-        return self.answer(as_articles(article), request, fusion)
+        return self.answer(as_articles(article), request, fusion, approximate)
 
-    def answer(self, articles: Sequence[Article], request: RankRequest, fusion: Fusion = "none") -> Ranking:
+    def answer(
+        self,
+        articles: Sequence[Article],
+        request: RankRequest,
+        fusion: Fusion = "none",
+        approximate: bool = False,
+    ) -> Ranking:
         """Rank as `rank` does, with its options in one object.
 
         Args:
             articles: the articles, one query.
             request: the options.
             fusion: as for `rank`.
+            approximate: as for `rank`.
 
         Returns:
             The ranking, best first.
         """
-        self.check(request, fusion)
-        search = CorpusScores(self._posts, self.name, articles, request, fusion)
+        self.check(request, fusion, approximate)
+        if approximate and not self._posts.can_prune(articles, request.passages, fusion):
+            raise LinkerError(
+                "--approximate: is for one whole article and scores that are sums over a model's parts, in this process; "
+                "leave it out, or give one --article without --passages, --fusion and --engine"
+            )
+        search = CorpusScores(self._posts, self.name, articles, request, fusion, approximate)
         languages = tuple(map(language_of, articles))
         if request.filter is not None or languages not in self._warned:
             warn_of_languages(self.model, articles, search.sample())
@@ -197,21 +213,41 @@ class Corpus:
         self.check(request, fusion)
         return CorpusScores(self._posts, self.name, as_articles(article), request, fusion).thresholds(request)
 
-    def check(self, request: RankRequest, fusion: Fusion = "none") -> None:
+    def check(self, request: RankRequest, fusion: Fusion = "none", approximate: bool = False) -> None:
         """Check options before any work.
 
         Args:
             request: the options.
             fusion: as for `rank`.
+            approximate: as for `rank`.
 
         Raises:
-            LinkerError: if they do not fit together, or a calibration was made with another model.
+            LinkerError: if they do not fit together, a calibration was made with another model, or there is no index.
         """
         request.check_model(self.store.facts.fingerprint)
         if request.calibration is not None and fusion != "none":
             raise LinkerError(
                 "--fusion: a calibration is of the model's own scores; leave out --fusion or --calibration"
             )
+        if approximate and self._posts.parts.shards.centroids is None:
+            raise LinkerError(
+                f"--approximate: {self.store.folder} has no index; build one with `linker corpus index "
+                f"{self.store.folder}`"
+            )
+
+    def build_index(self) -> int:
+        """Group the posts into partitions for approximate searches, and store what every search computes at first.
+
+        Returns:
+            The number of partitions.
+
+        Raises:
+            LinkerError: if another process is writing to the corpus, or the disk is full.
+        """
+        with self.store.writing():
+            count = self._posts.parts.partitions.build()
+            complete_statistics(self._posts.parts.shards)
+            return count
 
     def uses_dates(self, articles: Sequence[Article]) -> bool:
         """Return whether scores depend on when the articles and the posts were published."""

@@ -10,7 +10,7 @@ from linker.common.errors import ModelError
 from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
 from linker.corpus.indexes.vectors import packed
 from linker.corpus.indexes.words import words_file, words_of
-from linker.data.types import Post
+from linker.data.types import Article, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
 from linker.models.elapsed_time import ElapsedTimeModel
@@ -51,6 +51,26 @@ def vector_parts(model: Model) -> Mapping[str, Model]:
     ]
     named = {f"{VECTORS}-{number}": part for number, part in enumerate(others, start=1)}
     return named if first is None else {VECTORS: first, **named}
+
+
+def weighted_parts(model: Model, articles: Sequence[Article] = ()) -> list[tuple[Model, float]]:
+    """Return the parts of a model that have embeddings, with their weights in the sum of scores.
+
+    Args:
+        model: the model.
+        articles: an article whose language decides; none: the languages of the model.
+    """
+    if isinstance(model, ArticleSoftmaxModel):
+        return weighted_parts(model.model, articles)
+    if isinstance(model, EnsembleModel):
+        weights = model.weights_for(articles)[0] if articles else model.weights
+        return [
+            (part, weight * of_model)
+            for inner, of_model in zip(model.submodels(), weights)
+            for part, weight in weighted_parts(inner, articles)
+        ]
+    part = model.vectors if isinstance(model, BundledWordVectorsModel) else model
+    return [(part, 1.0)] if type(part).post_vectors is not Model.post_vectors else []
 
 
 def word_lists(model: Model) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""Indexes that depend on all posts are there before the first question, follow the posts, and are verified."""
+"""What depends on all posts of a corpus with an index is there before the first question, and is verified."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def posts_file(tmp_path_factory) -> str:
 @pytest.fixture
 def corpus(tmp_path, posts_file) -> Path:
     build_corpus(tmp_path / "corpus", [posts_file], "best", PostColumns())
+    Corpus.open(tmp_path / "corpus").build_index()
     return tmp_path / "corpus"
 
 

@@ -105,6 +105,11 @@ def scores_at(vectors: Sequence[ShardVectors], query: Query, places: np.ndarray)
         query: the query.
         places: int64, ascending: indices of posts among those that are not deleted.
     """
+    return exact_scores(taken(vectors, places), query)
+
+
+def taken(vectors: Sequence[ShardVectors], places: np.ndarray) -> list[ShardVectors]:
+    """Return the embeddings of some posts, in memory; see `scores_at`."""
     ends = np.cumsum([one.posts for one in vectors], dtype=np.int64)
     bounds = np.searchsorted(places, np.concatenate([[0], ends])).tolist()
     some = [
@@ -112,4 +117,4 @@ def scores_at(vectors: Sequence[ShardVectors], query: Query, places: np.ndarray)
         for one, end, start, stop in zip(vectors, ends.tolist(), bounds, bounds[1:])
         if start < stop
     ]
-    return exact_scores(together(some), query)
+    return together(some)

@@ -92,7 +92,7 @@ class Postings:
     Args:
         segments: the segments, in the order of the posts.
         stop_words: the stop words that were removed.
-        shards: the posts, which store what depends on all of them; None: nothing is stored.
+        shards: the posts, which store `squares` if they have an index; None: nothing is stored.
 
     Attributes:
         segments: the segments.
@@ -131,7 +131,7 @@ class Postings:
 
         The other text is the article of a query, and has no word: see `TfidfQuery`. float64, one per row.
         """
-        if self._shards is None:
+        if self._shards is None or self._shards.centroids is None:
             return self._computed_squares()
         stored = self._shards.joint_arrays(
             SQUARES + self.stop_words,

@@ -27,11 +27,13 @@ class TimesInOrder:
 
     @classmethod
     def of(cls, shards: Shards) -> TimesInOrder:
-        """Return the times of the posts of a corpus, which stores them in this order.
+        """Return the times of the posts of a corpus, which are stored if it has an index.
 
         Raises:
             LinkerError: if the disk is full.
         """
+        if shards.centroids is None:
+            return cls(in_order(_times(shards)))
         return cls(shards.joint_arrays(TIMES, shards.posts, lambda: in_order(_times(shards))))
 
     @staticmethod

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from linker.corpus.encoding import VECTORS, check_parts, vector_parts
+from linker.corpus.encoding import VECTORS, check_parts, vector_parts, weighted_parts
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.exact import Query
+from linker.corpus.indexes.partitions import Partitions
 from linker.corpus.indexes.postings import Postings, postings_of
 from linker.corpus.indexes.tfidf import TfidfQuery
 from linker.corpus.indexes.times import TimesInOrder
@@ -178,6 +179,17 @@ class Parts:
             arrays = self.shards.arrays(name, "encoding posts", made)
             self._vectors[id(part)] = vectors_of(self.shards, arrays)
         return self._vectors[id(part)]
+
+    @cached_property
+    def weighted(self) -> list[Model]:
+        """Return the parts with embeddings whose weights in the sum of scores are above 0."""
+        return [part for part, weight in weighted_parts(self.model) if weight > 0]
+
+    @cached_property
+    def partitions(self) -> Partitions:
+        """Return the posts in partitions of similar embeddings."""
+        weights = [weight for _, weight in weighted_parts(self.model) if weight > 0]
+        return Partitions(self.shards, [self.vectors(part) for part in self.weighted], weights)
 
     def article_vectors(self, part: Model, articles: tuple[Article, ...]) -> np.ndarray | None:
         """Return the embeddings of articles, those of recent questions without encoding them: float32, n × dim."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at
+from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at, taken
+from linker.corpus.indexes.exact import exact_scores
 from linker.corpus.search.parts import Parts, PartsQuery, composed, is_embedded
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
@@ -28,10 +29,11 @@ class PrunedQuery:
     Args:
         parts: the parts of the model.
         query: a single article.
+        probed: int64, ascending: the only posts that are scored, in an approximate search; None: all.
     """
 
-    def __init__(self, parts: Parts, query: PartsQuery) -> None:
-        self._parts, self._query = parts, query
+    def __init__(self, parts: Parts, query: PartsQuery, probed: np.ndarray | None = None) -> None:
+        self._parts, self._query, self._probed = parts, query, probed
         (self._article,) = query.articles
         self._bounds: np.ndarray | None = None
         self._error = 0.0
@@ -47,28 +49,32 @@ class PrunedQuery:
         """Return scores that include the best posts, and their indices; see `top_k.Scored`.
 
         Args:
-            places: int64, ascending: posts to search; None: all.
+            places: int64, ascending: posts to search, which have been probed; None: all of those.
             count: number of best posts.
         """
+        if self._probed is not None:
+            places = self._probed
         if count > _LARGEST_SHARE * (self._parts.posts if places is None else len(places)):
+            if self._probed is not None:
+                return self._exact_at(self._probed), self._probed
             scores = self._query.scores(0)
             return (scores if places is None else scores[places]), places
         if self._bounds is None:
             self._bounds = self._bounds_of(self._parts.model)
             self._error += _ROUNDING * max(1.0, float(np.abs(self._bounds).max(initial=0)))
-        bounds = self._bounds if places is None else self._bounds[places]
-        low = _low(bounds, count)
-        at, scores = self._exact_from(bounds, low, places)
+        bounds = self._bounds if places is None or self._probed is not None else self._bounds[places]
+        least = low(bounds, count)
+        at, scores = self._exact_from(bounds, least, places)
         last = np.partition(scores, len(scores) - count)[len(scores) - count] if count else np.inf
-        if last - self._error < low:
+        if last - self._error < least:
             at, scores = self._exact_from(bounds, last - self._error, places)
         return scores, at
 
     def _exact_from(
-        self, bounds: np.ndarray, low: float, places: np.ndarray | None
+        self, bounds: np.ndarray, least: float, places: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices and the exact scores of the posts whose bounds reach `low`."""
-        chosen = np.flatnonzero(bounds >= low)
+        """Return the indices and the exact scores of the posts whose bounds reach `least`."""
+        chosen = np.flatnonzero(bounds >= least)
         at = chosen if places is None else places[chosen]
         return at, self._exact_at(at)
 
@@ -80,10 +86,11 @@ class PrunedQuery:
             self._error = self._error / model.temperature + _ROUNDING * largest
             bounds = model.bounds_against_none(scores)
             if model.time is not None:
-                bounds += self._query.scores_of_leaf(model.time, 0)
+                bounds += self._of_probed(self._query.scores_of_leaf(model.time, 0))
             return bounds
         if isinstance(model, EnsembleModel):
-            total, error = np.zeros(self._parts.posts, dtype=np.float32), 0.0
+            posts = self._parts.posts if self._probed is None else len(self._probed)
+            total, error = np.zeros(posts, dtype=np.float32), 0.0
             for part, weight in zip(model.submodels(), model.weights_for([self._article])[0]):
                 self._error = 0.0
                 total += self._bounds_of(part) * np.float32(weight)
@@ -93,11 +100,18 @@ class PrunedQuery:
         part = model.vectors if isinstance(model, BundledWordVectorsModel) else model
         if is_embedded(part):
             vectors, query = self._parts.vectors(part), self._query.query_of(part, 0)
+            if self._probed is not None:
+                vectors = taken(vectors, self._probed)
             if can_estimate(vectors, query):
                 estimate = estimated_scores(vectors, query)
                 self._error = estimate.error
                 return estimate.scores
-        return self._query.scores_of_leaf(part, 0)
+            if self._probed is not None:
+                return exact_scores(vectors, query)
+        return self._of_probed(self._query.scores_of_leaf(part, 0))
+
+    def _of_probed(self, scores: np.ndarray) -> np.ndarray:
+        return scores if self._probed is None else scores[self._probed]
 
     def _exact_at(self, places: np.ndarray) -> np.ndarray:
         def of_leaf(part: Model) -> np.ndarray:
@@ -108,7 +122,7 @@ class PrunedQuery:
         return composed(self._parts.model, self._article, of_leaf)
 
 
-def _low(numbers: np.ndarray, count: int) -> float:
+def low(numbers: np.ndarray, count: int) -> float:
     """Return a number that at least `count` of the numbers reach, and not many more: the maxima of blocks are fewer."""
     whole = len(numbers) // _BLOCK * _BLOCK
     highest = np.append(numbers[:whole].reshape(-1, _BLOCK).max(axis=1), numbers[whole:])

@@ -97,6 +97,11 @@ class ArrayFiles:
                 return Arrays(arrays)
             raise
 
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        for path in self._named(name):
+            path.unlink(missing_ok=True)
+
     def names(self) -> list[str]:
         """Return the names of the files, sorted."""
         found = (_NAME.fullmatch(path.name) for path in self.folder.glob("*.safetensors"))

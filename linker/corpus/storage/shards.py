@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import lance
     import pyarrow as pa
 
-SHARDS = "shards"
+SHARDS, CENTROIDS = "shards", "centroids"
 # The lower half of a row's address is its offset in its fragment.
 _OFFSET = np.uint64(0xFFFFFFFF)
 
@@ -114,6 +114,7 @@ class Shards:
 
     def __init__(self, folder: Path, dataset: lance.LanceDataset) -> None:
         self.folder, self.dataset = folder, dataset
+        self.files = ArrayFiles(folder / SHARDS)
         self._all = [Shard(folder, fragment) for fragment in dataset.get_fragments()]
 
     def __len__(self) -> int:
@@ -175,8 +176,22 @@ class Shards:
                 progress.advance(bar, shard.posts)
         return made
 
+    @cached_property
+    def centroids(self) -> Arrays | None:
+        """Return the centroids of `linker corpus index`; None if the corpus has no index."""
+        return self.files.read(CENTROIDS)
+
+    def set_centroids(self, values: np.ndarray) -> None:
+        """Store centroids: float32, partitions × dim.
+
+        Raises:
+            LinkerError: if they cannot be written.
+        """
+        self._kept(self.files, CENTROIDS, {"values": values})
+        self.__dict__.pop("centroids", None)
+
     def joint_arrays(self, name: str, rows: int, make: Callable[[], Mapping[str, np.ndarray]]) -> Arrays:
-        """Return arrays of all posts together; they are computed again after each append and each deletion.
+        """Return stored arrays of all posts together; they are computed again after each append and each deletion.
 
         Args:
             name: name of the file.
@@ -188,20 +203,16 @@ class Shards:
         """
         stored = self.stored_joint_arrays(name, rows)
         if stored is None:
-            stored = self._kept(self._files, f"{name}-{self.state}", make())
+            stored = self._kept(self.files, f"{name}-{self.state}", make())
             if stored.path is not None:
-                for path in set(self._files.folder.glob(f"{name}-*.safetensors")) - {stored.path}:
+                for path in set(self.files.folder.glob(f"{name}-*.safetensors")) - {stored.path}:
                     path.unlink(missing_ok=True)
         return stored
 
     def stored_joint_arrays(self, name: str, rows: int) -> Arrays | None:
         """Return what `joint_arrays` has stored for these posts; None if there is nothing."""
-        found = self._files.read(f"{name}-{self.state}")
+        found = self.files.read(f"{name}-{self.state}")
         return found if found is not None and len(found.get("values", ())) == rows else None
-
-    @property
-    def _files(self) -> ArrayFiles:
-        return ArrayFiles(self.folder / SHARDS)
 
     @staticmethod
     def _kept(files: ArrayFiles, name: str, arrays: Mapping[str, np.ndarray]) -> Arrays:

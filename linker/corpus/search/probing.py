@@ -1,0 +1,78 @@
+"""Probing: the posts that an approximate search scores, those of the partitions that promise most."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linker.corpus.encoding import leaves
+from linker.corpus.search.parts import Parts, PartsQuery, composed
+from linker.corpus.search.pruning import low
+from linker.models.article_softmax import ArticleSoftmaxModel
+from linker.models.lexical import BM25Model, TfidfModel
+from linker.models.model import Model
+
+#: Share of the posts that are probed, and their least number.
+_SHARE, _LEAST = 0.03, 20_000
+# Posts with the highest scores by words are probed wherever they are.
+_BY_WORDS = 1_000
+# A threshold comes from every n-th post.
+_STEP = 64
+
+
+class Probe:
+    """Chooses the posts that are scored for one article; see decision 202.
+
+    A post promises the score that the centroid of its partition would have, plus that of its own date. The posts that
+    promise most are chosen, and those with the best scores by words.
+
+    Args:
+        parts: the parts of the model.
+        query: a single article.
+    """
+
+    def __init__(self, parts: Parts, query: PartsQuery) -> None:
+        self._parts, self._query = parts, query
+        (self._article,) = query.articles
+
+    @staticmethod
+    def least(count: int) -> int:
+        """Return the number of posts below which all are scored for a ranking of `count`."""
+        return max(2 * _LEAST, 20 * count)
+
+    def chosen(self, places: np.ndarray | None) -> np.ndarray:
+        """Return the posts to score: int64, ascending indices in the store.
+
+        Args:
+            places: int64, ascending: posts to choose from; None: all.
+        """
+        promises = self._promises(places)
+        wanted = max(_LEAST, int(_SHARE * len(promises)))
+        some = promises[::_STEP]
+        rank = min(len(some) - 1, wanted // _STEP)
+        chosen = promises >= np.partition(some, len(some) - 1 - rank)[len(some) - 1 - rank]
+        for part in leaves(self._parts.model):
+            if isinstance(part, (TfidfModel, BM25Model)):
+                scores = self._query.scores_of_leaf(part, 0)
+                scores = scores if places is None else scores[places]
+                least = low(scores, min(_BY_WORDS, len(scores)))
+                chosen |= scores >= max(least, np.finfo(np.float32).tiny)
+        at = np.flatnonzero(chosen)
+        return at if places is None else places[at]
+
+    def _promises(self, places: np.ndarray | None) -> np.ndarray:
+        numbers = self._parts.partitions.numbers
+        of_partitions = composed(self._parts.model, self._article, self._of_centroids)
+        promises = of_partitions[numbers if places is None else numbers[places]]
+        model = self._parts.model
+        if isinstance(model, ArticleSoftmaxModel) and model.time is not None:
+            times = self._query.scores_of_leaf(model.time, 0)
+            promises += times if places is None else times[places]
+        return promises
+
+    def _of_centroids(self, part: Model) -> np.ndarray:
+        """Return the scores of the centroids by a part, 0 by words and dates: float32, one per partition."""
+        centroids = self._parts.partitions.centroids
+        for one, of_part in zip(self._parts.weighted, centroids):
+            if one is part:
+                return np.asarray(of_part @ self._query.query_of(part, 0).vectors[0])
+        return np.zeros(len(centroids[0]), dtype=np.float32)
