@@ -5,7 +5,7 @@ from __future__ import annotations
 from linker.corpus.engines.engine import Engine
 from linker.corpus.indexes.near_duplicates import Groups
 from linker.corpus.indexes.postings import postings_of
-from linker.corpus.indexes.times import TimesInOrder
+from linker.corpus.indexes.times import Times
 from linker.corpus.indexes.words import word_lists_of
 from linker.corpus.storage.shards import Shards
 from linker.corpus.storage.store import Store
@@ -28,6 +28,6 @@ def complete_indexes(store: Store, engine: Engine | None = None) -> None:
 
 def complete_statistics(shards: Shards) -> None:
     """Store what searches need to know of all posts together: 20 bytes per post; for the writer."""
-    TimesInOrder.of(shards)
+    Times.of(shards)
     for stop_words in word_lists_of(shards):
         _ = postings_of(shards, stop_words).squares

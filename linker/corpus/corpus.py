@@ -176,8 +176,8 @@ class Corpus:
         self.check(request, fusion, approximate)
         if approximate and not self._posts.can_prune(articles, request.passages, fusion):
             raise LinkerError(
-                "--approximate: is for one whole article and scores that are sums over a model's parts, in this process; "
-                "leave it out, or give one --article without --passages, --fusion and --engine"
+                "--approximate: is for one whole article, by a sum of the scores of a model's parts, in this "
+                "process; leave it out, or give one --article without --passages, --fusion and --engine"
             )
         search = CorpusScores(self._posts, self.name, articles, request, fusion, approximate)
         languages = tuple(map(language_of, articles))

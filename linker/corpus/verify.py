@@ -14,7 +14,7 @@ from linker.corpus.encoding import VECTORS
 from linker.corpus.indexes.id_set import KeySet, keys_of
 from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, signed
 from linker.corpus.indexes.postings import SQUARES, postings_of
-from linker.corpus.indexes.times import TIMES, TimesInOrder
+from linker.corpus.indexes.times import TIMES, Times
 from linker.corpus.indexes.vectors import finite
 from linker.corpus.indexes.words import WORDS, word_lists_of, words_of
 from linker.corpus.storage.array_files import ArrayFiles
@@ -85,7 +85,7 @@ def _rows(store: Store) -> Iterator[Fault]:
         yield from _shard_faults(store, shard)
     if not Groups(shards).fit():
         yield Fault(f"{SHARDS}/{GROUPS}-{shards.state}", f"differs from the posts; {_AGAIN}")
-    if not TimesInOrder.fit(shards):
+    if not Times.fit(shards):
         yield Fault(f"{SHARDS}/{TIMES}-{shards.state}", f"differs from the posts; {_AGAIN}")
     for stop_words in word_lists_of(shards):
         if not postings_of(shards, stop_words).fit():

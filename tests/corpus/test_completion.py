@@ -52,7 +52,7 @@ def test_a_search_computes_nothing_that_depends_on_all_posts(corpus, monkeypatch
         raise AssertionError("computed again")
 
     monkeypatch.setattr(Postings, "_computed_squares", computed)
-    monkeypatch.setattr(times, "_times", computed)
+    monkeypatch.setattr(times, "_read", computed)
     assert ranked(corpus) == expected
 
 

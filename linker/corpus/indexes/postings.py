@@ -14,6 +14,7 @@ from linker.corpus.indexes.words import words_file, words_of
 from linker.corpus.storage.shards import Shards
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
+from linker.modules.kernels.scoring import available, find_words
 
 K1, B = 1.5, 0.75
 SQUARES = "squares."
@@ -48,6 +49,16 @@ class Segment(NamedTuple):
         }  # memory-mapped ones are slow to slice
         wide = {name: found.pop(name).astype(np.int64) for name in ("ends", "repeated")}
         return cls(**found, **wide, live=live)
+
+    @property
+    def addresses(self) -> list[int]:
+        """Return addresses and lengths of the arrays, see `scoring.find_words`; they are valid while the segment is."""
+        assert all(one.flags.c_contiguous for one in self[:6])  # arrays of files are
+        words, ends, places, repeated, counts, lengths = self[:6]
+        return [
+            words.ctypes.data, len(words), ends.ctypes.data, places.ctypes.data, places.itemsize > 2,
+            repeated.ctypes.data, len(repeated), counts.ctypes.data, counts.itemsize > 2, len(lengths),
+        ]  # fmt: skip
 
     def occurrences(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return how often the word of each posting in some ranges occurs in its post: float64, range by range."""
@@ -126,8 +137,8 @@ class Postings:
         return np.split(total, np.cumsum([len(segment.words) for segment in self.segments])[:-1])
 
     @cached_property
-    def squares(self) -> list[np.ndarray]:
-        """Return the squared lengths of the TF-IDF vectors of each segment's rows, with one more text than there are.
+    def squares(self) -> np.ndarray:
+        """Return the squared lengths of the TF-IDF vectors of the segments' rows, with one more text than there are.
 
         The other text is the article of a query, and has no word: see `TfidfQuery`. float64, one per row.
         """
@@ -136,36 +147,59 @@ class Postings:
         stored = self._shards.joint_arrays(
             SQUARES + self.stop_words,
             self._shards.rows,
-            lambda: {"values": _joined(self._computed_squares())},
+            lambda: {"values": self._computed_squares()},
         )
-        ends = np.cumsum([len(segment.lengths) for segment in self.segments], dtype=np.int64)
-        return np.split(np.asarray(stored["values"]), ends[:-1])
+        return np.asarray(stored["values"])
 
     def fit(self) -> bool:
         """Return whether the stored `squares` are those of the postings; True if none are stored."""
         assert self._shards is not None  # something can be stored
         stored = self._shards.stored_joint_arrays(SQUARES + self.stop_words, self._shards.rows)
-        return stored is None or np.array_equal(stored["values"], _joined(self._computed_squares()))
+        return stored is None or np.array_equal(stored["values"], self._computed_squares())
 
-    def _computed_squares(self) -> list[np.ndarray]:
-        found = []
+    def _computed_squares(self) -> np.ndarray:
+        found: list[np.ndarray] = [np.zeros(0)]
         for segment, frequencies in zip(self.segments, self.frequencies):
             idf = idf_of(self.posts + 1, frequencies.astype(np.int64))
             weights = np.repeat(idf, np.diff(segment.ends, prepend=0))
             weights[segment.repeated] *= 1 + np.log(segment.counts)
             found.append(np.bincount(segment.places, weights * weights, minlength=len(segment.lengths)))
-        return found
+        return np.concatenate(found)
 
-    def spans(self, keys: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return where the postings of words begin and end in each segment, see the function `spans`."""
-        return [spans(segment, keys) for segment in self.segments]
+    @cached_property
+    def first_rows(self) -> np.ndarray:
+        """Return the first row of each segment among the rows of all, and their number: int64."""
+        return np.cumsum([0, *(len(segment.lengths) for segment in self.segments)], dtype=np.int64)
 
-    def containing(
-        self, keys: np.ndarray, found: Sequence[tuple[np.ndarray, np.ndarray]] | None = None
-    ) -> np.ndarray:
+    @cached_property
+    def repetition_tables(self) -> np.ndarray:
+        """Return w − 1 and w² − 1, with w = 1 + ln n, by number n of occurrences: float64, 2 × (largest n + 1)."""
+        largest = max((int(segment.counts.max(initial=1)) for segment in self.segments), default=1)
+        weights = 1 + np.log(np.arange(1, largest + 1, dtype=np.float64))
+        return np.stack([np.insert(weights - 1, 0, 0), np.insert(weights**2 - 1, 0, 0)])
+
+    @cached_property
+    def addresses(self) -> np.ndarray:
+        """Return the addresses of the segments, see `scoring.find_words`: int64, segments × 10."""
+        return np.array([segment.addresses for segment in self.segments], dtype=np.int64).reshape(-1, 10)
+
+    def spans(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the postings of words begin and end in each segment: int64, segments × words."""
+        if available():
+            starts, ends = np.empty((2, len(self.segments), len(keys)), dtype=np.int64)
+            find_words(self.addresses, np.ascontiguousarray(keys), starts, ends)
+            return starts, ends
+        found = [spans(segment, keys) for segment in self.segments]
+        starts, ends = np.array(found, dtype=np.int64).reshape(-1, 2, len(keys)).swapaxes(0, 1)
+        return starts, ends
+
+    def containing(self, keys: np.ndarray, found: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
         """Return the document frequencies of words, by key: int64; `found`: their `spans`, if they are known."""
+        starts, ends = self.spans(keys) if found is None else found
+        if all(segment.live is None for segment in self.segments):
+            return np.asarray((ends - starts).sum(axis=0, dtype=np.int64))
         total = np.zeros(len(keys), dtype=np.int64)
-        for segment, span in zip(self.segments, self.spans(keys) if found is None else found):
+        for segment, *span in zip(self.segments, starts, ends):
             total += segment.containing(*span)
         return total
 
@@ -176,8 +210,8 @@ class Postings:
         if not words:
             return np.zeros(self.posts, dtype=np.float32)
         parts = [
-            _part(segment, *span, weights, self._mean_length, k1, b)
-            for segment, span in zip(self.segments, found)
+            _part(segment, starts, ends, weights, self._mean_length, k1, b)
+            for segment, starts, ends in zip(self.segments, *found)
         ]
         return np.concatenate(parts)
 
@@ -194,7 +228,7 @@ class Postings:
 
     def _asked(
         self, articles: Sequence[Article]
-    ) -> tuple[list[str], np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+    ) -> tuple[list[str], np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """Return the words of the articles in alphabetical order, their weights with idf, and their `spans`."""
         counts = [Counter(lexical_words(article.full_text, self.stop_words)) for article in articles]
         words = sorted(set().union(*counts))
@@ -222,10 +256,6 @@ def postings_of(shards: Shards, stop_words: str) -> Postings:
     )
     segments = [Segment.of(one, shard.live) for one, shard in zip(arrays, shards)]
     return Postings(segments, stop_words, shards)
-
-
-def _joined(parts: Sequence[np.ndarray]) -> np.ndarray:
-    return np.concatenate([np.zeros(0), *parts])
 
 
 def _query(counts: Sequence[Counter[str]], words: Sequence[str], idf: np.ndarray) -> np.ndarray:

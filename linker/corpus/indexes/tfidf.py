@@ -7,11 +7,15 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from linker.corpus.indexes.exact import in_threads
 from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.postings import Postings, Segment, idf_of
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
-from linker.modules.kernels.scoring import add_postings, available, cosines
+from linker.modules.kernels.scoring import available, tfidf
+
+# Scored by one thread at a time.
+_SEGMENTS = 8
 
 
 class TfidfQuery:
@@ -48,35 +52,47 @@ class TfidfQuery:
         of_words = np.stack(
             [(weights * self._idf)[asked] / length, self._idf[asked] ** 2 - before[asked] ** 2]
         )  # (products and changes of squared lengths, words)
-        parts = [np.zeros(0, dtype=np.float32)]
-        for segment, squares, (starts, ends) in zip(
-            self._postings.segments, self._postings.squares, self._spans
-        ):
-            products, added = self._sums(segment, starts[asked], ends[asked], of_words)
-            parts.append(segment.of_live(_cosines(products, squares, added)))
-        return np.concatenate(parts)
+        starts, ends = (np.ascontiguousarray(some[:, asked]) for some in self._spans)
+        scores = self._cosines(starts, ends, of_words)
+        segments = self._postings.segments
+        if all(segment.live is None for segment in segments):
+            return scores
+        of_segments = np.split(scores, self._postings.first_rows[1:-1])
+        return np.concatenate([segment.of_live(some) for segment, some in zip(segments, of_segments)])
 
-    @staticmethod
-    def _sums(segment: Segment, starts: np.ndarray, ends: np.ndarray, of_words: np.ndarray) -> np.ndarray:
-        """Add up the first numbers of words, times 1 + ln n, and the second ones, times its square: float64, 2 × rows.
+    def _cosines(self, starts: np.ndarray, ends: np.ndarray, of_words: np.ndarray) -> np.ndarray:
+        """Return the cosines of all rows: float32.
 
-        In alphabetical order for every post, so that equal posts get equal sums.
+        The numbers of words are added up in alphabetical order for every post, so that equal posts get equal sums.
+
+        Args:
+            starts: int64, segments × words: where the postings begin.
+            ends: int64, segments × words: where they end.
+            of_words: float64, 2 × words: parts of the products, which count 1 + ln n times, and of the squared
+                lengths, which count its square times.
         """
-        rows = len(segment.lengths)
+        postings, squares = self._postings, self._postings.squares
+        segments, first = postings.segments, postings.first_rows.tolist()
+        scores = np.empty(first[-1], dtype=np.float32)
         if available():
-            sums = np.zeros((2, rows))
-            add_postings(segment.places, starts, ends, of_words, sums)
-        else:
-            places = segment.posts_in(starts, ends)
-            sums = np.stack(
-                [np.bincount(places, np.repeat(one, ends - starts), minlength=rows) for one in of_words]
-            )
-        which, repeated = segment.repeated_in(starts, ends)
-        places = segment.places[segment.repeated[repeated]]
-        times = 1 + np.log(segment.counts[repeated].astype(np.float64))
-        for of_rows, one, factors in zip(sums, of_words[:, which], (times, times**2)):
-            of_rows += np.bincount(places, one * (factors - 1), minlength=rows)
-        return sums
+
+            def fill(which: int) -> None:
+                some = slice(which, which + _SEGMENTS)
+                rows = slice(first[which], first[min(which + _SEGMENTS, len(segments))])
+                tfidf(
+                    postings.addresses[some], starts[some], ends[some], of_words, postings.repetition_tables,
+                    squares[rows], scores[rows],
+                )  # fmt: skip
+
+            in_threads(fill, range(0, len(segments), _SEGMENTS))
+            return scores
+        for segment, start, stop, *span in zip(segments, first, first[1:], starts, ends):
+            rows = slice(start, stop)
+            products, added = _sums(segment, span[0], span[1], of_words, postings.repetition_tables)
+            norms = np.sqrt(squares[rows] + added)
+            norms[products == 0] = 1
+            scores[rows] = products / norms
+        return scores
 
     def terms(self, text: str) -> dict[str, float]:
         """Return the words that a post shares with the article, and their parts of the cosine."""
@@ -94,15 +110,18 @@ class TfidfQuery:
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
 
 
-def _cosines(products: np.ndarray, squares: np.ndarray, added: np.ndarray) -> np.ndarray:
-    """Return the products divided by the root of `squares` + `added`: float32, one per row; 0 where a product is 0."""
-    if available():
-        scores = np.empty(len(products), dtype=np.float32)
-        cosines(products, squares, added, scores)
-        return scores
-    norms = np.sqrt(squares + added)
-    norms[products == 0] = 1
-    return (products / norms).astype(np.float32)
+def _sums(
+    segment: Segment, starts: np.ndarray, ends: np.ndarray, of_words: np.ndarray, tables: np.ndarray
+) -> np.ndarray:
+    """Add up the numbers of words of each row of a segment: float64, 2 × rows; see `TfidfQuery._cosines`."""
+    rows = len(segment.lengths)
+    places = segment.posts_in(starts, ends)
+    sums = np.stack([np.bincount(places, np.repeat(one, ends - starts), minlength=rows) for one in of_words])
+    which, repeated = segment.repeated_in(starts, ends)
+    places = segment.places[segment.repeated[repeated]]
+    for of_rows, one, table in zip(sums, of_words[:, which], tables):
+        of_rows += np.bincount(places, one * table[segment.counts[repeated]], minlength=rows)
+    return sums
 
 
 @lru_cache(maxsize=64)

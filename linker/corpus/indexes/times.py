@@ -1,8 +1,8 @@
-"""Times of posts in ascending order, by which scores of elapsed time are found without looking at each post."""
+"""Times of the posts of a corpus, by which scores of elapsed time are found in little time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -12,67 +12,73 @@ from linker.data.types import Article
 from linker.models.elapsed_time import ElapsedTimeModel
 
 TIMES = "times"
+_BUCKETS = 65_535
+_UNKNOWN = np.uint16(_BUCKETS)
+# Seconds, and share of a bucket, by which rounding may move a post into another one.
+_MARGIN = 1e-3
 
 
-class TimesInOrder:
+class Times:
     """When the posts of a corpus were created.
 
+    Posts are put into buckets of equal length. The score of most buckets is that of their first and last moment; only
+    the posts in the few others are scored one by one.
+
     Args:
-        arrays: `values`, float64, ascending: seconds since 1970 in UTC, one per post, NaN where unknown; and `order`,
-            int64 or uint32: their indices in the order of the store, none if that order is ascending.
+        values: float64, seconds since 1970 in UTC, one per post; NaN where unknown.
     """
 
-    def __init__(self, arrays: Mapping[str, np.ndarray]) -> None:
-        self._times, self._order = np.asarray(arrays["values"]), np.asarray(arrays["order"])
+    def __init__(self, values: np.ndarray) -> None:
+        self._values = np.asarray(values)
 
     @classmethod
-    def of(cls, shards: Shards) -> TimesInOrder:
+    def of(cls, shards: Shards) -> Times:
         """Return the times of the posts of a corpus, which are stored if it has an index.
 
         Raises:
             LinkerError: if the disk is full.
         """
         if shards.centroids is None:
-            return cls(in_order(_times(shards)))
-        return cls(shards.joint_arrays(TIMES, shards.posts, lambda: in_order(_times(shards))))
+            return cls(_read(shards))
+        return cls(shards.joint_arrays(TIMES, shards.posts, lambda: {"values": _read(shards)})["values"])
 
     @staticmethod
     def fit(shards: Shards) -> bool:
         """Return whether the stored times are those of the posts; True if none are stored."""
         stored = shards.stored_joint_arrays(TIMES, shards.posts)
-        return stored is None or all(
-            np.array_equal(stored.get(name, ()), values, equal_nan=name == "values")
-            for name, values in in_order(_times(shards)).items()
-        )
+        return stored is None or np.array_equal(stored["values"], _read(shards), equal_nan=True)
 
-    @property
+    @cached_property
     def known(self) -> bool:
         """Return whether the time of any post is known."""
-        return len(self._times) > 0 and not np.isnan(self._times[0])
+        return not bool(np.isnan(self._values).all())
 
     def scores(self, model: ElapsedTimeModel, article: Article) -> np.ndarray:
         """Return the scores of all posts, as `ElapsedTimeModel.score_times` does: float32, one per post."""
-        scores = model.score_sorted_times(article, self._times)
-        if not len(self._order):
-            return scores
-        found = np.empty_like(scores)
-        found[self._order] = scores
-        return found
+        if not self.known:
+            return model.score_times(article, self._values)
+        lower, upper, numbers = self._buckets
+        first, last = (model.score_sorted_times(article, one) for one in (lower, upper))
+        unknown = model.score_sorted_times(article, np.array([np.nan]))
+        scores = np.append(np.where(first == last, first, np.float32(np.nan)), unknown)[numbers]
+        open_ = np.flatnonzero(np.isnan(scores))
+        scores[open_] = model.score_times(article, self._values[open_])
+        return scores
+
+    @cached_property
+    def _buckets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the first and the last moment of each bucket, float64, and the number of each post's, uint16."""
+        earliest, latest = np.nanmin(self._values), np.nanmax(self._values)
+        length = max((latest - earliest) / (_BUCKETS - 1), 1e-3)
+        with np.errstate(invalid="ignore"):  # unknown times
+            numbers = ((self._values - earliest) / length).astype(np.uint16)
+        numbers[np.isnan(self._values)] = _UNKNOWN
+        begin = earliest + length * np.arange(_BUCKETS)
+        margin = _MARGIN * (1 + length)
+        return begin - margin, begin + length + margin, numbers
 
 
-def in_order(times: np.ndarray) -> dict[str, np.ndarray]:
-    """Return times in ascending order, see `TimesInOrder`.
-
-    Args:
-        times: float64, one per post; NaN where unknown.
-    """
-    order = np.argsort(times, kind="stable")  # unknown ones are the last
-    if np.array_equal(order, np.arange(len(order))):
-        return {"values": times, "order": order[:0]}
-    return {"values": times[order], "order": order.astype(np.uint32 if len(order) < 1 << 32 else np.int64)}
-
-
-def _times(shards: Shards) -> np.ndarray:
+def _read(shards: Shards) -> np.ndarray:
     """Return when the posts were created: float64, seconds since 1970 in UTC; NaN where unknown."""
     import pyarrow as pa  # of the extra `corpus`
 

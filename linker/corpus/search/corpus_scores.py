@@ -63,7 +63,7 @@ class CorpusScores:
             else:
                 groups = opened.groups
                 at, found = best_of_groups(opened.rows, groups, scored, wanted, threshold)
-                more = others(groups, at, places)
+                more = opened.members[groups[at]] - 1 if places is None else others(groups, at, places)
         start = request.offset
         statistics = CorpusStatistics(opened.parts, self._query)
 

@@ -120,3 +120,8 @@ class OpenPosts:
     def groups(self) -> np.ndarray:
         """Return the group of near-duplicates of every post: int64, in the order of the store."""
         return Groups(self._shards).complete()
+
+    @cached_property
+    def members(self) -> np.ndarray:
+        """Return the number of posts of each group, 0 for other numbers: int64, see `groups`."""
+        return np.bincount(self.groups)

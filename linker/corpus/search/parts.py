@@ -14,7 +14,7 @@ from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.partitions import Partitions
 from linker.corpus.indexes.postings import Postings, postings_of
 from linker.corpus.indexes.tfidf import TfidfQuery
-from linker.corpus.indexes.times import TimesInOrder
+from linker.corpus.indexes.times import Times
 from linker.corpus.indexes.vectors import ShardVectors, packed, stored_vectors, vectors_of
 from linker.corpus.storage.shards import Shard, Shards
 from linker.data.types import Article, Post
@@ -203,9 +203,9 @@ class Parts:
         return self._shortened_vectors(part, text)
 
     @cached_property
-    def times(self) -> TimesInOrder:
-        """Return when the posts were created, in ascending order."""
-        return TimesInOrder.of(self.shards)
+    def times(self) -> Times:
+        """Return when the posts were created."""
+        return Times.of(self.shards)
 
     def postings(self, stop_words: str) -> Postings:
         """Return the postings of all posts without these `stop_words` of `lexical_words`."""

@@ -89,12 +89,12 @@ def best_of_groups(
         tried = 2 * tried + 10
 
 
-def others(groups: np.ndarray, chosen: np.ndarray, places: np.ndarray | None) -> np.ndarray:
-    """Return the number of other posts of each chosen post's group among `places`, or among all posts: int64."""
+def others(groups: np.ndarray, chosen: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Return the number of other posts of each chosen post's group among `places`: int64."""
     if not len(chosen):
         return np.zeros(0, dtype=np.int64)
     wanted = np.zeros(len(groups), dtype=bool)
     wanted[groups[chosen]] = True
-    among = groups if places is None else groups[places]
+    among = groups[places]
     members = np.bincount(among[wanted[among]], minlength=int(groups[chosen].max()) + 1)
     return members[groups[chosen]] - 1

@@ -51,32 +51,58 @@ def row_products(rows: np.ndarray, vector: np.ndarray, factors: np.ndarray, prod
     _call("row_products", rows, vector, factors, *rows.shape, products)
 
 
-def add_postings(
-    places: np.ndarray, starts: np.ndarray, ends: np.ndarray, of_words: np.ndarray, sums: np.ndarray
+def row_products_at(
+    rows: np.ndarray, places: np.ndarray, vector: np.ndarray, factors: np.ndarray, products: np.ndarray
 ) -> None:
-    """Add numbers of words to the posts that contain them, word by word.
+    """Compute `row_products` of some of the rows.
 
     Args:
-        places: uint16 or uint32: posts, word by word.
-        starts: int64: where the posts of each word begin in `places`.
-        ends: int64: where they end.
+        rows: int8, rows × dim.
+        places: int64, n: the rows.
+        vector: as for `row_products`.
+        factors: float32, n.
+        products: float32, n; the result.
+    """
+    _call("row_products_at", rows, places, vector, factors, len(places), rows.shape[1], products)
+
+
+def find_words(segments: np.ndarray, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> None:
+    """Find where the postings of words begin and end; an unknown word has an empty range.
+
+    Args:
+        segments: int64, n × 10: addresses and lengths of postings, see `PostingsOfSegment` in `cpp/native.cpp`.
+        keys: uint64: the words.
+        starts: int64, n × words; the result.
+        ends: int64, n × words; the result.
+    """
+    _call("find_words", segments, len(segments), keys, len(keys), starts, ends)
+
+
+def tfidf(
+    segments: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    of_words: np.ndarray,
+    tables: np.ndarray,
+    squares: np.ndarray,
+    scores: np.ndarray,
+) -> None:
+    """Compute cosines: sums of a number of each word of a post, over the root of squares and a sum of another number.
+
+    The numbers of a word count once, and again times an entry of a table for a word that is repeated.
+
+    Args:
+        segments: as for `find_words`.
+        starts: int64, n × words: where the postings of words begin.
+        ends: int64, n × words: where they end.
         of_words: float64, 2 × words.
-        sums: float64, 2 × posts; the numbers are added to it.
+        tables: float64, 2 × (largest number of repetitions + 1).
+        squares: float64, one per row of all segments.
+        scores: float32, one per row; the result.
     """
-    name = "add_postings_u16" if places.dtype == np.uint16 else "add_postings_u32"
-    _call(name, places, starts, ends, len(starts), *of_words, *sums)
-
-
-def cosines(products: np.ndarray, squares: np.ndarray, added: np.ndarray, scores: np.ndarray) -> None:
-    """Divide products by the root of a sum, in float64, and round them to float32; 0 stays 0.
-
-    Args:
-        products: float64, n.
-        squares: float64, n.
-        added: float64, n; the root is of `squares` + `added`.
-        scores: float32, n; the result.
-    """
-    _call("cosines", products, squares, added, len(scores), scores)
+    _call(
+        "tfidf", segments, len(segments), starts, ends, starts.shape[1], *of_words, *tables, squares, scores
+    )
 
 
 def _call(name: str, *arguments: np.ndarray | int) -> None:

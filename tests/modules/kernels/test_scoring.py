@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from linker.common.errors import LinkerError
+from linker.corpus.indexes.postings import Segment, spans
+from linker.corpus.indexes.tfidf import _sums
 from linker.modules.kernels import library, scoring
 
 pytestmark = pytest.mark.skipif(not scoring.available(), reason="the native library is not built")
@@ -31,29 +33,71 @@ def test_products_are_exact_up_to_the_largest_numbers(dim):
     np.testing.assert_array_equal(products, exact.astype(np.float32) * factors)
 
 
-@pytest.mark.parametrize("kind", [np.uint16, np.uint32])
-def test_sums_of_postings_are_those_of_numpy(kind):
-    rng = np.random.default_rng(0)
-    places = rng.integers(0, 50, 400).astype(kind)
-    ends = np.array([100, 100, 250, 400])
-    starts = np.array([0, 100, 100, 250])
-    of_words = rng.standard_normal((2, 4))
-    sums = np.zeros((2, 50))
-    scoring.add_postings(places, starts, ends, of_words, sums)
-    for got, one in zip(sums, of_words):
-        np.testing.assert_array_equal(got, np.bincount(places, np.repeat(one, ends - starts), minlength=50))
+def test_products_of_some_rows_are_those_of_all():
+    rng = np.random.default_rng(2)
+    rows = rng.integers(-128, 128, (90, 96)).astype(np.int8)
+    vector, factors = rng.integers(-30_000, 30_000, 96).astype(np.int16), rng.random(90, dtype=np.float32)
+    products, places = np.empty(90, dtype=np.float32), np.array([0, 3, 4, 50, 89, 7])
+    scoring.row_products(rows, vector, factors, products)
+    some = np.empty(6, dtype=np.float32)
+    scoring.row_products_at(rows, places, vector, factors[places], some)
+    np.testing.assert_array_equal(some, products[places])
 
 
-def test_cosines_are_those_of_numpy():
+def segment_of(posts: list[list[int]], wide: bool) -> Segment:
+    """Postings of posts whose words are numbers."""
+    words = np.unique(
+        np.concatenate([np.zeros(0, dtype=np.uint64), *(np.array(p, np.uint64) for p in posts)])
+    )
+    found = [
+        (row, post.count(word)) for word in words.tolist() for row, post in enumerate(posts) if word in post
+    ]
+    places, counts = np.array(found, dtype=np.int64).reshape(-1, 2).T
+    kind = np.uint32 if wide else np.uint16
+    ends = np.cumsum([sum(word in post for post in posts) for word in words.tolist()], dtype=np.int64)
+    repeated = np.flatnonzero(counts > 1)
+    lengths = np.array([len(post) for post in posts], dtype=np.uint16)
+    return Segment(words, ends, places.astype(kind), repeated, counts[repeated].astype(kind), lengths)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_words_are_found_in_each_segment(wide):
+    segments = [segment_of([[5, 9, 9], [9], []], wide), segment_of([], wide), segment_of([[2, 5], [5]], wide)]
+    starts, ends = np.empty((2, 3, 4), dtype=np.int64)
+    keys = np.array([1, 5, 9, 10], dtype=np.uint64)
+    scoring.find_words(np.array([one.addresses for one in segments]), keys, starts, ends)
+    assert (ends - starts).tolist() == [[0, 1, 2, 0], [0, 0, 0, 0], [0, 2, 0, 0]]
+    assert starts[0, 2] == 1
+    assert starts[2, 1] == 1
+    for one, *found in zip(segments, starts, ends):
+        for got, expected in zip(found, spans(one, keys)):
+            np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_cosines_of_posts_are_those_of_numpy(wide):
     rng = np.random.default_rng(1)
-    products, squares, added = rng.random((3, 1_003)) * 40
-    products[::5] = 0
-    squares[::10] = added[::10] = 0  # a post without words
-    scores = np.full(1_003, np.nan, dtype=np.float32)
-    scoring.cosines(products, squares, added, scores)
-    norms = np.sqrt(squares + added)
-    norms[products == 0] = 1
-    np.testing.assert_array_equal(scores, (products / norms).astype(np.float32))
+    segments = [
+        segment_of([rng.integers(0, 30, rng.integers(0, 25)).tolist() for _ in range(rows)], wide)
+        for rows in (40, 0, 7)
+    ]
+    keys = np.arange(0, 32, 2, dtype=np.uint64)
+    of_words, squares = rng.random((2, len(keys))), rng.random(47) * 40
+    tables = np.stack([np.log(np.arange(1, 40)), np.log(np.arange(1, 40)) ** 2 + 1])
+    addresses = np.array([one.addresses for one in segments])
+    starts, ends = np.empty((2, 3, len(keys)), dtype=np.int64)
+    scoring.find_words(addresses, keys, starts, ends)
+    scores = np.full(47, np.nan, dtype=np.float32)
+    scoring.tfidf(addresses, starts, ends, of_words, tables, squares, scores)
+    expected = []
+    for one, *span in zip(segments, starts, ends):
+        products, added = _sums(one, *span, of_words, tables)
+        norms = np.sqrt(squares[len(expected) : len(expected) + len(products)] + added)
+        norms[products == 0] = 1
+        expected += (products / norms).astype(np.float32).tolist()
+    assert max(len(one.counts) for one in segments) > 5  # some words are repeated
+    assert 0 in expected
+    np.testing.assert_array_equal(scores, np.array(expected, dtype=np.float32))
 
 
 def test_arrays_with_gaps_are_refused():

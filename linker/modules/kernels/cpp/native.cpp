@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -28,6 +29,21 @@
 #endif
 
 namespace {
+
+// Postings of one shard of a corpus: addresses and lengths of the arrays of `Segment` in corpus/indexes/postings.py,
+// as int64 numbers one after another.
+struct PostingsOfSegment {
+    const uint64_t *words;
+    int64_t distinct;
+    const int64_t *ends;
+    const void *places;
+    int64_t wide_places;
+    const int64_t *repeated;
+    int64_t repeats;
+    const void *counts;
+    int64_t wide_counts;
+    int64_t rows;
+};
 
 // The functions of each instruction set, for float and double.
 template <class T> struct Calls;
@@ -227,7 +243,7 @@ void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_
 
 } // namespace
 
-EXPORT int linker_abi(void) { return 4; }
+EXPORT int linker_abi(void) { return 5; }
 EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
 EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
 
@@ -236,19 +252,18 @@ EXPORT void linker_row_products(const int8_t *rows, const int16_t *vector, const
                                 int64_t dim, float *products) {
     CALL(row_products, rows, vector, factors, count, dim, products);
 }
-EXPORT void linker_add_postings_u16(const uint16_t *places, const int64_t *starts, const int64_t *ends, int64_t words,
-                                    const double *first, const double *second, double *first_sums,
-                                    double *second_sums) {
-    portable::add_postings(places, starts, ends, words, first, second, first_sums, second_sums);
+EXPORT void linker_row_products_at(const int8_t *rows, const int64_t *places, const int16_t *vector,
+                                   const float *factors, int64_t count, int64_t dim, float *products) {
+    CALL(row_products_at, rows, places, vector, factors, count, dim, products);
 }
-EXPORT void linker_add_postings_u32(const uint32_t *places, const int64_t *starts, const int64_t *ends, int64_t words,
-                                    const double *first, const double *second, double *first_sums,
-                                    double *second_sums) {
-    portable::add_postings(places, starts, ends, words, first, second, first_sums, second_sums);
+EXPORT void linker_find_words(const PostingsOfSegment *segments, int64_t count, const uint64_t *keys, int64_t words,
+                              int64_t *starts, int64_t *ends) {
+    portable::find_words(segments, count, keys, words, starts, ends);
 }
-EXPORT void linker_cosines(const double *products, const double *squares, const double *added, int64_t rows,
-                           float *scores) {
-    CALL(cosines, products, squares, added, rows, scores);
+EXPORT void linker_tfidf(const PostingsOfSegment *segments, int64_t count, const int64_t *starts, const int64_t *ends,
+                         int64_t words, const double *first, const double *second, const double *first_table,
+                         const double *second_table, const double *squares, float *scores) {
+    CALL(tfidf, segments, count, starts, ends, words, first, second, first_table, second_table, squares, scores);
 }
 
 #define EXPORT_FOR(T, suffix)                                                                                          \
