@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from linker.corpus.indexes.exact import BLOCK, Query, exact_scores, in_threads
 from linker.corpus.indexes.vectors import ShardVectors, together
-from linker.modules.kernels.scoring import available, largest_whole, row_products
+from linker.modules.kernels.scoring import available, largest_whole, row_products, row_products_at
 
 _UNIT = 2.0**-24
 """Unit roundoff of float32."""
@@ -39,7 +39,9 @@ def can_estimate(vectors: Sequence[ShardVectors], query: Query) -> bool:
     return all(one.scales is None and np.isfinite(one.largest) for one in vectors)
 
 
-def estimated_scores(vectors: Sequence[ShardVectors], query: Query) -> Estimate:
+def estimated_scores(
+    vectors: Sequence[ShardVectors], query: Query, places: np.ndarray | None = None
+) -> Estimate:
     """Return the products with the vector of the query; see decision 197.
 
     The vector is rounded to 16 bits for embeddings in 8 bits; those in float32 are multiplied by BLAS, whose order of
@@ -48,22 +50,28 @@ def estimated_scores(vectors: Sequence[ShardVectors], query: Query) -> Estimate:
     Args:
         vectors: the embeddings, which `can_estimate` accepts.
         query: the query.
+        places: the posts to score, as for `scores_at`; None: all.
     """
     vector = query.vectors[0].astype(np.float64)
+    if places is not None and not _narrow(vectors):
+        vectors, places = taken(vectors, places), None
     ends = np.cumsum([len(one) for one in vectors], dtype=np.int64)
-    scores = np.empty(ends[-1] if len(ends) else 0, dtype=np.float32)
+    count = len(places) if places is not None else int(ends[-1]) if len(ends) else 0
+    scores = np.empty(count, dtype=np.float32)
     of_shards = np.split(scores, ends[:-1])
     # The sums in float32 of `exact_scores` have the error of Higham 2002, Accuracy and Stability of Numerical
     # Algorithms, equation 3.5, for any order of summation.
     summed = (len(vector) + 8) * _UNIT * np.abs(vector).sum()
-    if _narrow(vectors):
+    if places is not None:
+        rounded = _narrow_products_at(vectors, vector, places, scores)
+    elif _narrow(vectors):
         rounded = _narrow_products(vectors, vector, of_shards)
     else:
         rounded = summed
         for one, of_rows in zip(vectors, of_shards):
             np.matmul(np.asarray(one.values), query.vectors[0], out=of_rows)
     largest_number = max((one.largest for one in vectors), default=0.0)
-    if any(one.live is not None for one in vectors):
+    if places is None and any(one.live is not None for one in vectors):
         kept = [
             of_rows if one.live is None else of_rows[one.live] for one, of_rows in zip(vectors, of_shards)
         ]
@@ -79,9 +87,7 @@ def _narrow_products(
     vectors: Sequence[ShardVectors], vector: np.ndarray, of_shards: Sequence[np.ndarray]
 ) -> float:
     """Compute products that are exact but for the rounded vector and three roundings; return the sum of the former."""
-    largest = largest_whole(len(vector))
-    step = float(np.abs(vector).max(initial=0)) / largest or 1.0
-    whole = np.rint(vector / step).astype(np.int16)
+    whole, step = _whole(vector)
 
     def fill(task: tuple[int, int]) -> None:
         which, begin = task
@@ -97,6 +103,28 @@ def _narrow_products(
     return float(np.abs(vector - whole * step).sum())
 
 
+def _narrow_products_at(
+    vectors: Sequence[ShardVectors], vector: np.ndarray, places: np.ndarray, products: np.ndarray
+) -> float:
+    """Compute `_narrow_products` of the posts at some places."""
+    whole, step = _whole(vector)
+
+    def fill(task: tuple[ShardVectors, np.ndarray, slice]) -> None:
+        one, rows, part = task
+        assert one.scales is not None  # `_narrow`
+        factors = np.asarray(one.scales)[rows].astype(np.float32) * np.float32(step)
+        row_products_at(np.asarray(one.values), rows, whole, factors, products[part])
+
+    in_threads(fill, list(_rows_of_shards(vectors, places)))
+    return float(np.abs(vector - whole * step).sum())
+
+
+def _whole(vector: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return a vector as whole numbers, int16, times a step."""
+    step = float(np.abs(vector).max(initial=0)) / largest_whole(len(vector)) or 1.0
+    return np.rint(vector / step).astype(np.int16), step
+
+
 def scores_at(vectors: Sequence[ShardVectors], query: Query, places: np.ndarray) -> np.ndarray:
     """Return the scores of some posts, bit for bit those of `exact_scores`: float32, one per place.
 
@@ -110,11 +138,17 @@ def scores_at(vectors: Sequence[ShardVectors], query: Query, places: np.ndarray)
 
 def taken(vectors: Sequence[ShardVectors], places: np.ndarray) -> list[ShardVectors]:
     """Return the embeddings of some posts, in memory; see `scores_at`."""
+    return together([one.taken(rows) for one, rows, _ in _rows_of_shards(vectors, places)])
+
+
+def _rows_of_shards(
+    vectors: Sequence[ShardVectors], places: np.ndarray
+) -> Iterator[tuple[ShardVectors, np.ndarray, slice]]:
+    """Yield the shards that have some of the posts at these places, their rows there, and which places these are."""
     ends = np.cumsum([one.posts for one in vectors], dtype=np.int64)
     bounds = np.searchsorted(places, np.concatenate([[0], ends])).tolist()
-    some = [
-        one.taken(places[start:stop] - end + one.posts)
-        for one, end, start, stop in zip(vectors, ends.tolist(), bounds, bounds[1:])
-        if start < stop
-    ]
-    return together(some)
+    for one, end, start, stop in zip(vectors, ends.tolist(), bounds, bounds[1:]):
+        if start < stop:
+            of_live = places[start:stop] - (end - one.posts)
+            rows = of_live if one.live is None else np.flatnonzero(one.live)[of_live]
+            yield one, rows, slice(start, stop)

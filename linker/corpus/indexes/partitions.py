@@ -106,8 +106,8 @@ class Partitions:
         """Return the joined vectors of every `step`-th post: float32, posts × dim."""
         found = []
         for shard in self._shards:
-            places = np.arange(0, shard.posts, step)
-            parts = [one.taken(places).rows() for one in self._of_shards[shard.files.folder]]
+            rows = (np.arange(shard.rows) if shard.live is None else np.flatnonzero(shard.live))[::step]
+            parts = [one.taken(rows).rows() for one in self._of_shards[shard.files.folder]]
             found.append(self._join(parts))
         return np.concatenate(found)
 

@@ -10,9 +10,11 @@ from linker.corpus.storage.reader import batches
 from linker.corpus.storage.shards import Shards
 from linker.data.types import Article
 from linker.models.elapsed_time import ElapsedTimeModel
+from linker.modules.kernels.scoring import add_entries
 
 TIMES = "times"
-_BUCKETS = 65_535
+# Few enough for their scores to stay in the CPU's cache.
+_BUCKETS = 8_191
 _UNKNOWN = np.uint16(_BUCKETS)
 # Seconds, and share of a bucket, by which rounding may move a post into another one.
 _MARGIN = 1e-3
@@ -60,7 +62,9 @@ class Times:
         lower, upper, numbers = self._buckets
         first, last = (model.score_sorted_times(article, one) for one in (lower, upper))
         unknown = model.score_sorted_times(article, np.array([np.nan]))
-        scores = np.append(np.where(first == last, first, np.float32(np.nan)), unknown)[numbers]
+        table = np.append(np.where(first == last, first, np.float32(np.nan)), unknown)
+        scores = np.zeros(len(numbers), dtype=np.float32)
+        add_entries(table, numbers, scores)
         open_ = np.flatnonzero(np.isnan(scores))
         scores[open_] = model.score_times(article, self._values[open_])
         return scores

@@ -98,9 +98,8 @@ class ShardVectors:
             largest = max(largest, float(numbers.max(initial=0)))
         return largest
 
-    def taken(self, places: np.ndarray) -> ShardVectors:
-        """Return the embeddings of some posts, in memory: int64, indices among the posts that are not deleted."""
-        rows = places if self.live is None else np.flatnonzero(self.live)[places]
+    def taken(self, rows: np.ndarray) -> ShardVectors:
+        """Return the embeddings in some rows, in memory."""
         scales = None if self.scales is None else np.asarray(self.scales)[rows]
         return ShardVectors(np.asarray(self.values)[rows], scales)
 

@@ -10,6 +10,7 @@ from linker.corpus.search.pruning import low
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model
+from linker.modules.kernels.scoring import add_entries
 
 #: Share of the posts that are probed, and their least number.
 _SHARE, _LEAST = 0.03, 20_000
@@ -62,12 +63,13 @@ class Probe:
     def _promises(self, places: np.ndarray | None) -> np.ndarray:
         numbers = self._parts.partitions.numbers
         of_partitions = composed(self._parts.model, self._article, self._of_centroids)
-        promises = of_partitions[numbers if places is None else numbers[places]]
         model = self._parts.model
         if isinstance(model, ArticleSoftmaxModel) and model.time is not None:
-            times = self._query.scores_of_leaf(model.time, 0)
-            promises += times if places is None else times[places]
-        return promises
+            promises = self._query.scores_of_leaf(model.time, 0).copy()
+        else:
+            promises = np.zeros(len(numbers), dtype=np.float32)
+        add_entries(of_partitions, numbers, promises)
+        return promises if places is None else promises[places]
 
     def _of_centroids(self, part: Model) -> np.ndarray:
         """Return the scores of the centroids by a part, 0 by words and dates: float32, one per partition."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at, taken
-from linker.corpus.indexes.exact import exact_scores
+from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at
 from linker.corpus.search.parts import Parts, PartsQuery, composed, is_embedded
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
@@ -100,14 +99,12 @@ class PrunedQuery:
         part = model.vectors if isinstance(model, BundledWordVectorsModel) else model
         if is_embedded(part):
             vectors, query = self._parts.vectors(part), self._query.query_of(part, 0)
-            if self._probed is not None:
-                vectors = taken(vectors, self._probed)
             if can_estimate(vectors, query):
-                estimate = estimated_scores(vectors, query)
+                estimate = estimated_scores(vectors, query, self._probed)
                 self._error = estimate.error
                 return estimate.scores
             if self._probed is not None:
-                return exact_scores(vectors, query)
+                return scores_at(vectors, query, self._probed)
         return self._of_probed(self._query.scores_of_leaf(part, 0))
 
     def _of_probed(self, scores: np.ndarray) -> np.ndarray:

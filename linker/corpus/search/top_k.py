@@ -32,6 +32,15 @@ def best(
     Returns:
         Places, int64, and scores, float32.
     """
+    at, found = _reaching(scores, places, count, threshold)
+    at = _ties_broken(rows, at, found)
+    return at[:count], found[:count]
+
+
+def _reaching(
+    scores: np.ndarray, places: np.ndarray | None, count: int, threshold: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return places and scores of the best posts and of those with the score of the last one; see `best`."""
     count = min(count, len(scores))
     if not count:
         return np.zeros(0, dtype=np.int64), scores[:0]
@@ -40,9 +49,7 @@ def best(
         last = max(last, np.float32(threshold))
     inside = np.flatnonzero(scores >= last)
     inside = inside[np.argsort(-scores[inside], kind="stable")]
-    at = inside if places is None else places[inside]
-    at = _ties_broken(rows, at, scores[inside])
-    return at[:count], scores[inside[:count]]
+    return inside if places is None else places[inside], scores[inside]
 
 
 def _ties_broken(rows: Rows, at: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -80,13 +87,15 @@ def best_of_groups(
     """
     tried = 2 * count  # near-duplicates among them are listed once
     while True:
-        scores, places = scored(tried)
-        at, found = best(rows, scores, places, tried, threshold)
-        _, first = np.unique(groups[at], return_index=True)
-        if len(first) >= count or len(at) < tried:
-            first = np.sort(first)[:count]
-            return at[first], found[first]
-        tried = 2 * tried + 10
+        at, found = _reaching(*scored(tried), tried, threshold)
+        several = len(np.unique(groups[at]))
+        if several >= count or len(at) < tried:
+            break
+        tried = 2 * max(tried, tried * count // max(several, 1)) + 10
+    at = _ties_broken(rows, at, found)
+    _, first = np.unique(groups[at], return_index=True)
+    first = np.sort(first)[:count]
+    return at[first], found[first]
 
 
 def others(groups: np.ndarray, chosen: np.ndarray, places: np.ndarray) -> np.ndarray:

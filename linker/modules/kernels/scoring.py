@@ -66,6 +66,20 @@ def row_products_at(
     _call("row_products_at", rows, places, vector, factors, len(places), rows.shape[1], products)
 
 
+def add_entries(table: np.ndarray, numbers: np.ndarray, sums: np.ndarray) -> None:
+    """Add the entries of a table, `table[numbers]`, to numbers.
+
+    Args:
+        table: float32.
+        numbers: uint16, n.
+        sums: float32, n; the entries are added to it.
+    """
+    if available():
+        _call("add_entries", table, numbers, len(numbers), sums)
+    else:
+        sums += table[numbers]
+
+
 def find_words(segments: np.ndarray, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> None:
     """Find where the postings of words begin and end; an unknown word has an empty range.
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(_WIN32)
@@ -255,6 +256,9 @@ EXPORT void linker_row_products(const int8_t *rows, const int16_t *vector, const
 EXPORT void linker_row_products_at(const int8_t *rows, const int64_t *places, const int16_t *vector,
                                    const float *factors, int64_t count, int64_t dim, float *products) {
     CALL(row_products_at, rows, places, vector, factors, count, dim, products);
+}
+EXPORT void linker_add_entries(const float *table, const uint16_t *numbers, int64_t count, float *sums) {
+    CALL(add_entries, table, numbers, count, sums);
 }
 EXPORT void linker_find_words(const PostingsOfSegment *segments, int64_t count, const uint64_t *keys, int64_t words,
                               int64_t *starts, int64_t *ends) {

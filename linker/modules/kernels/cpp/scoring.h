@@ -11,22 +11,17 @@ void row_products(const int8_t *rows, const int16_t *vector, const float *factor
 }
 
 // Additions only, in the order of the postings, so that sums have the same bits as those of numpy.bincount.
+// The two sums of a post are neighbors.
 template <class Place>
 void add_postings(const Place *places, const int64_t *starts, const int64_t *ends, int64_t words, const double *first,
-                  const double *second, double *first_sums, double *second_sums) {
+                  const double *second, double *sums) {
     for (int64_t word = 0; word < words; ++word) {
         const double one = first[word], other = second[word];
         for (int64_t i = starts[word]; i < ends[word]; ++i) {
-            first_sums[places[i]] += one;
-            second_sums[places[i]] += other;
+            sums[2 * int64_t(places[i])] += one;
+            sums[2 * int64_t(places[i]) + 1] += other;
         }
     }
-}
-
-// Rounded as NumPy does step by step: a square root, a quotient, and float.
-void cosines(const double *products, const double *squares, const double *added, int64_t rows, float *scores) {
-    for (int64_t row = 0; row < rows; ++row)
-        scores[row] = products[row] == 0 ? 0.0f : float(products[row] / std::sqrt(squares[row] + added[row]));
 }
 
 // The products of one gathered row after another.
@@ -49,17 +44,27 @@ __attribute__((noinline)) void repeated_products(const void *counts, bool wide, 
     }
 }
 
-// Adds what a word adds to a post for each time that it is repeated, as numpy.bincount does.
+// Adds up what words add to a post because they are repeated, as numpy.bincount does, and then adds that to its sum.
+// `repeated` is zero, before and after.
 template <class Place>
 void add_repeated(const Place *places, const PostingsOfSegment &segment, const int64_t *starts, const int64_t *ends,
-                  int64_t words, const double *numbers, const double *table, double *products, double *sums) {
+                  int64_t words, const double *numbers, const double *table, double *products, double *repeated,
+                  double *sums) {
+    std::vector<std::pair<int64_t, int64_t>> ranges(words);
     for (int64_t word = 0; word < words; ++word) {
         const int64_t *begin = segment.repeated, *end = begin + segment.repeats;
         const int64_t start = std::lower_bound(begin, end, starts[word]) - begin;
         const int64_t stop = std::lower_bound(begin + start, end, ends[word]) - begin;
         repeated_products(segment.counts, segment.wide_counts, start, stop, table, numbers[word], products);
-        for (int64_t i = start; i < stop; ++i) sums[places[segment.repeated[i]]] += products[i - start];
+        for (int64_t i = start; i < stop; ++i) repeated[places[segment.repeated[i]]] += products[i - start];
+        ranges[word] = {start, stop};
     }
+    for (const auto &[start, stop] : ranges)
+        for (int64_t i = start; i < stop; ++i) {
+            const int64_t row = places[segment.repeated[i]];
+            sums[2 * row] += repeated[row];
+            repeated[row] = 0;
+        }
 }
 
 template <class Place>
@@ -70,13 +75,18 @@ void tfidf_of_segment(const PostingsOfSegment &segment, const int64_t *starts, c
     const int64_t rows = segment.rows;
     double *sums = scratch, *repeated = scratch + 2 * rows;
     std::fill(scratch, scratch + 3 * rows, 0.0);
-    add_postings(places, starts, ends, words, numbers[0], numbers[1], sums, sums + rows);
-    for (int which = 0; which < 2; ++which) {
-        if (which) std::fill(repeated, repeated + rows, 0.0);
-        add_repeated(places, segment, starts, ends, words, numbers[which], tables[which], repeated + rows, repeated);
-        for (int64_t row = 0; row < rows; ++row) sums[which * rows + row] += repeated[row];
-    }
-    cosines(sums, squares, sums + rows, rows, scores);
+    add_postings(places, starts, ends, words, numbers[0], numbers[1], sums);
+    for (int which = 0; which < 2; ++which)
+        add_repeated(places, segment, starts, ends, words, numbers[which], tables[which], repeated + rows, repeated,
+                     sums + which);
+    for (int64_t row = 0; row < rows; ++row)
+        scores[row] =
+            sums[2 * row] == 0 ? 0.0f : float(sums[2 * row] / std::sqrt(squares[row] + sums[2 * row + 1]));
+}
+
+// Adds the entries of a table.
+void add_entries(const float *table, const uint16_t *numbers, int64_t count, float *sums) {
+    for (int64_t i = 0; i < count; ++i) sums[i] += table[numbers[i]];
 }
 
 void tfidf(const PostingsOfSegment *segments, int64_t count, const int64_t *starts, const int64_t *ends, int64_t words,
