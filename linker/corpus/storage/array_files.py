@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import json
+import math
+import mmap
 import re
 import socket
 from collections.abc import Iterator, Mapping
@@ -130,19 +132,13 @@ def mapped(path: Path) -> Arrays:
     arrays.path = path
     try:
         with open(path, "rb") as file:
-            start = 8 + int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(start - 8))
-        for name, entry in header.items():
-            shape, begin, dtype = (
-                tuple(entry["shape"]),
-                entry["data_offsets"][0],
-                np.dtype(_TYPES[entry["dtype"]]),
-            )
-            arrays[name] = (
-                np.memmap(path, dtype, "r", start + begin, shape)
-                if np.prod(shape)
-                else np.zeros(shape, dtype)
-            )
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        start = 8 + int.from_bytes(content[:8], "little")
+        for name, entry in json.loads(content[8:start]).items():
+            shape, dtype = tuple(entry["shape"]), np.dtype(_TYPES[entry["dtype"]])
+            count, begin = math.prod(shape), start + entry["data_offsets"][0]
+            values = np.frombuffer(content, dtype, count, begin) if count else np.zeros(0, dtype)
+            arrays[name] = values.reshape(shape)
     except (ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
         raise DataError(f"{path}: damaged ({error}); delete it, and it is created again") from error
     return arrays
