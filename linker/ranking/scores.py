@@ -104,12 +104,13 @@ class ScoredPosts:
         return LabeledThresholds.of(scores, [self._posts[int(i)].id for i in at], labels, self.scale)
 
     def _shares(self, chosen: Sequence[int]) -> list[dict[str, int]]:
-        from linker.ranking.shares import parts_of, shares
+        from linker.ranking.shares import compared, parts_of, shares
 
         def scores_of(part: Model) -> np.ndarray:
             return part.score_independently(self._query, self._posts)
 
-        return shares(parts_of(self._model, self._query, self._scores, scores_of), chosen)
+        parts = parts_of(self._model, self._query, self._scores, scores_of)
+        return shares(parts, chosen, compared(len(self._scores)))
 
     def _passing(self, filter: Filter | None) -> np.ndarray | None:
         return None if filter is None else filter.passing(self._posts)

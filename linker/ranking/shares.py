@@ -14,6 +14,7 @@ from linker.models.reranking.reranker import RerankerModel
 from linker.ranking.contributions import SharesTerms
 
 TEXT, WORDS, DATE = "text_similarity", "shared_words", "date"
+_COMPARED = 10_000
 
 Shares = dict[str, int]
 """Part of the score → percent; absolute values add up to 100, negative ones lowered the score."""
@@ -68,14 +69,20 @@ def parts_of(
     return {WORDS if isinstance(model, (SharesTerms, EnsembleModel)) else TEXT: scores}
 
 
-def shares(parts: Mapping[str, np.ndarray], chosen: Sequence[int]) -> list[Shares]:
-    """Return the shares of the parts in the difference between each chosen post and the mean of all posts.
+def compared(posts: int) -> np.ndarray:
+    """Return the posts whose mean others are compared with, up to 10,000 that are evenly spaced: int64, indices."""
+    return np.arange(0, posts, max(1, -(-posts // _COMPARED)))
+
+
+def shares(parts: Mapping[str, np.ndarray], chosen: Sequence[int], others: np.ndarray) -> list[Shares]:
+    """Return the shares of the parts in the difference between each chosen post and the mean of others.
 
     Args:
         parts: from `parts_of`.
         chosen: indices of the posts.
+        others: indices of the others, from `compared`.
     """
-    means = {name: part.mean() for name, part in parts.items()}
+    means = {name: part[others].mean() for name, part in parts.items()}
     found = []
     for at in chosen:
         moved = {name: float(part[at] - means[name]) for name, part in parts.items()}

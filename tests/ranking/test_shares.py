@@ -20,7 +20,7 @@ from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 from linker.ranking.explanation import Explanation
 from linker.ranking.ranker import Ranker
-from linker.ranking.shares import DATE, TEXT, WORDS, parts_of, percent, shares
+from linker.ranking.shares import DATE, TEXT, WORDS, compared, parts_of, percent, shares
 
 DAY = datetime(2031, 4, 12, tzinfo=timezone.utc)
 ARTICLE = Article("a", "An otter swims in the river again.", "Otter returns", published=DAY)
@@ -88,12 +88,12 @@ def test_shares_by_hand() -> None:
         DATE: np.array([4.0, 4.0, 7.0]),
     }
     # The means are 2, 0 and 5.
-    assert shares(parts, [0, 1, 2]) == [
+    assert shares(parts, [0, 1, 2], compared(3)) == [
         {TEXT: 50, WORDS: 0, DATE: -50},
         {TEXT: -50, WORDS: 0, DATE: -50},
         {TEXT: 0, WORDS: 0, DATE: 100},
     ]
-    assert shares({TEXT: np.array([3.0]), DATE: np.array([1.0])}, [0]) == [{TEXT: 75, DATE: 25}], (
+    assert shares({TEXT: np.array([3.0]), DATE: np.array([1.0])}, [0], compared(1)) == [{TEXT: 75, DATE: 25}], (
         "a single post"
     )
 
@@ -106,6 +106,15 @@ def test_absolute_percentages_add_up_to_100(moved: dict[str, float]) -> None:
     for name, value in found.items():
         assert value * moved[name] >= 0
         assert not total or abs(abs(value) - 100 * abs(moved[name]) / total) < 1 + 1e-6
+
+
+@pytest.mark.parametrize("posts", [1, 9_999, 10_000, 10_001, 25_000, 1_000_003])
+def test_no_more_than_ten_thousand_posts_are_compared_with(posts: int) -> None:
+    found = compared(posts)
+    assert min(posts, 5_000) <= len(found) <= 10_000
+    assert len(set(np.diff(found).tolist())) <= 1
+    assert found[0] == 0
+    assert found[-1] < posts
 
 
 def test_shares_do_not_change_with_what_is_shown() -> None:

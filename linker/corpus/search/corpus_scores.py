@@ -10,7 +10,7 @@ import numpy as np
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.calibration.thresholds import Thresholds
-from linker.corpus.search.explanation import CorpusStatistics, shares_of
+from linker.corpus.search.explanation import CorpusStatistics, shares_of, shares_of_one
 from linker.corpus.search.filters import Filter
 from linker.corpus.search.filters import places as places_of
 from linker.corpus.search.fusion import Fusion
@@ -25,6 +25,7 @@ from linker.models.elapsed_time import without_dates
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
 from linker.ranking.request import RankRequest
+from linker.ranking.shares import compared
 from linker.ranking.shares import shares as shares_at
 
 
@@ -71,7 +72,13 @@ class CorpusScores:
             return explanations(opened.model, self.articles, posts, range(len(posts)), statistics)
 
         def shares(rows: np.ndarray) -> Sequence[Mapping[str, int]]:
-            return shares_at(self._score_parts, rows.tolist())
+            others = compared(len(opened))
+            if not self._prunes:
+                return shares_at(self._score_parts, rows.tolist(), others)
+            places, at = np.unique(np.concatenate([rows, others]), return_inverse=True)
+            with opened.engine:
+                found = shares_of_one(opened.parts, self._parts_query, places)
+            return shares_at(found, at[: len(rows)].tolist(), at[len(rows) :])
 
         return StoredRanking(
             opened.rows,
@@ -92,6 +99,10 @@ class CorpusScores:
         scores = self._all_scores("none")
         with self._posts.engine:
             return shares_of(self._posts.parts, self._parts_query, scores, self._fusion)
+
+    @cached_property
+    def _prunes(self) -> bool:
+        return self._posts.can_prune(self._query, self._passages, self._fusion)
 
     def _all_scores(self, fusion: Fusion) -> np.ndarray:
         return self._posts.scores(self._parts_query, self._starts, self._query, self._passages, fusion)
@@ -119,7 +130,7 @@ class CorpusScores:
             if self._approximate and posts > Probe.least(wanted):
                 probed = Probe(opened.parts, self._parts_query).chosen(places)
                 return partial(PrunedQuery(opened.parts, self._parts_query, probed).scored, None)
-            if opened.can_prune(self._query, self._passages, self._fusion):
+            if self._prunes:
                 return partial(PrunedQuery(opened.parts, self._parts_query).scored, places)
             if self._fusion == "none" and opened.parts.plain:
                 query = opened.query(self._query, self._passages)

@@ -20,6 +20,18 @@ from linker.ranking.shares import WORDS as SHARED_WORDS
 from linker.ranking.shares import parts_of
 
 
+def shares_of_one(parts: Parts, query: PartsQuery, places: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the parts of the scores of some posts for a single article, as `shares_of` does of all.
+
+    Args:
+        parts: the parts of a model that `PrunedQuery.supports`.
+        query: the article.
+        places: int64, ascending: indices of the posts.
+    """
+    scores = query.scores_at(parts.model, places)
+    return parts_of(parts.model, query.articles, scores, lambda part: query.scores_at(part, places)[None])
+
+
 def shares_of(parts: Parts, query: PartsQuery, scores: np.ndarray, fusion: Fusion) -> dict[str, np.ndarray]:
     """Return the parts of the scores of all posts, as `linker.ranking.shares.parts_of` does.
 

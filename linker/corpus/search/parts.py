@@ -10,6 +10,7 @@ import numpy as np
 
 from linker.corpus.encoding import VECTORS, check_parts, vector_parts, weighted_parts
 from linker.corpus.engines.engine import Engine
+from linker.corpus.indexes.estimates import scores_at
 from linker.corpus.indexes.exact import Query
 from linker.corpus.indexes.partitions import Partitions
 from linker.corpus.indexes.postings import Postings, postings_of
@@ -83,6 +84,21 @@ class PartsQuery:
     def scores_of(self, model: Model, number: int) -> np.ndarray:
         """Return the scores of a part of the model for article `number`: float32, one per post."""
         return composed(model, self.articles[number], lambda part: self.scores_of_leaf(part, number))
+
+    def scores_at(self, model: Model, places: np.ndarray) -> np.ndarray:
+        """Return the scores of a part of the model for the only article, of some posts: float32, one per place.
+
+        Args:
+            model: the part.
+            places: int64, ascending: indices of the posts.
+        """
+
+        def of_leaf(part: Model) -> np.ndarray:
+            if is_embedded(part):
+                return scores_at(self._parts.vectors(part), self.query_of(part, 0), places)
+            return self.scores_of_leaf(part, 0)[places]
+
+        return composed(model, self.articles[0], of_leaf)
 
     def scores_of_leaf(self, model: Model, number: int) -> np.ndarray:
         """Return the scores of a part that contains no others for article `number`: float32, one per post."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at
-from linker.corpus.search.parts import Parts, PartsQuery, composed, is_embedded
+from linker.corpus.search.parts import Parts, PartsQuery, is_embedded
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
 from linker.models.ensemble import EnsembleModel
@@ -111,12 +111,7 @@ class PrunedQuery:
         return scores if self._probed is None else scores[self._probed]
 
     def _exact_at(self, places: np.ndarray) -> np.ndarray:
-        def of_leaf(part: Model) -> np.ndarray:
-            if not is_embedded(part):
-                return self._query.scores_of_leaf(part, 0)[places]
-            return scores_at(self._parts.vectors(part), self._query.query_of(part, 0), places)
-
-        return composed(self._parts.model, self._article, of_leaf)
+        return self._query.scores_at(self._parts.model, places)
 
 
 def low(numbers: np.ndarray, count: int) -> float:
