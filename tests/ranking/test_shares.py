@@ -93,9 +93,9 @@ def test_shares_by_hand() -> None:
         {TEXT: -50, WORDS: 0, DATE: -50},
         {TEXT: 0, WORDS: 0, DATE: 100},
     ]
-    assert shares({TEXT: np.array([3.0]), DATE: np.array([1.0])}, [0], compared(1)) == [{TEXT: 75, DATE: 25}], (
-        "a single post"
-    )
+    assert shares({TEXT: np.array([3.0]), DATE: np.array([1.0])}, [0], compared(1)) == [
+        {TEXT: 75, DATE: 25}
+    ], "a single post"
 
 
 @given(st.dictionaries(st.text("ab", max_size=3), st.floats(-1e6, 1e6), min_size=1))
