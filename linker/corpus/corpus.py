@@ -147,7 +147,8 @@ class Corpus:
             The ranking; posts are read from the store when they are accessed.
 
         Raises:
-            LinkerError: as `Ranker.rank`; or if the SQL condition is invalid.
+            LinkerError: as `Ranker.rank`; if the SQL condition is invalid; or, of an approximate search, if there is no
+                index or options do not fit.
         """
         request = RankRequest(
             top, offset, threshold, precision, recall, labels, calibration, explain, passages, filter, copies,
@@ -172,6 +173,9 @@ class Corpus:
 
         Returns:
             The ranking, best first.
+
+        Raises:
+            LinkerError: as `rank`.
         """
         self.check(request, fusion, approximate)
         if approximate and not self._posts.can_prune(articles, request.passages, fusion):
@@ -229,11 +233,16 @@ class Corpus:
             raise LinkerError(
                 "--fusion: a calibration is of the model's own scores; leave out --fusion or --calibration"
             )
-        if approximate and self._posts.parts.shards.centroids is None:
+        if approximate and not self.has_index:
             raise LinkerError(
                 f"--approximate: {self.store.folder} has no index; build one with `linker corpus index "
                 f"{self.store.folder}`"
             )
+
+    @property
+    def has_index(self) -> bool:
+        """Return whether the corpus can be searched approximately, see `build_index`."""
+        return self._posts.parts.shards.centroids is not None
 
     def build_index(self) -> int:
         """Group the posts into partitions for approximate searches, and store what every search computes at first.

@@ -60,7 +60,7 @@ class Partitions:
         return np.concatenate([np.zeros(0, dtype=np.uint16), *of_shards])
 
     def build(self) -> int:
-        """Compute centroids and partitions anew, and store them.
+        """Compute centroids and partitions, in place of those that are there.
 
         Returns:
             The number of partitions.

@@ -89,9 +89,9 @@ def test_cosines_of_posts_are_those_of_numpy(wide):
     scoring.find_words(addresses, keys, starts, ends)
     scores = np.full(47, np.nan, dtype=np.float32)
     scoring.tfidf(addresses, starts, ends, of_words, tables, squares, scores)
-    expected = []
-    for one, *span in zip(segments, starts, ends):
-        products, added = _sums(one, *span, of_words, tables)
+    expected: list[float] = []
+    for one, begin, end in zip(segments, starts, ends):
+        products, added = _sums(one, begin, end, of_words, tables)
         norms = np.sqrt(squares[len(expected) : len(expected) + len(products)] + added)
         norms[products == 0] = 1
         expected += (products / norms).astype(np.float32).tolist()
