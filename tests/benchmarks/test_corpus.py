@@ -75,11 +75,11 @@ def test_the_benchmark_runs_and_resumes(tmp_path):
 
 
 def test_texts_of_all_sets_are_collected_once(tmp_path):
-    long_enough, other, cell = (
-        "a text of twenty characters",
-        "another text, of a quoted post",
-        "a cell of a table, long enough",
-    )
+    pytest.importorskip("lance", reason="the package pylance (extra `corpus`) is not installed")
+    from benchmarks.corpus.approximate import real_texts
+
+    long_enough, other = "a text of twenty characters", "another text, of a quoted post"
+    cell, no_text = "a cell of a table, long enough", "an identifier of twenty characters"
     (tmp_path / "word_vectors").mkdir()
     for name, lines in {
         "one/posts.jsonl.gz": [
