@@ -16,8 +16,8 @@ TIMES = "times"
 # Few enough for their scores to stay in the CPU's cache.
 _BUCKETS = 8_191
 _UNKNOWN = np.uint16(_BUCKETS)
-# Seconds, and share of a bucket, by which rounding may move a post into another one.
-_MARGIN = 1e-3
+# Seconds, and share of a bucket, by which rounding may move a post into another one; shortest bucket in seconds.
+_MARGIN, _SHORTEST = 1e-3, 0.1
 
 
 class Times:
@@ -59,10 +59,10 @@ class Times:
         """Return the scores of all posts, as `ElapsedTimeModel.score_times` does: float32, one per post."""
         if not self.known:
             return model.score_times(article, self._values)
-        lower, upper, numbers = self._buckets
-        first, last = (model.score_sorted_times(article, one) for one in (lower, upper))
-        unknown = model.score_sorted_times(article, np.array([np.nan]))
-        table = np.append(np.where(first == last, first, np.float32(np.nan)), unknown)
+        edges, numbers = self._buckets
+        found = model.score_sorted_times(article, edges)
+        first, last = found[:-3:2], found[3::2]
+        table = np.append(np.where(first == last, first, np.float32(np.nan)), found[-1])
         scores = np.zeros(len(numbers), dtype=np.float32)
         add_entries(table, numbers, scores)
         open_ = np.flatnonzero(np.isnan(scores))
@@ -70,16 +70,19 @@ class Times:
         return scores
 
     @cached_property
-    def _buckets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the first and the last moment of each bucket, float64, and the number of each post's, uint16."""
+    def _buckets(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return moments just before and just after each edge of the buckets, and NaN; and the bucket of each post.
+
+        float64, 2 × (buckets + 1) + 1, ascending; uint16, one per post.
+        """
         earliest, latest = np.nanmin(self._values), np.nanmax(self._values)
-        length = max((latest - earliest) / (_BUCKETS - 1), 1e-3)
+        length = max((latest - earliest) / (_BUCKETS - 1), _SHORTEST)
         with np.errstate(invalid="ignore"):  # unknown times
             numbers = ((self._values - earliest) / length).astype(np.uint16)
         numbers[np.isnan(self._values)] = _UNKNOWN
-        begin = earliest + length * np.arange(_BUCKETS)
         margin = _MARGIN * (1 + length)
-        return begin - margin, begin + length + margin, numbers
+        edges = earliest + length * np.arange(_BUCKETS + 1)[:, None] + np.array([-margin, margin])
+        return np.append(edges.ravel(), np.nan), numbers
 
 
 def _read(shards: Shards) -> np.ndarray:
