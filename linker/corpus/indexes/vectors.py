@@ -100,8 +100,8 @@ class ShardVectors:
 
     def taken(self, rows: np.ndarray) -> ShardVectors:
         """Return the embeddings in some rows, in memory."""
-        scales = None if self.scales is None else np.asarray(self.scales)[rows]
-        return ShardVectors(np.asarray(self.values)[rows], scales)
+        scales = None if self.scales is None else np.take(self.scales, rows)
+        return ShardVectors(np.take(self.values, rows, axis=0), scales)  # in less time than by an index
 
 
 def together(some: Sequence[ShardVectors]) -> list[ShardVectors]:
