@@ -140,7 +140,8 @@ def main() -> None:
         f"quarter, so that the matrix fits in memory. *A later question*: `Corpus.rank` of `{MODEL}` "
         f"with its three parts and dates, the best {TOP} posts without near-duplicates, read from disk (from memory of "
         "up to 250,000), for an article "
-        "that is encoded. *The search*: the same without reading the posts. *With encoding*: one post for a new "
+        "that is encoded. *The search*: the same without reading the posts; *reading* is the difference of the two "
+        "medians. *With encoding*: one post for a new "
         "article. The embeddings of the transformer are random; all else is of the posts.",
         "",
         f"| posts | {NUMPY} | {WHOLE} | {SEARCH} | {READ} | with encoding | {WHOLE} / {NUMPY} | {FIRST} |",
