@@ -63,6 +63,12 @@ def read_pdf(body: bytes) -> PdfText:
     return PdfText(reply["title"], reply["text"])
 
 
+def start() -> None:
+    """Start a process, unless one is idle: it gets ready while this one does other things."""
+    if not _idle:
+        _idle.append(_Process())
+
+
 def _ask(question: dict[str, Any], body: bytes, seconds: float) -> dict[str, Any]:
     # No more processes than cores: further pages wait.
     with _slots:

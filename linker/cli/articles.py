@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,8 +35,17 @@ Force = Annotated[
     ),
 ]
 
+_PAGE = re.compile(r"^https?://|\.(html?|pdf)$", re.IGNORECASE)
 _LINES = 10
 _LONGEST_TITLE = 120
+
+
+def prepare_for(sources: Iterable[str]) -> None:
+    """Start the process that reads pages if one of these articles seems to be a page, before slow imports."""
+    if any(_PAGE.search(source) for source in sources):
+        from linker.articles import extraction_process
+
+        extraction_process.start()
 
 
 def load_and_report(sources: list[str], force: bool = False, faults: Faults | None = None) -> list[Article]:

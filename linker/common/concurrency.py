@@ -9,7 +9,7 @@ import queue
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -17,11 +17,36 @@ from typing import Any, TypeVar
 from linker.common.errors import LinkerError
 
 T = TypeVar("T")
+# More do not read from memory any faster.
+_THREADS = 8
 
 
 def cores() -> int:
     """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads() -> int:
+    """Return the number of threads to compute with: the cores of this process, or fewer by OMP_NUM_THREADS."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores(), int(wanted)) if wanted.isdigit() and int(wanted) else cores()
+
+
+def in_threads(work: Callable[[T], object], items: Sequence[T], most: int | None = None) -> None:
+    """Call `work` with each item, in several threads.
+
+    Args:
+        work: what to do; it releases Python's lock for most of the time.
+        items: the items, begun in this order.
+        most: maximum number of threads; None: `threads`, up to 8.
+    """
+    count = min(min(threads(), _THREADS) if most is None else most, len(items))
+    if count < 2:
+        for item in items:
+            work(item)
+    else:
+        with ThreadPoolExecutor(count) as pool:
+            list(pool.map(work, items))
 
 
 @contextmanager

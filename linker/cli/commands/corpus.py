@@ -9,7 +9,7 @@ import typer
 
 from linker.cli import ranking as shared
 from linker.cli import status
-from linker.cli.articles import Articles, Force, load_and_report
+from linker.cli.articles import Articles, Force, load_and_report, prepare_for
 from linker.cli.options import (
     Address,
     Authors,
@@ -278,6 +278,7 @@ def search(
 ) -> None:
     """Rank the posts of a corpus by how likely they are to discuss an article, best first."""
     status.begin(status.reading_articles(article))
+    prepare_for(article)
     from linker.ranking.output import format_of
 
     include_packages(include_package)

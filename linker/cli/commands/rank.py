@@ -8,7 +8,7 @@ import typer
 
 from linker.cli import ranking as shared
 from linker.cli import status
-from linker.cli.articles import Articles, Force, load_and_report
+from linker.cli.articles import Articles, Force, load_and_report, prepare_for
 from linker.cli.commands.corpus import search_corpus
 from linker.cli.default_posts import find_posts
 from linker.cli.options import (
@@ -56,6 +56,7 @@ def rank(
 ) -> None:
     """Rank posts by how likely they are to discuss an article, best first."""
     status.begin(status.reading_articles(article))
+    prepare_for(article)
     from linker.ranking.output import format_of
 
     # Everything that can be wrong is checked before the work begins: names first, the model last.

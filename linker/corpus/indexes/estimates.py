@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linker.corpus.indexes.exact import BLOCK, Query, exact_scores, in_threads
+from linker.common.concurrency import in_threads
+from linker.corpus.indexes.exact import BLOCK, Query, exact_scores
 from linker.corpus.indexes.vectors import ShardVectors, together
 from linker.modules.kernels.scoring import available, largest_whole, row_products, row_products_at
 

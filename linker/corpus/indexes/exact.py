@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Literal, TypeVar
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
-from linker.common.concurrency import cores
+from linker.common.concurrency import in_threads
 from linker.corpus.indexes.vectors import ShardVectors
-
-Task = TypeVar("Task")
 
 BLOCK = 65_536
 """Number of rows that a thread processes at a time."""
 # Of rows that are multiplied together, as float32: few enough to stay in the cache.
 _BLOCK_BYTES = 786_432
-_THREADS = 8
 
 
 class Query:
@@ -108,17 +103,6 @@ def exact_scores(vectors: Sequence[ShardVectors], query: Query) -> np.ndarray:
     return np.concatenate([np.zeros(0, dtype=np.float32), *kept])
 
 
-def in_threads(work: Callable[[Task], None], blocks: Sequence[Task]) -> None:
-    """Call `work` for each block, on all cores."""
-    threads = min(_threads(), len(blocks))
-    if threads < 2:
-        for block in blocks:
-            work(block)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(work, blocks))
-
-
 def _highest(scores: Sequence[np.ndarray]) -> np.ndarray:
     return scores[0] if len(scores) == 1 else np.stack(scores).max(axis=0)
 
@@ -127,10 +111,3 @@ def _mean(scores: Sequence[np.ndarray]) -> np.ndarray:
     if len(scores) == 1:
         return scores[0]
     return np.stack(scores).mean(axis=0, dtype=np.float64).astype(np.float32)
-
-
-def _threads() -> int:
-    given = os.environ.get("OMP_NUM_THREADS", "")
-    if given.isdigit() and int(given):
-        return min(int(given), _THREADS)
-    return min(cores(), _THREADS)

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from linker.corpus.indexes.exact import in_threads
+from linker.common.concurrency import in_threads
 from linker.corpus.indexes.id_set import keys_of
 from linker.corpus.indexes.postings import Postings, Segment, idf_of
 from linker.data.types import Article

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence, Sized
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
-from linker.common.concurrency import ahead, cores
+from linker.common.concurrency import ahead, in_threads, threads
 from linker.common.console import progress_bar
 from linker.common.errors import ModelError
 from linker.data.token_axis import length_buckets, token_batches
@@ -36,6 +35,7 @@ class OnnxModel(EmbeddingModel):
 
     def __init__(self) -> None:
         self._session: Any = None
+        self._threads = 1
         self._names: frozenset[str] = frozenset()
 
     def _open(self, folder: Path, others: Sequence[str]) -> None:
@@ -55,7 +55,9 @@ class OnnxModel(EmbeddingModel):
                 raise ModelError(f"{folder / name}: file not found; copy the model folder again")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
-        options.intra_op_num_threads = _threads()
+        # Batches run side by side: their operations are too small to be divided.
+        options.intra_op_num_threads = 1
+        self._threads = threads()
         try:
             self._session = onnxruntime.InferenceSession(
                 str(folder / GRAPH), options, providers=["CPUExecutionProvider"]
@@ -85,10 +87,14 @@ class OnnxModel(EmbeddingModel):
         """float32, texts × dim; of unit length if `similarity` is `cosine`."""
         vectors = np.empty((len(texts), width), dtype=np.float32)
         lengths = [len(text.ids) for text in texts]
-        for bucket in length_buckets(lengths, self.tokens_together, equal=not self.padded):
+
+        def run(bucket: Sequence[int]) -> None:
             inputs = self._inputs([texts[i] for i in bucket])
             used = {name: values for name, values in inputs.items() if name in self._names}
             vectors[bucket] = self._session.run(None, used)[0]
+
+        buckets = list(length_buckets(lengths, self.tokens_together, equal=not self.padded))
+        in_threads(run, buckets[::-1], self._threads)  # the longest first
         return unit_length(vectors) if self.similarity == "cosine" else vectors
 
 
@@ -96,9 +102,3 @@ def damaged(folder: Path, error: Exception) -> ModelError:
     """Return the error for a folder that cannot be loaded, in one line."""
     reason = str(error).strip().split("\n")[0]
     return ModelError(f"{folder}: cannot be loaded ({reason}); copy the model folder again")
-
-
-def _threads() -> int:
-    """Return the number of threads: the cores that this process may use, or fewer by OMP_NUM_THREADS."""
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cores(), int(wanted)) if wanted.isdigit() and int(wanted) else cores()

@@ -67,6 +67,17 @@ def test_an_embedding_does_not_depend_on_the_other_texts(tmp_path: Path) -> None
         np.testing.assert_array_equal(alone[0], together[number])
 
 
+def test_an_embedding_does_not_depend_on_the_number_of_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export_model(trained(tmp_path), tmp_path / "int8", TEXTS)
+    vectors = []
+    for threads in (1, 3):
+        monkeypatch.setenv("OMP_NUM_THREADS", str(threads))
+        vectors.append(load_model(tmp_path / "int8", for_scoring=True).post_vectors(posts(TEXTS)))
+    np.testing.assert_array_equal(*vectors)
+
+
 def test_graphs_have_no_operator_whose_bits_depend_on_the_processor(tmp_path: Path) -> None:
     import onnx
 
