@@ -25,6 +25,7 @@ from linker.web.serializers import article_view, highlight_segments
 ExportFormat = Literal["csv", "jsonl", "xlsx", "parquet", "trec"]
 _REFRESH_SECONDS = 10.0
 """Time between two looks for posts that were added to the corpus."""
+_APPROXIMATE = "approximate: only the posts that promise most were scored, some of the best may be missing"
 _KEPT = 128
 """Pages of results that are kept: a page of 20 explained posts takes about 30 kB, the largest one ten times as much."""
 
@@ -51,14 +52,17 @@ class CorpusSearch:
     Args:
         folder: the corpus.
         model: the model's current location, if it was moved.
+        approximate: whether searches score only the posts that promise most, see `Corpus.rank`.
 
     Raises:
-        LinkerError: as `Corpus.open`.
+        LinkerError: as `Corpus.open`; or if the corpus has no index for approximate searches.
     """
 
-    def __init__(self, folder: Path, model: str | None = None) -> None:
+    def __init__(self, folder: Path, model: str | None = None, approximate: bool = False) -> None:
         with one_thread():
             self._corpus = Corpus.open(folder, model)
+        self._approximate = approximate
+        self._corpus.check(RankRequest(), approximate=approximate)
         self.name = real_path(folder).name
         self._summary = summarize(self._corpus.store)
         self._refreshed = time.monotonic()
@@ -93,9 +97,11 @@ class CorpusSearch:
         if (kept := self._kept(corpus, article, request)) is not None:
             return kept
         with self._cores:
-            ranking = corpus.answer([article], request)
+            ranking = corpus.answer([article], request, approximate=self._approximate)
             posts = [_view(ranked) for ranked in ranking]
             notes = corpus.left_out(request.filter) if request.filter else []
+            if self._approximate:
+                notes = [*notes, _APPROXIMATE]
         words = ranking[0].explanation.article_words if posts and ranking[0].explanation else []
         found = {
             "article": {**article_view(article), "words": words},
@@ -137,7 +143,7 @@ class CorpusSearch:
         try:
             corpus = self._current()
             with self._cores:
-                corpus.answer([article], query.request).write(path, format_)
+                corpus.answer([article], query.request, approximate=self._approximate).write(path, format_)
         except BaseException:
             path.unlink(missing_ok=True)
             raise

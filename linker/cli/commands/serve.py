@@ -95,6 +95,13 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    approximate: Annotated[
+        bool,
+        typer.Option(
+            "--approximate",
+            help="Score only the 3 % of the corpus that promises most; needs `linker corpus index`.",
+        ),
+    ] = False,
     rate_limit: Annotated[
         int | None,
         typer.Option(
@@ -119,6 +126,8 @@ def serve(
         raise LinkerError("--projects: cannot be served together with sessions; give one or the other")
     if rate_limit is not None and corpus is None:
         raise LinkerError("--rate-limit: limits searches of a corpus; add --corpus")
+    if approximate and corpus is None:
+        raise LinkerError("--approximate: is for searches of a corpus; add --corpus")
     if projects is None and not (sessions or model or posts or corpus):
         projects = Path(PROJECTS)
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
@@ -143,7 +152,7 @@ def serve(
     if corpus is not None:
         from linker.web.corpus_search import CorpusSearch
 
-        searched = CorpusSearch(corpus, model)
+        searched = CorpusSearch(corpus, model, approximate)
     listener = _listen(host, port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         token = server.validate_token(token, server.is_loopback(listener))
