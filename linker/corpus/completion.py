@@ -12,7 +12,7 @@ from linker.corpus.storage.store import Store
 
 
 def complete_indexes(store: Store, engine: Engine | None = None) -> None:
-    """Group near-duplicates; of a corpus with an index, also sort times and compute TF-IDF lengths; for the writer.
+    """Group near-duplicates; of a corpus with an index, also store `complete_statistics`; for the writer.
 
     Args:
         store: the corpus.
@@ -27,7 +27,7 @@ def complete_indexes(store: Store, engine: Engine | None = None) -> None:
 
 
 def complete_statistics(shards: Shards) -> None:
-    """Store what searches need to know of all posts together: 20 bytes per post; for the writer."""
+    """Store what searches need to know of all posts: times and lengths of TF-IDF vectors, 16 bytes per post."""
     Times.of(shards)
     for stop_words in word_lists_of(shards):
         _ = postings_of(shards, stop_words).squares

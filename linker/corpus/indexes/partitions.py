@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from linker.common.console import track
+from linker.common.errors import DataError
 from linker.corpus.indexes.vectors import ShardVectors
 from linker.corpus.storage.shards import Shard, Shards
 
@@ -50,9 +51,13 @@ class Partitions:
         """Return the number of the partition of each post, in the order of the store: uint16.
 
         Raises:
+            DataError: if a file is damaged.
             LinkerError: if the disk is full.
         """
         arrays = self._shards.arrays(self._name, "partitioning posts", self._assigned)
+        for one in arrays:
+            if one["values"].max(initial=0) >= len(self._joined):
+                raise DataError(f"{one.path}: damaged; delete it, and it is created again")
         of_shards = [
             np.asarray(one["values"]) if shard.live is None else np.asarray(one["values"])[shard.live]
             for one, shard in zip(arrays, self._shards)

@@ -76,5 +76,7 @@ class Probe:
         centroids = self._parts.partitions.centroids
         for one, of_part in zip(self._parts.weighted, centroids):
             if one is part:
-                return np.asarray(of_part @ self._query.query_of(part, 0).vectors[0])
+                query = self._query.query_of(part, 0)
+                squares = np.vecdot(of_part, of_part) if query.distances else None
+                return query.scores([of_part @ vector for vector in query.vectors], squares)
         return np.zeros(len(centroids[0]), dtype=np.float32)

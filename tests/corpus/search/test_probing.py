@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linker.common.errors import LinkerError
+from linker.common.errors import DataError, LinkerError
+from linker.config import build, resolve
 from linker.corpus.builder import add_to_corpus, build_corpus
 from linker.corpus.compaction import compact
 from linker.corpus.corpus import Corpus
@@ -22,7 +23,9 @@ from linker.corpus.search.filters import Filter
 from linker.corpus.storage.store import Store
 from linker.corpus.verify import faults
 from linker.data.io.columns import PostColumns
-from linker.data.types import Article
+from linker.data.types import Article, LinkedPosts, Post
+from linker.models.archive import save_model
+from linker.models.model import Model
 from tests.corpus.conftest import write_posts
 
 TOPICS = [
@@ -162,6 +165,42 @@ def test_a_new_index_replaces_the_former(copied):
     assert Corpus.open(copied).build_index() == POSTS // 256
     assert len(files()) == len(before) == 2
     assert not files() & before
+
+
+def test_a_damaged_file_of_partitions_is_reported(copied):
+    (path,) = copied.rglob("partitions.*.safetensors")
+    content = path.read_bytes()
+    path.write_bytes(content[:-2] + b"\xff\xff")
+    with pytest.raises(DataError, match=r"partitions.*: damaged; delete it, and it is created again"):
+        ranked(Corpus.open(copied), article(0), approximate=True)
+    path.unlink()
+    ranked(Corpus.open(copied), article(0), approximate=True)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "euclidean"])
+def test_models_of_one_part(tmp_path, monkeypatch, similarity):
+    import torch
+
+    torch.manual_seed(0)
+    config = {
+        "type": "siamese",
+        "similarity": similarity,
+        "encoder": "mean",
+        "embedder": {"dim": 8, "trainable": True},
+    }
+    model = build(Model, config)
+    model.prepare(LinkedPosts([article(0)], [Post(p["id"], p["text"]) for p in posts_about(POSTS)]))
+    save_model(model, tmp_path / "model", {"model": resolve(Model, config)}, {}, "")
+    posts = write_posts(tmp_path / "posts.jsonl", posts_about(POSTS))
+    build_corpus(tmp_path / "corpus", [posts], str(tmp_path / "model"), PostColumns())
+    corpus, recalls = Corpus.open(tmp_path / "corpus"), []
+    monkeypatch.setattr(partitions, "_POSTS_PER_PARTITION", 60)
+    corpus.build_index()
+    for topic in range(len(TOPICS)):
+        exact, found = (ranked(corpus, article(topic), approximate=one) for one in (False, True))
+        recalls.append(np.mean([score >= min(exact.values()) for score in found.values()]))
+    assert np.mean(recalls) >= 0.8
 
 
 def test_posts_are_in_the_partition_of_the_nearest_centroid(built):
