@@ -25,7 +25,7 @@ from linker.web.serializers import article_view, highlight_segments
 ExportFormat = Literal["csv", "jsonl", "xlsx", "parquet", "trec"]
 _REFRESH_SECONDS = 10.0
 """Time between two looks for posts that were added to the corpus."""
-_APPROXIMATE = "approximate: only the posts that promise most were scored, some of the best may be missing"
+_APPROXIMATE = "approximate: only the most promising posts were scored; some of the best may be missing"
 _KEPT = 128
 """Pages of results that are kept: a page of 20 explained posts takes about 30 kB, the largest one ten times as much."""
 
@@ -52,7 +52,7 @@ class CorpusSearch:
     Args:
         folder: the corpus.
         model: the model's current location, if it was moved.
-        approximate: whether searches score only the posts that promise most, see `Corpus.rank`.
+        approximate: whether searches score only the most promising posts, see `Corpus.rank`.
 
     Raises:
         LinkerError: as `Corpus.open`; or if the corpus has no index for approximate searches.

@@ -212,7 +212,7 @@ def test_approximate_searches_say_so_and_need_an_index(folder: Path, tmp_path: P
     assert answer["posts"] == exact["posts"]  # there are few
     assert exact["notes"] == []
     assert answer["notes"] == [
-        "approximate: only the posts that promise most were scored, some of the best may be missing"
+        "approximate: only the most promising posts were scored; some of the best may be missing"
     ]
 
 

@@ -266,7 +266,8 @@ def search(
         bool,
         typer.Option(
             "--approximate",
-            help="Score only the 3 % of the posts that promise most; needs `linker corpus index`.",
+            metavar="",
+            help="Score only the most promising 3 % of the posts; needs `linker corpus index`.",
         ),
     ] = False,
     format_: shared.OutFormat = None,

@@ -99,7 +99,8 @@ def serve(
         bool,
         typer.Option(
             "--approximate",
-            help="Score only the 3 % of the corpus that promises most; needs `linker corpus index`.",
+            metavar="",
+            help="Score only the most promising 3 % of the corpus; needs `linker corpus index`.",
         ),
     ] = False,
     rate_limit: Annotated[
