@@ -21,6 +21,7 @@ from linker.models.resolve import ModelReference, resolve_model
 from linker.ranking.data_frames import Frame, frame_of
 from linker.ranking.inputs import AnyArticles, AnyColumns, AnyPosts, as_articles, as_posts
 from linker.ranking.languages import warn_of_languages
+from linker.ranking.recent_embeddings import RecentEmbeddings
 from linker.ranking.request import RankRequest, rank_scored
 from linker.ranking.results import Ranking
 from linker.ranking.scores import ScoredPosts
@@ -39,6 +40,7 @@ class Ranker:
         self.model = model
         self.name = name
         self._reference = reference
+        self._recent = RecentEmbeddings(model)
 
     def __repr__(self) -> str:
         return f"Ranker({self.name!r})"
@@ -297,7 +299,9 @@ class Ranker:
         ranked = posts if passing is None else [posts[i] for i in passing]
         warn_of_languages(self.model, articles, ranked)
         query = without_dates(articles) if request.ignore_dates else articles
-        of_each = self._finite(with_passages(self.model, request.passages).score_independently(query, posts))
+        model = with_passages(self.model, request.passages)
+        with self._recent.used():
+            of_each = self._finite(model.score_independently(query, posts))
         scores = of_each.mean(axis=0, dtype=np.float64).astype(np.float32)
         scale = self.model.score_scale()
         if not uses_dates(self.model, query, any(post.created_at for post in posts)):
