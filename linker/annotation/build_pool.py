@@ -13,7 +13,7 @@ from linker.data.near_duplicates import duplicate_groups
 from linker.data.types import Article, Post
 from linker.models.elapsed_time import uses_dates
 from linker.models.lexical import BM25Model, tfidf_vectors
-from linker.models.model import Model, embedding_submodel, index_of
+from linker.models.model import Model, embedding_submodel, index_of, post_vectors_by
 
 
 def by_id(posts: Sequence[Post]) -> list[Post]:
@@ -36,18 +36,14 @@ def encoded_once(model: Model, posts: Sequence[Post]) -> Iterator[None]:
     if part is None or vectors is None:
         yield
         return
-    encode, attributes = part.post_vectors, dict(vars(part))
+    encode = part.post_vectors
 
     def look_up(asked: Sequence[Post]) -> np.ndarray | None:
         found = [rows.get(post, -1) for post in asked]
         return encode(asked) if -1 in found else vectors[found]
 
-    vars(part)["post_vectors"] = look_up  # an attribute of the instance hides the method of its class
-    try:
+    with post_vectors_by(part, look_up):
         yield
-    finally:
-        del vars(part)["post_vectors"]
-        vars(part).update(attributes)
 
 
 def build_pool(articles: Sequence[Article], posts: Sequence[Post], model: Model) -> Pool:

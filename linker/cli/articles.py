@@ -35,7 +35,8 @@ Force = Annotated[
     ),
 ]
 
-_PAGE = re.compile(r"^https?://|\.(html?|pdf)$", re.IGNORECASE)
+# As `linker.articles.loading` has it, whose import takes longer than the process to start.
+_PAGE = re.compile(r"^https?://|\.(x?html?|pdf)$", re.IGNORECASE)
 _LINES = 10
 _LONGEST_TITLE = 120
 

@@ -10,7 +10,7 @@ from linker.common.errors import ModelError
 from linker.corpus.indexes.near_duplicates import SIGNATURES, signed
 from linker.corpus.indexes.vectors import packed
 from linker.corpus.indexes.words import words_file, words_of
-from linker.data.types import Article, Post
+from linker.data.types import Post
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
 from linker.models.elapsed_time import ElapsedTimeModel
@@ -53,21 +53,16 @@ def vector_parts(model: Model) -> Mapping[str, Model]:
     return named if first is None else {VECTORS: first, **named}
 
 
-def weighted_parts(model: Model, articles: Sequence[Article] = ()) -> list[tuple[Model, float]]:
-    """Return the parts of a model that have embeddings, with their weights in the sum of scores.
-
-    Args:
-        model: the model.
-        articles: an article whose language decides; none: the languages of the model.
-    """
+def weighted_parts(model: Model) -> list[tuple[Model, float]]:
+    """Return the parts of a model that have embeddings, with their weights in the sum of scores, those above 0."""
     if isinstance(model, ArticleSoftmaxModel):
-        return weighted_parts(model.model, articles)
+        return weighted_parts(model.model)
     if isinstance(model, EnsembleModel):
-        weights = model.weights_for(articles)[0] if articles else model.weights
         return [
             (part, weight * of_model)
-            for inner, of_model in zip(model.submodels(), weights)
-            for part, weight in weighted_parts(inner, articles)
+            for inner, of_model in zip(model.submodels(), model.weights)
+            for part, weight in weighted_parts(inner)
+            if of_model > 0
         ]
     part = model.vectors if isinstance(model, BundledWordVectorsModel) else model
     return [(part, 1.0)] if type(part).post_vectors is not Model.post_vectors else []

@@ -13,7 +13,7 @@ from linker.common.files import sha256_of
 from linker.corpus.encoding import VECTORS
 from linker.corpus.indexes.id_set import KeySet, keys_of
 from linker.corpus.indexes.near_duplicates import GROUPS, SIGNATURES, Groups, signed
-from linker.corpus.indexes.postings import SQUARES, postings_of
+from linker.corpus.indexes.postings import SQUARES, Postings
 from linker.corpus.indexes.times import TIMES, Times
 from linker.corpus.indexes.vectors import finite
 from linker.corpus.indexes.words import WORDS, word_lists_of, words_of
@@ -88,7 +88,7 @@ def _rows(store: Store) -> Iterator[Fault]:
     if not Times.fit(shards):
         yield Fault(f"{SHARDS}/{TIMES}-{shards.state}", f"differs from the posts; {_AGAIN}")
     for stop_words in word_lists_of(shards):
-        if not postings_of(shards, stop_words).fit():
+        if not Postings.fit(shards, stop_words):
             yield Fault(f"{SHARDS}/{SQUARES}{stop_words}-{shards.state}", f"differs from the posts; {_AGAIN}")
 
 

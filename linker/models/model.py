@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, TypeVar
 
@@ -121,6 +122,23 @@ def embedding_submodel(model: Model) -> Model | None:
     return next(
         (part for part in all_submodels(model) if type(part).post_vectors is not Model.post_vectors), None
     )
+
+
+@contextmanager
+def post_vectors_by(part: Model, look_up: Callable[[Sequence[Post]], np.ndarray | None]) -> Iterator[None]:
+    """Let a model take the embeddings of posts from a function instead of `post_vectors`, within this context.
+
+    Args:
+        part: the model.
+        look_up: returns what `post_vectors` would.
+    """
+    former = {name: one for name, one in vars(part).items() if name == "post_vectors"}  # of an outer context
+    vars(part)["post_vectors"] = look_up  # an attribute of the instance hides the method of its class
+    try:
+        yield
+    finally:
+        del vars(part)["post_vectors"]
+        vars(part).update(former)
 
 
 def index_of(texts: Sequence[Text]) -> dict[Text, int]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 
 from linker.data.types import Post
+from linker.models.bundled_word_vectors import BundledWordVectorsModel
 from linker.models.embedding_model import EmbeddingModel
-from linker.models.model import Model, all_submodels
+from linker.models.model import Model, all_submodels, post_vectors_by
 
 _MOST_BYTES = 256 << 20
 
@@ -25,7 +26,10 @@ class RecentEmbeddings:
     """
 
     def __init__(self, model: Model) -> None:
-        found = (getattr(part, "vectors", part) for part in all_submodels(model))
+        found = (
+            part.vectors if isinstance(part, BundledWordVectorsModel) else part
+            for part in all_submodels(model)
+        )
         self._parts = [
             part for part in found if isinstance(part, EmbeddingModel) and not hasattr(part, "parameters")
         ]
@@ -39,15 +43,15 @@ class RecentEmbeddings:
             yield
             return
         try:
-            for part in self._parts:
-                self._hide(part)
-            yield
+            with ExitStack() as stack:
+                for part in self._parts:
+                    stack.enter_context(post_vectors_by(part, self._looked_up(part)))
+                yield
         finally:
-            for part in self._parts:
-                vars(part).pop("post_vectors", None)
             self._lock.release()
 
-    def _hide(self, part: EmbeddingModel) -> None:
+    def _looked_up(self, part: EmbeddingModel) -> Callable[[Sequence[Post]], np.ndarray]:
+        """Return a function that returns the embeddings of posts by a part."""
         encode = part.post_vectors
 
         def look_up(posts: Sequence[Post]) -> np.ndarray:
@@ -60,4 +64,4 @@ class RecentEmbeddings:
                     self._kept[id(part)] = texts, vectors
             return vectors
 
-        vars(part)["post_vectors"] = look_up  # an attribute of the instance hides the method of its class
+        return look_up

@@ -151,11 +151,13 @@ class Postings:
         )
         return np.asarray(stored["values"])
 
-    def fit(self) -> bool:
+    @staticmethod
+    def fit(shards: Shards, stop_words: str) -> bool:
         """Return whether the stored `squares` are those of the postings; True if none are stored."""
-        assert self._shards is not None  # something can be stored
-        stored = self._shards.stored_joint_arrays(SQUARES + self.stop_words, self._shards.rows)
-        return stored is None or np.array_equal(stored["values"], self._computed_squares())
+        stored = shards.stored_joint_arrays(SQUARES + stop_words, shards.rows)
+        return stored is None or np.array_equal(
+            stored["values"], postings_of(shards, stop_words)._computed_squares()
+        )
 
     def _computed_squares(self) -> np.ndarray:
         found: list[np.ndarray] = [np.zeros(0)]
@@ -165,6 +167,11 @@ class Postings:
             weights[segment.repeated] *= 1 + np.log(segment.counts)
             found.append(np.bincount(segment.places, weights * weights, minlength=len(segment.lengths)))
         return np.concatenate(found)
+
+    @cached_property
+    def complete(self) -> bool:
+        """Return whether no post is deleted."""
+        return all(segment.live is None for segment in self.segments)
 
     @cached_property
     def first_rows(self) -> np.ndarray:
@@ -196,7 +203,7 @@ class Postings:
     def containing(self, keys: np.ndarray, found: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
         """Return the document frequencies of words, by key: int64; `found`: their `spans`, if they are known."""
         starts, ends = self.spans(keys) if found is None else found
-        if all(segment.live is None for segment in self.segments):
+        if self.complete:
             return np.asarray((ends - starts).sum(axis=0, dtype=np.int64))
         total = np.zeros(len(keys), dtype=np.int64)
         for segment, *span in zip(self.segments, starts, ends):

@@ -54,11 +54,10 @@ class TfidfQuery:
         )  # (products and changes of squared lengths, words)
         starts, ends = (np.ascontiguousarray(some[:, asked]) for some in self._spans)
         scores = self._cosines(starts, ends, of_words)
-        segments = self._postings.segments
-        if all(segment.live is None for segment in segments):
+        if self._postings.complete:
             return scores
-        of_segments = np.split(scores, self._postings.first_rows[1:-1])
-        return np.concatenate([segment.of_live(some) for segment, some in zip(segments, of_segments)])
+        of_segments = zip(self._postings.segments, np.split(scores, self._postings.first_rows[1:-1]))
+        return np.concatenate([segment.of_live(some) for segment, some in of_segments])
 
     def _cosines(self, starts: np.ndarray, ends: np.ndarray, of_words: np.ndarray) -> np.ndarray:
         """Return the cosines of all rows: float32.

@@ -72,10 +72,10 @@ class CorpusScores:
             return explanations(opened.model, self.articles, posts, range(len(posts)), statistics)
 
         def shares(rows: np.ndarray) -> Sequence[Mapping[str, int]]:
-            others = compared(len(opened))
+            rest = compared(len(opened))
             if not self._prunes:
-                return shares_at(self._score_parts, rows.tolist(), others)
-            places, at = np.unique(np.concatenate([rows, others]), return_inverse=True)
+                return shares_at(self._score_parts, rows.tolist(), rest)
+            places, at = np.unique(np.concatenate([rows, rest]), return_inverse=True)
             with opened.engine:
                 found = shares_of_one(opened.parts, self._parts_query, places)
             return shares_at(found, at[: len(rows)].tolist(), at[len(rows) :])

@@ -197,15 +197,15 @@ class Parts:
         return self._vectors[id(part)]
 
     @cached_property
-    def weighted(self) -> list[Model]:
-        """Return the parts with embeddings whose weights in the sum of scores are above 0."""
-        return [part for part, weight in weighted_parts(self.model) if weight > 0]
+    def weighted(self) -> list[tuple[Model, float]]:
+        """Return the parts with embeddings and their weights, see `weighted_parts`."""
+        return weighted_parts(self.model)
 
     @cached_property
     def partitions(self) -> Partitions:
         """Return the posts in partitions of similar embeddings."""
-        weights = [weight for _, weight in weighted_parts(self.model) if weight > 0]
-        return Partitions(self.shards, [self.vectors(part) for part in self.weighted], weights)
+        weights = [weight for _, weight in self.weighted]
+        return Partitions(self.shards, [self.vectors(part) for part, _ in self.weighted], weights)
 
     def article_vectors(self, part: Model, articles: tuple[Article, ...]) -> np.ndarray | None:
         """Return the embeddings of articles, those of recent questions without encoding them: float32, n × dim."""

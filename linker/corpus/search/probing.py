@@ -74,7 +74,7 @@ class Probe:
     def _of_centroids(self, part: Model) -> np.ndarray:
         """Return the scores of the centroids by a part, 0 by words and dates: float32, one per partition."""
         centroids = self._parts.partitions.centroids
-        for one, of_part in zip(self._parts.weighted, centroids):
+        for (one, _), of_part in zip(self._parts.weighted, centroids):
             if one is part:
                 query = self._query.query_of(part, 0)
                 squares = np.vecdot(of_part, of_part) if query.distances else None

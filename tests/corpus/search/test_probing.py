@@ -205,7 +205,7 @@ def test_models_of_one_part(tmp_path, monkeypatch, similarity):
 
 def test_posts_are_in_the_partition_of_the_nearest_centroid(built):
     parts = Corpus.open(built)._posts.parts
-    (part,), (centroids,) = parts.weighted, parts.partitions.centroids
+    ((part, _),), (centroids,) = parts.weighted, parts.partitions.centroids
     vectors = np.concatenate([one.rows() for one in parts.vectors(part)])
     distances = ((vectors[:, None] - centroids[None]) ** 2).sum(axis=2)
     nearest = np.take_along_axis(distances, parts.partitions.numbers[:, None].astype(int), axis=1)[:, 0]
