@@ -225,6 +225,7 @@ def plan(sizes: list[int], seeds: int) -> list[Run]:
     runs += [Run("bundled", "mn", size) for size in smaller[2:]]
     runs += [Run("minilm", "mn", largest)]
     runs += [Run(model, "triplet", largest) for model in ("bundled", "minilm")]
+    runs += [Run("minilm", "mn", size) for size in smaller[2:]]
     return runs + [Run("bundled", "mn", largest, SEED + k) for k in range(1, seeds)]
 
 

@@ -60,6 +60,17 @@ class Segment(NamedTuple):
             repeated.ctypes.data, len(repeated), counts.ctypes.data, counts.itemsize > 2, len(lengths),
         ]  # fmt: skip
 
+    def ranges(self, keys: np.ndarray) -> np.ndarray:
+        """Return where the postings of words begin and end, by key: int64, words × 2; empty for an unknown word."""
+        places = np.searchsorted(self.words, keys)
+        found = places < len(self.words)
+        found[found] = self.words[places[found]] == keys[found]
+        ranges = np.zeros((len(keys), 2), dtype=np.int64)
+        ranges[found, 1] = self.ends[places[found]]
+        later = found & (places > 0)
+        ranges[later, 0] = self.ends[places[later] - 1]
+        return ranges
+
     def occurrences(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return how often the word of each posting in some ranges occurs in its post: float64, range by range."""
         found = np.ones(int((ends - starts).sum()))
@@ -95,6 +106,22 @@ class Segment(NamedTuple):
     def of_live(self, values: np.ndarray) -> np.ndarray:
         """Return the values, one per row, of the posts that are not deleted."""
         return values if self.live is None else values[self.live]
+
+
+class Spans(NamedTuple):
+    """Where the postings of words are in each segment.
+
+    Attributes:
+        ranges: int64, segments × words × 2: begin and end of the postings.
+        repeats: int64, segments × words × 2: begin and end among `Segment.repeated`.
+    """
+
+    ranges: np.ndarray
+    repeats: np.ndarray
+
+    def of_words(self, words: np.ndarray) -> Spans:
+        """Return those of some of the words, by number."""
+        return Spans(*(np.ascontiguousarray(some[:, words]) for some in self))
 
 
 class Postings:
@@ -173,6 +200,22 @@ class Postings:
         """Return whether no post is deleted."""
         return all(segment.live is None for segment in self.segments)
 
+    def of_live(self, values: np.ndarray) -> np.ndarray:
+        """Return the values, one per row of all segments, of the posts that are not deleted."""
+        if self.complete:
+            return values
+        of_segments = zip(self.segments, np.split(values, self.first_rows[1:-1]))
+        return np.concatenate([segment.of_live(some) for segment, some in of_segments])
+
+    def rows_of(self, places: np.ndarray) -> np.ndarray:
+        """Return the rows, among those of all segments, of posts among those that are not deleted: int64."""
+        return places if self.complete else self._live_rows[places]
+
+    @cached_property
+    def _live_rows(self) -> np.ndarray:
+        """Return the row of each post that is not deleted: int64."""
+        return self.of_live(np.arange(self.first_rows[-1]))
+
     @cached_property
     def first_rows(self) -> np.ndarray:
         """Return the first row of each segment among the rows of all, and their number: int64."""
@@ -190,24 +233,26 @@ class Postings:
         """Return the addresses of the segments, see `scoring.find_words`: int64, segments × 10."""
         return np.array([segment.addresses for segment in self.segments], dtype=np.int64).reshape(-1, 10)
 
-    def spans(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the postings of words begin and end in each segment: int64, segments × words."""
+    def spans(self, keys: np.ndarray) -> Spans:
+        """Return where the postings of words are, by key; an unknown word has empty ranges."""
+        shape = (len(self.segments), len(keys), 2)
+        found = Spans(np.empty(shape, dtype=np.int64), np.empty(shape, dtype=np.int64))
         if available():
-            starts, ends = np.empty((2, len(self.segments), len(keys)), dtype=np.int64)
-            find_words(self.addresses, np.ascontiguousarray(keys), starts, ends)
-            return starts, ends
-        found = [spans(segment, keys) for segment in self.segments]
-        starts, ends = np.array(found, dtype=np.int64).reshape(-1, 2, len(keys)).swapaxes(0, 1)
-        return starts, ends
+            find_words(self.addresses, np.ascontiguousarray(keys), *found)
+            return found
+        for segment, ranges, repeats in zip(self.segments, *found):
+            ranges[:] = segment.ranges(keys)
+            repeats[:] = np.searchsorted(segment.repeated, ranges)
+        return found
 
-    def containing(self, keys: np.ndarray, found: tuple[np.ndarray, np.ndarray] | None = None) -> np.ndarray:
+    def containing(self, keys: np.ndarray, found: Spans | None = None) -> np.ndarray:
         """Return the document frequencies of words, by key: int64; `found`: their `spans`, if they are known."""
-        starts, ends = self.spans(keys) if found is None else found
+        ranges = (self.spans(keys) if found is None else found).ranges
         if self.complete:
-            return np.asarray((ends - starts).sum(axis=0, dtype=np.int64))
+            return np.asarray((ranges[..., 1] - ranges[..., 0]).sum(axis=0, dtype=np.int64))
         total = np.zeros(len(keys), dtype=np.int64)
-        for segment, *span in zip(self.segments, starts, ends):
-            total += segment.containing(*span)
+        for segment, of_segment in zip(self.segments, ranges):
+            total += segment.containing(of_segment[:, 0], of_segment[:, 1])
         return total
 
     def scores(self, articles: Sequence[Article], k1: float = K1, b: float = B) -> np.ndarray:
@@ -217,8 +262,8 @@ class Postings:
         if not words:
             return np.zeros(self.posts, dtype=np.float32)
         parts = [
-            _part(segment, starts, ends, weights, self._mean_length, k1, b)
-            for segment, starts, ends in zip(self.segments, *found)
+            _part(segment, ranges, weights, self._mean_length, k1, b)
+            for segment, ranges in zip(self.segments, found.ranges)
         ]
         return np.concatenate(parts)
 
@@ -233,9 +278,7 @@ class Postings:
             if asked.get(word, 0) > 0
         }
 
-    def _asked(
-        self, articles: Sequence[Article]
-    ) -> tuple[list[str], np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    def _asked(self, articles: Sequence[Article]) -> tuple[list[str], np.ndarray, Spans]:
         """Return the words of the articles in alphabetical order, their weights with idf, and their `spans`."""
         counts = [Counter(lexical_words(article.full_text, self.stop_words)) for article in articles]
         words = sorted(set().union(*counts))
@@ -281,28 +324,16 @@ def idf_of(texts: int, containing: np.ndarray) -> np.ndarray:
     return np.where(containing > 1, idf, 0.0)
 
 
-def spans(segment: Segment, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the postings of words begin and end; an unknown word has an empty range."""
-    places = np.searchsorted(segment.words, keys)
-    found = places < len(segment.words)
-    found[found] = segment.words[places[found]] == keys[found]
-    starts, ends = np.zeros((2, len(keys)), dtype=np.int64)
-    ends[found] = segment.ends[places[found]]
-    later = found & (places > 0)
-    starts[later] = segment.ends[places[later] - 1]
-    return starts, ends
-
-
 def _part(
     segment: Segment,
-    starts: np.ndarray,
-    ends: np.ndarray,
+    ranges: np.ndarray,
     weights: np.ndarray,
     mean_length: float,
     k1: float,
     b: float,
 ) -> np.ndarray:
     """Return the scores of a segment's posts, summed in float64."""
+    starts, ends = ranges.T
     places, counts = segment.posts_in(starts, ends), segment.occurrences(starts, ends)
     norms = k1 * ((1 - b) + b * segment.lengths / mean_length)
     shares = np.repeat(weights, ends - starts) * (counts / (norms[places] + counts))

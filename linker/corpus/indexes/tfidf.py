@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property, lru_cache
+from itertools import starmap
 
 import numpy as np
 
 from linker.common.concurrency import in_threads
 from linker.corpus.indexes.id_set import keys_of
-from linker.corpus.indexes.postings import Postings, Segment, idf_of
+from linker.corpus.indexes.postings import Postings, Segment, Spans, idf_of
 from linker.data.types import Article
 from linker.models.lexical import lexical_words
-from linker.modules.kernels.scoring import available, tfidf
+from linker.modules.kernels.scoring import TfidfArrays, available, estimate_tfidf, tfidf
 
 # Scored by one thread at a time.
 _SEGMENTS = 8
+_ONE = 65_535
 
 
 class TfidfQuery:
@@ -45,53 +48,87 @@ class TfidfQuery:
 
     def scores(self) -> np.ndarray:
         """Return the cosines of all posts with the article: float32, 0 to 1."""
-        weights = self._weights
-        length = np.sqrt(weights @ weights) or 1.0
-        before = idf_of(self._postings.posts + 1, self._containing)
-        asked = np.flatnonzero(weights)
-        of_words = np.stack(
-            [(weights * self._idf)[asked] / length, self._idf[asked] ** 2 - before[asked] ** 2]
-        )  # (products and changes of squared lengths, words)
-        starts, ends = (np.ascontiguousarray(some[:, asked]) for some in self._spans)
-        scores = self._cosines(starts, ends, of_words)
-        if self._postings.complete:
-            return scores
-        of_segments = zip(self._postings.segments, np.split(scores, self._postings.first_rows[1:-1]))
-        return np.concatenate([segment.of_live(some) for segment, some in of_segments])
+        postings = self._postings
+        if available():
+            scores = np.empty(postings.first_rows[-1], dtype=np.float32)
+            self._in_threads(lambda arrays, rows: tfidf(arrays, scores[rows]))
+            return postings.of_live(scores)
+        of_segments = zip(postings.segments, self._asked_spans.ranges, postings.first_rows)
+        return postings.of_live(
+            np.concatenate([np.zeros(0, dtype=np.float32), *starmap(self._cosines, of_segments)])
+        )
 
-    def _cosines(self, starts: np.ndarray, ends: np.ndarray, of_words: np.ndarray) -> np.ndarray:
-        """Return the cosines of all rows: float32.
-
-        The numbers of words are added up in alphabetical order for every post, so that equal posts get equal sums.
+    def scores_at(self, places: np.ndarray) -> np.ndarray:
+        """Return the cosines of some posts, bit for bit those of `scores`: float32, one per place.
 
         Args:
-            starts: int64, segments × words: where the postings begin.
-            ends: int64, segments × words: where they end.
-            of_words: float64, 2 × words: parts of the products, which count 1 + ln n times, and of the squared
-                lengths, which count its square times.
+            places: int64, ascending: indices of posts among those that are not deleted.
         """
-        postings, squares = self._postings, self._postings.squares
-        segments, first = postings.segments, postings.first_rows.tolist()
-        scores = np.empty(first[-1], dtype=np.float32)
-        if available():
+        if not available():
+            return self.scores()[places]
+        rows = self._postings.rows_of(places)
+        scores = np.empty(len(rows), dtype=np.float32)
 
-            def fill(which: int) -> None:
-                some = slice(which, which + _SEGMENTS)
-                rows = slice(first[which], first[min(which + _SEGMENTS, len(segments))])
-                tfidf(
-                    postings.addresses[some], starts[some], ends[some], of_words, postings.repetition_tables,
-                    squares[rows], scores[rows],
-                )  # fmt: skip
+        def fill(arrays: TfidfArrays, part: slice) -> None:
+            begin, end = np.searchsorted(rows, [part.start, part.stop])
+            tfidf(arrays, scores[begin:end], rows[begin:end] - part.start)
 
-            in_threads(fill, range(0, len(segments), _SEGMENTS))
-            return scores
-        for segment, start, stop, *span in zip(segments, first, first[1:], starts, ends):
-            rows = slice(start, stop)
-            products, added = _sums(segment, span[0], span[1], of_words, postings.repetition_tables)
-            norms = np.sqrt(squares[rows] + added)
-            norms[products == 0] = 1
-            scores[rows] = products / norms
+        self._in_threads(fill)
         return scores
+
+    def estimates(self) -> np.ndarray:
+        """Return estimates of the cosines of all posts: uint16, 65,535 for a cosine of 1."""
+        if not available():
+            return (self.scores() * np.float32(_ONE)).astype(np.uint16)
+        found = np.empty(self._postings.first_rows[-1], dtype=np.uint16)
+        self._in_threads(lambda arrays, rows: estimate_tfidf(arrays, found[rows]))
+        return self._postings.of_live(found)
+
+    def _in_threads(self, fill: Callable[[TfidfArrays, slice], None]) -> None:
+        """Call `fill` with the numbers of some segments and with their rows, for all segments."""
+        postings, spans = self._postings, self._asked_spans
+        of_words, tables, squares = self._of_words, postings.repetition_tables, postings.squares
+        first = postings.first_rows.tolist()
+
+        def fill_from(begin: int) -> None:
+            end = min(begin + _SEGMENTS, len(first) - 1)
+            some, rows = slice(begin, end), slice(first[begin], first[end])
+            of_some = (postings.addresses[some], spans.ranges[some], spans.repeats[some])
+            fill(TfidfArrays(*of_some, of_words, tables, squares[rows]), rows)
+
+        in_threads(fill_from, range(0, len(first) - 1, _SEGMENTS))
+
+    @cached_property
+    def _asked(self) -> np.ndarray:
+        """Return the places of the words that posts can share: int64."""
+        return np.flatnonzero(self._weights)
+
+    @cached_property
+    def _asked_spans(self) -> Spans:
+        """Return where the postings of these words are."""
+        return self._spans.of_words(self._asked)
+
+    @cached_property
+    def _of_words(self) -> np.ndarray:
+        """Return what each of these words adds to a post: float64, 2 × words.
+
+        The first numbers are parts of the products, which count 1 + ln n times, the second ones changes of the squared
+        lengths, which count its square times.
+        """
+        weights, asked = self._weights, self._asked
+        length = np.sqrt(weights @ weights) or 1.0
+        before = idf_of(self._postings.posts + 1, self._containing)
+        return np.stack([(weights * self._idf)[asked] / length, self._idf[asked] ** 2 - before[asked] ** 2])
+
+    def _cosines(self, segment: Segment, ranges: np.ndarray, first: int) -> np.ndarray:
+        """Return the cosines of the rows of a segment, as the native library computes them: float32.
+
+        The numbers of words are added up in alphabetical order for every post, so that equal posts get equal sums.
+        """
+        products, added = _sums(segment, ranges, self._of_words, self._postings.repetition_tables)
+        norms = np.sqrt(self._postings.squares[first : first + len(products)] + added)
+        norms[products == 0] = 1
+        return np.asarray(products / norms, dtype=np.float32)
 
     def terms(self, text: str) -> dict[str, float]:
         """Return the words that a post shares with the article, and their parts of the cosine."""
@@ -109,11 +146,10 @@ class TfidfQuery:
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
 
 
-def _sums(
-    segment: Segment, starts: np.ndarray, ends: np.ndarray, of_words: np.ndarray, tables: np.ndarray
-) -> np.ndarray:
-    """Add up the numbers of words of each row of a segment: float64, 2 × rows; see `TfidfQuery._cosines`."""
+def _sums(segment: Segment, ranges: np.ndarray, of_words: np.ndarray, tables: np.ndarray) -> np.ndarray:
+    """Add up the numbers of words of each row of a segment: float64, 2 × rows; see `TfidfQuery._of_words`."""
     rows = len(segment.lengths)
+    starts, ends = ranges.T
     places = segment.posts_in(starts, ends)
     sums = np.stack([np.bincount(places, np.repeat(one, ends - starts), minlength=rows) for one in of_words])
     which, repeated = segment.repeated_in(starts, ends)

@@ -55,19 +55,42 @@ class Times:
         """Return whether the time of any post is known."""
         return not bool(np.isnan(self._values).all())
 
-    def scores(self, model: ElapsedTimeModel, article: Article) -> np.ndarray:
-        """Return the scores of all posts, as `ElapsedTimeModel.score_times` does: float32, one per post."""
+    def scores(
+        self, model: ElapsedTimeModel, article: Article, places: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the scores of posts, as `ElapsedTimeModel.score_times` does: float32, one per post.
+
+        Args:
+            model: the part that scores times.
+            article: the query.
+            places: int64: indices of the posts; None: all.
+        """
+        values = self._values if places is None else self._values[places]
         if not self.known:
-            return model.score_times(article, self._values)
-        edges, numbers = self._buckets
-        found = model.score_sorted_times(article, edges)
-        first, last = found[:-3:2], found[3::2]
-        table = np.append(np.where(first == last, first, np.float32(np.nan)), found[-1])
-        scores = np.zeros(len(numbers), dtype=np.float32)
-        add_entries(table, numbers, scores)
+            return model.score_times(article, values)
+        first, last = self._bounds(model, article)
+        table = np.where(first == last, first, np.float32(np.nan))
+        scores = np.zeros(len(values), dtype=np.float32)
+        add_entries(table, self.buckets if places is None else self.buckets[places], scores)
         open_ = np.flatnonzero(np.isnan(scores))
-        scores[open_] = model.score_times(article, self._values[open_])
+        scores[open_] = model.score_times(article, values[open_])
         return scores
+
+    def promises(self, model: ElapsedTimeModel, article: Article) -> np.ndarray:
+        """Return the highest score at the first and last moment of each of `buckets`: float32."""
+        if not self.known:
+            return np.zeros(_BUCKETS + 1, dtype=np.float32)
+        return np.maximum(*self._bounds(model, article))
+
+    @property
+    def buckets(self) -> np.ndarray:
+        """Return the bucket of each post: uint16; the last one is that of posts whose time is unknown."""
+        return self._buckets[1]
+
+    def _bounds(self, model: ElapsedTimeModel, article: Article) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores at the first and at the last moment of each bucket: float32."""
+        found = model.score_sorted_times(article, self._buckets[0])
+        return np.append(found[:-3:2], found[-1]), np.append(found[3::2], found[-1])
 
     @cached_property
     def _buckets(self) -> tuple[np.ndarray, np.ndarray]:

@@ -75,7 +75,9 @@ class PartsQuery:
     def __init__(self, parts: Parts, articles: Sequence[Article], engine: Engine) -> None:
         self._parts, self.articles, self._engine = parts, articles, engine
         self._computed: dict[int, np.ndarray] = {}
+        self._computed_at: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self._queries: dict[tuple[int, int], Query] = {}
+        self._last_tfidf: tuple[tuple[str, Article], TfidfQuery] | None = None
 
     def scores(self, number: int) -> np.ndarray:
         """Return the model's scores for article `number`: float32, one per post."""
@@ -93,12 +95,33 @@ class PartsQuery:
             places: int64, ascending: indices of the posts.
         """
 
-        def of_leaf(part: Model) -> np.ndarray:
-            if is_embedded(part):
-                return scores_at(self._parts.vectors(part), self.query_of(part, 0), places)
-            return self.scores_of_leaf(part, 0)[places]
+        return composed(model, self.articles[0], lambda part: self.leaf_scores_at(part, places))
 
-        return composed(model, self.articles[0], of_leaf)
+    def leaf_scores_at(self, model: Model, places: np.ndarray) -> np.ndarray:
+        """Return what `scores_at` does for a part that contains no others.
+
+        Scores by words and dates are kept for later calls with the same posts or some of them.
+        """
+        if is_embedded(model):
+            return scores_at(self._parts.vectors(model), self.query_of(model, 0), places)
+        if id(model) in self._computed:
+            return self._computed[id(model)][places]
+        known, scores = self._computed_at.get(id(model), (places[:0], np.zeros(0, dtype=np.float32)))
+        at = np.searchsorted(known, places)
+        if not len(places) or (at[-1] < len(known) and np.array_equal(known[at], places)):
+            return scores[at]
+        found = self._without_embeddings_at(model, self.articles[0], places)
+        self._computed_at[id(model)] = places, found
+        return found
+
+    def word_estimates(self, model: Model) -> np.ndarray:
+        """Return estimates of the scores of a part by words for the only article, one per post.
+
+        They are in the order of the scores but for small differences, and above 0 where the scores are, if not minute.
+        """
+        if isinstance(model, TfidfModel):
+            return self._tfidf(model, self.articles[0]).estimates()
+        return self.scores_of_leaf(model, 0)
 
     def scores_of_leaf(self, model: Model, number: int) -> np.ndarray:
         """Return the scores of a part that contains no others for article `number`: float32, one per post."""
@@ -112,12 +135,25 @@ class PartsQuery:
 
     def _without_embeddings(self, model: Model, article: Article) -> np.ndarray:
         if isinstance(model, TfidfModel):
-            return TfidfQuery(self._parts.postings(model.stop_words_for(article)), article).scores()
+            return self._tfidf(model, article).scores()
         if isinstance(model, BM25Model):
             postings = self._parts.postings(model.stop_words)
             return postings.scores([article], model.k1, model.b)
         assert isinstance(model, ElapsedTimeModel)  # `is_embedded`
         return self._parts.times.scores(model, article)
+
+    def _without_embeddings_at(self, model: Model, article: Article, places: np.ndarray) -> np.ndarray:
+        if isinstance(model, TfidfModel):
+            return self._tfidf(model, article).scores_at(places)
+        if isinstance(model, ElapsedTimeModel):
+            return self._parts.times.scores(model, article, places)
+        return self.scores_of_leaf(model, 0)[places]
+
+    def _tfidf(self, model: TfidfModel, article: Article) -> TfidfQuery:
+        asked = model.stop_words_for(article), article
+        if self._last_tfidf is None or self._last_tfidf[0] != asked:
+            self._last_tfidf = asked, TfidfQuery(self._parts.postings(asked[0]), article)
+        return self._last_tfidf[1]
 
     def query_of(self, model: Model, number: int) -> Query:
         """Return the query of a part with embeddings for article `number`."""

@@ -10,7 +10,7 @@ from linker.corpus.search.pruning import low
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.lexical import BM25Model, TfidfModel
 from linker.models.model import Model
-from linker.modules.kernels.scoring import add_entries
+from linker.modules.kernels.scoring import sums_reaching
 
 #: Share of the posts that are probed, and their least number.
 _SHARE, _LEAST = 0.03, 20_000
@@ -46,30 +46,38 @@ class Probe:
         Args:
             places: int64, ascending: posts to choose from; None: all.
         """
-        promises = self._promises(places)
-        wanted = max(_LEAST, int(_SHARE * len(promises)))
-        some = promises[::_STEP]
-        rank = min(len(some) - 1, wanted // _STEP)
-        chosen = promises >= np.partition(some, len(some) - 1 - rank)[len(some) - 1 - rank]
+        chosen = self._promising(places)
         for part in leaves(self._parts.model):
             if isinstance(part, (TfidfModel, BM25Model)):
-                scores = self._query.scores_of_leaf(part, 0)
+                scores = self._query.word_estimates(part)
                 scores = scores if places is None else scores[places]
                 least = low(scores, min(_BY_WORDS, len(scores)))
-                chosen |= scores >= max(least, np.finfo(np.float32).tiny)
+                if np.isfinite(least):
+                    # Compared in their own type, in which least is one of them; 0 is the score of posts without words.
+                    smallest = 1 if scores.dtype == np.uint16 else np.finfo(np.float32).tiny
+                    chosen |= scores >= scores.dtype.type(max(least, smallest))
         at = np.flatnonzero(chosen)
         return at if places is None else places[at]
 
-    def _promises(self, places: np.ndarray | None) -> np.ndarray:
-        numbers = self._parts.partitions.numbers
-        of_partitions = composed(self._parts.model, self._article, self._of_centroids)
+    def _promising(self, places: np.ndarray | None) -> np.ndarray:
+        """Return which posts promise most: bool, one per place."""
+        tables = [composed(self._parts.model, self._article, self._of_centroids)]
+        numbers = [self._parts.partitions.numbers]
         model = self._parts.model
         if isinstance(model, ArticleSoftmaxModel) and model.time is not None:
-            promises = self._query.scores_of_leaf(model.time, 0).copy()
+            tables.append(self._parts.times.promises(model.time, self._article))
+            numbers.append(self._parts.times.buckets)
         else:
-            promises = np.zeros(len(numbers), dtype=np.float32)
-        add_entries(of_partitions, numbers, promises)
-        return promises if places is None else promises[places]
+            tables.append(np.zeros_like(tables[0]))
+            numbers.append(numbers[0])
+        numbers = numbers if places is None else [some[places] for some in numbers]
+        posts = len(numbers[0])
+        some = tables[0][numbers[0][::_STEP]] + tables[1][numbers[1][::_STEP]]
+        rank = min(len(some) - 1, max(_LEAST, int(_SHARE * posts)) // _STEP)
+        least = np.partition(some, len(some) - 1 - rank)[len(some) - 1 - rank]
+        reaching = np.empty(posts, dtype=bool)
+        sums_reaching(tables, numbers, float(least), reaching)
+        return reaching
 
     def _of_centroids(self, part: Model) -> np.ndarray:
         """Return the scores of the centroids by a part, 0 by words and dates: float32, one per partition."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from linker.corpus.indexes.estimates import can_estimate, estimated_scores, scores_at
+from linker.corpus.indexes.estimates import can_estimate, estimated_scores
 from linker.corpus.search.parts import Parts, PartsQuery, is_embedded
 from linker.models.article_softmax import ArticleSoftmaxModel
 from linker.models.bundled_word_vectors import BundledWordVectorsModel
@@ -85,7 +85,7 @@ class PrunedQuery:
             self._error = self._error / model.temperature + _ROUNDING * largest
             bounds = model.bounds_against_none(scores)
             if model.time is not None:
-                bounds += self._of_probed(self._query.scores_of_leaf(model.time, 0))
+                bounds += self._of_leaf(model.time)
             return bounds
         if isinstance(model, EnsembleModel):
             posts = self._parts.posts if self._probed is None else len(self._probed)
@@ -103,12 +103,12 @@ class PrunedQuery:
                 estimate = estimated_scores(vectors, query, self._probed)
                 self._error = estimate.error
                 return estimate.scores
-            if self._probed is not None:
-                return scores_at(vectors, query, self._probed)
-        return self._of_probed(self._query.scores_of_leaf(part, 0))
+        return self._of_leaf(part)
 
-    def _of_probed(self, scores: np.ndarray) -> np.ndarray:
-        return scores if self._probed is None else scores[self._probed]
+    def _of_leaf(self, part: Model) -> np.ndarray:
+        if self._probed is None:
+            return self._query.scores_of_leaf(part, 0)
+        return self._query.leaf_scores_at(part, self._probed)
 
     def _exact_at(self, places: np.ndarray) -> np.ndarray:
         return self._query.scores_at(self._parts.model, places)

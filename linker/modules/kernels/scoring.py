@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -80,51 +82,104 @@ def add_entries(table: np.ndarray, numbers: np.ndarray, sums: np.ndarray) -> Non
         sums += table[numbers]
 
 
-def find_words(segments: np.ndarray, keys: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> None:
-    """Find where the postings of words begin and end; an unknown word has an empty range.
+def find_words(segments: np.ndarray, keys: np.ndarray, ranges: np.ndarray, repeats: np.ndarray) -> None:
+    """Find where the postings of words are; an unknown word has empty ranges.
 
     Args:
         segments: int64, n × 10: addresses and lengths of postings, see `PostingsOfSegment` in `cpp/native.cpp`.
         keys: uint64: the words.
-        starts: int64, n × words; the result.
-        ends: int64, n × words; the result.
+        ranges: int64, n × words × 2: where the postings begin and end; the result.
+        repeats: int64, n × words × 2: where those of repeated words begin and end; the result.
     """
-    _call("find_words", segments, len(segments), keys, len(keys), starts, ends)
+    _call("find_words", segments, len(segments), keys, len(keys), ranges, repeats)
 
 
-def tfidf(
-    segments: np.ndarray,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    of_words: np.ndarray,
-    tables: np.ndarray,
-    squares: np.ndarray,
-    scores: np.ndarray,
-) -> None:
-    """Compute cosines: sums of a number of each word of a post, over the root of squares and a sum of another number.
+class TfidfArrays(NamedTuple):
+    """What cosines are computed from: the numbers of each word, once, and again times an entry of a table if repeated.
 
-    The numbers of a word count once, and again times an entry of a table for a word that is repeated.
+    Attributes:
+        segments: as for `find_words`.
+        ranges: as for `find_words`.
+        repeats: as for `find_words`.
+        of_words: float64, 2 × words: numbers whose sum is a cosine, and whose sum changes its squared length.
+        tables: float64, 2 × (largest number of repetitions + 1).
+        squares: float64, one per row of all segments: squared lengths.
+    """
+
+    segments: np.ndarray
+    ranges: np.ndarray
+    repeats: np.ndarray
+    of_words: np.ndarray
+    tables: np.ndarray
+    squares: np.ndarray
+
+
+def tfidf(arrays: TfidfArrays, scores: np.ndarray, rows: np.ndarray | None = None) -> None:
+    """Compute cosines.
 
     Args:
-        segments: as for `find_words`.
-        starts: int64, n × words: where the postings of words begin.
-        ends: int64, n × words: where they end.
-        of_words: float64, 2 × words.
-        tables: float64, 2 × (largest number of repetitions + 1).
-        squares: float64, one per row of all segments.
+        arrays: the numbers.
         scores: float32, one per row; the result.
+        rows: int64, ascending: the rows to compute, among those of all segments; None: all.
     """
+    segments, ranges, repeats, of_words, tables, squares = arrays
+    words = ranges.shape[1]
+    numbers = (segments, len(segments), ranges, repeats, words, *of_words, *tables, squares)
+    if rows is None:
+        _call("tfidf", *numbers, scores)
+    else:
+        _call("tfidf_at", *numbers, rows, len(rows), scores)
+
+
+def estimate_tfidf(arrays: TfidfArrays, estimates: np.ndarray) -> None:
+    """Estimate cosines in less time: in float32, and with the squared lengths as they are.
+
+    Args:
+        arrays: the numbers.
+        estimates: uint16, one per row: the result, 65,535 for a cosine of 1.
+    """
+    segments, ranges, repeats, of_words, tables, squares = arrays
+    words = ranges.shape[1]
     _call(
-        "tfidf", segments, len(segments), starts, ends, starts.shape[1], *of_words, *tables, squares, scores
+        "estimate_tfidf",
+        segments,
+        len(segments),
+        ranges,
+        repeats,
+        words,
+        of_words[0],
+        tables[0],
+        squares,
+        estimates,
     )
 
 
-def _call(name: str, *arguments: np.ndarray | int) -> None:
-    for array in arguments:
-        assert isinstance(array, int) or array.flags.c_contiguous, f"{name}: an array is not contiguous"
-    getattr(library.load_without_torch(), f"linker_{name}")(
-        *(
-            ctypes.c_int64(one) if isinstance(one, int) else ctypes.c_void_p(one.ctypes.data)
-            for one in arguments
-        )
-    )
+def sums_reaching(
+    tables: Sequence[np.ndarray], numbers: Sequence[np.ndarray], least: float, reaching: np.ndarray
+) -> None:
+    """Find where the sum of an entry of each of two tables, `table[numbers]`, is high enough.
+
+    Args:
+        tables: float32, both.
+        numbers: uint16, n, both.
+        least: the least sum.
+        reaching: bool, n; the result.
+    """
+    if available():
+        (first, second), (of_first, of_second) = tables, numbers
+        _call("sums_reaching", first, of_first, second, of_second, len(reaching), least, reaching)
+    else:
+        np.greater_equal(tables[0][numbers[0]] + tables[1][numbers[1]], np.float32(least), out=reaching)
+
+
+def _call(name: str, *arguments: np.ndarray | int | float) -> None:
+    getattr(library.load_without_torch(), f"linker_{name}")(*(_argument(name, one) for one in arguments))
+
+
+def _argument(
+    name: str, value: np.ndarray | int | float
+) -> ctypes.c_int64 | ctypes.c_float | ctypes.c_void_p:
+    if isinstance(value, np.ndarray):
+        assert value.flags.c_contiguous, f"{name}: an array is not contiguous"
+        return ctypes.c_void_p(value.ctypes.data)
+    return ctypes.c_float(value) if isinstance(value, float) else ctypes.c_int64(value)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linker.common.errors import LinkerError
-from linker.corpus.indexes.postings import Segment, spans
+from linker.corpus.indexes.postings import Segment
 from linker.corpus.indexes.tfidf import _sums
 from linker.modules.kernels import library, scoring
 
@@ -63,15 +63,32 @@ def segment_of(posts: list[list[int]], wide: bool) -> Segment:
 @pytest.mark.parametrize("wide", [False, True])
 def test_words_are_found_in_each_segment(wide):
     segments = [segment_of([[5, 9, 9], [9], []], wide), segment_of([], wide), segment_of([[2, 5], [5]], wide)]
-    starts, ends = np.empty((2, 3, 4), dtype=np.int64)
     keys = np.array([1, 5, 9, 10], dtype=np.uint64)
-    scoring.find_words(np.array([one.addresses for one in segments]), keys, starts, ends)
-    assert (ends - starts).tolist() == [[0, 1, 2, 0], [0, 0, 0, 0], [0, 2, 0, 0]]
-    assert starts[0, 2] == 1
-    assert starts[2, 1] == 1
-    for one, *found in zip(segments, starts, ends):
-        for got, expected in zip(found, spans(one, keys)):
-            np.testing.assert_array_equal(got, expected)
+    ranges, repeats = found_words(segments, keys)
+    assert (ranges[..., 1] - ranges[..., 0]).tolist() == [[0, 1, 2, 0], [0, 0, 0, 0], [0, 2, 0, 0]]
+    assert ranges[0, 2].tolist() == [1, 3]
+    assert ranges[2, 1].tolist() == [1, 3]
+    assert repeats[0, 2].tolist() == [0, 1]  # 9 occurs twice in the first post
+    for one, got in zip(segments, ranges):
+        np.testing.assert_array_equal(got, one.ranges(keys))
+
+
+def test_words_are_found_wherever_their_hashes_are():
+    # A search begins where the hash would be if all were spread evenly.
+    chance = np.random.default_rng(4)
+    for high in (2**12, 2**40, 2**64 - 1):
+        for count in (1, 2, 15, 16, 17, 40, 700):
+            words = np.unique(chance.integers(0, high, count, dtype=np.uint64))
+            segment = segment_of([words.tolist()], wide=False)
+            keys = np.concatenate([words, words + np.uint64(1), np.array([0, 2**64 - 1], dtype=np.uint64)])
+            ((got,), _) = found_words([segment], keys)
+            np.testing.assert_array_equal(got, segment.ranges(keys))
+
+
+def found_words(segments: list[Segment], keys: np.ndarray) -> np.ndarray:
+    found = np.full((2, len(segments), len(keys), 2), -1, dtype=np.int64)
+    scoring.find_words(np.array([one.addresses for one in segments]), keys, *found)
+    return found
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -85,19 +102,59 @@ def test_cosines_of_posts_are_those_of_numpy(wide):
     of_words, squares = rng.random((2, len(keys))), rng.random(47) * 40
     tables = np.stack([np.log(np.arange(1, 40)), np.log(np.arange(1, 40)) ** 2 + 1])
     addresses = np.array([one.addresses for one in segments])
-    starts, ends = np.empty((2, 3, len(keys)), dtype=np.int64)
-    scoring.find_words(addresses, keys, starts, ends)
+    ranges, repeats = found_words(segments, keys)
+    arrays = scoring.TfidfArrays(addresses, ranges, repeats, of_words, tables, squares)
     scores = np.full(47, np.nan, dtype=np.float32)
-    scoring.tfidf(addresses, starts, ends, of_words, tables, squares, scores)
+    scoring.tfidf(arrays, scores)
     expected: list[float] = []
-    for one, begin, end in zip(segments, starts, ends):
-        products, added = _sums(one, begin, end, of_words, tables)
+    for one, of_segment in zip(segments, ranges):
+        products, added = _sums(one, of_segment, of_words, tables)
         norms = np.sqrt(squares[len(expected) : len(expected) + len(products)] + added)
         norms[products == 0] = 1
         expected += (products / norms).astype(np.float32).tolist()
     assert max(len(one.counts) for one in segments) > 5  # some words are repeated
     assert 0 in expected
     np.testing.assert_array_equal(scores, np.array(expected, dtype=np.float32))
+    for rows in ([], [0], [39], [46], [3, 5, 6, 31, 40, 45], list(range(47))):
+        some = np.full(len(rows), np.nan, dtype=np.float32)
+        scoring.tfidf(arrays, some, np.array(rows, dtype=np.int64))
+        np.testing.assert_array_equal(some, scores[rows])
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_estimates_of_cosines_are_close_to_them(wide):
+    rng = np.random.default_rng(3)
+    segments = [
+        segment_of([rng.integers(0, 30, rng.integers(0, 25)).tolist() for _ in range(rows)], wide)
+        for rows in (50, 0, 9, 30)
+    ]
+    keys = np.arange(0, 32, 2, dtype=np.uint64)
+    ranges, repeats = found_words(segments, keys)
+    # Every cosine is below 1, and the squared lengths do not change.
+    of_words = np.stack([rng.random(len(keys)), np.zeros(len(keys))])
+    tables = np.stack([np.log(np.arange(1, 40)), np.zeros(39)])
+    arrays = scoring.TfidfArrays(
+        np.array([one.addresses for one in segments]), ranges, repeats, of_words, tables, 400 + rng.random(89)
+    )
+    scores, estimates = np.empty(89, dtype=np.float32), np.empty(89, dtype=np.uint16)
+    scoring.tfidf(arrays, scores)
+    scoring.estimate_tfidf(arrays, estimates)
+    assert scores.max() > 0.1
+    np.testing.assert_allclose(estimates / 65_535, scores, rtol=1e-5, atol=1.1 / 65_535)
+    assert (estimates[scores == 0] == 0).all()
+
+
+@pytest.mark.parametrize("kernels", ["native", "plain"])
+def test_sums_of_two_tables_are_compared(kernels, monkeypatch):
+    monkeypatch.setenv("LINKER_KERNELS", kernels)
+    rng = np.random.default_rng(5)
+    tables = [rng.random(60, dtype=np.float32), rng.random(8_192, dtype=np.float32)]
+    numbers = [rng.integers(0, len(table), 1_003).astype(np.uint16) for table in tables]
+    sums = tables[0][numbers[0]] + tables[1][numbers[1]]
+    reaching = np.empty(1_003, dtype=bool)
+    scoring.sums_reaching(tables, numbers, float(sums[7]), reaching)
+    np.testing.assert_array_equal(reaching, sums >= sums[7])
+    assert 0 < reaching.sum() < 1_003
 
 
 def test_arrays_with_gaps_are_refused():

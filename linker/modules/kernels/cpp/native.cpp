@@ -46,6 +46,11 @@ struct PostingsOfSegment {
     int64_t rows;
 };
 
+// A range of postings, or of the repeated ones.
+struct Range {
+    int64_t start, end;
+};
+
 // The functions of each instruction set, for float and double.
 template <class T> struct Calls;
 
@@ -244,7 +249,7 @@ void entmax_backward(const T *weights, const T *gradient, const T *alpha, int64_
 
 } // namespace
 
-EXPORT int linker_abi(void) { return 5; }
+EXPORT int linker_abi(void) { return 6; }
 EXPORT const char *linker_isa(void) { return has_avx2() ? "avx2" : "portable"; }
 EXPORT void linker_set_parallel(void *function) { gomp_parallel = reinterpret_cast<GompParallel>(function); }
 
@@ -261,13 +266,29 @@ EXPORT void linker_add_entries(const float *table, const uint16_t *numbers, int6
     CALL(add_entries, table, numbers, count, sums);
 }
 EXPORT void linker_find_words(const PostingsOfSegment *segments, int64_t count, const uint64_t *keys, int64_t words,
-                              int64_t *starts, int64_t *ends) {
-    portable::find_words(segments, count, keys, words, starts, ends);
+                              Range *ranges, Range *repeats) {
+    portable::find_words(segments, count, keys, words, ranges, repeats);
 }
-EXPORT void linker_tfidf(const PostingsOfSegment *segments, int64_t count, const int64_t *starts, const int64_t *ends,
+EXPORT void linker_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
                          int64_t words, const double *first, const double *second, const double *first_table,
                          const double *second_table, const double *squares, float *scores) {
-    CALL(tfidf, segments, count, starts, ends, words, first, second, first_table, second_table, squares, scores);
+    CALL(tfidf, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, scores);
+}
+EXPORT void linker_tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ranges,
+                            const Range *repeats, int64_t words, const double *first, const double *second,
+                            const double *first_table, const double *second_table, const double *squares,
+                            const int64_t *wanted, int64_t wanted_count, float *scores) {
+    CALL(tfidf_at, segments, count, ranges, repeats, words, first, second, first_table, second_table, squares, wanted,
+         wanted_count, scores);
+}
+EXPORT void linker_estimate_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges,
+                                  const Range *repeats, int64_t words, const double *numbers, const double *table,
+                                  const double *squares, uint16_t *estimates) {
+    CALL(estimate_tfidf, segments, count, ranges, repeats, words, numbers, table, squares, estimates);
+}
+EXPORT void linker_sums_reaching(const float *first, const uint16_t *first_numbers, const float *second,
+                                 const uint16_t *second_numbers, int64_t count, float least, uint8_t *reaching) {
+    CALL(sums_reaching, first, first_numbers, second, second_numbers, count, least, reaching);
 }
 
 #define EXPORT_FOR(T, suffix)                                                                                          \

@@ -10,16 +10,38 @@ void row_products(const int8_t *rows, const int16_t *vector, const float *factor
     }
 }
 
+struct EveryRow {
+    bool operator()(int64_t) const { return true; }
+};
+
+// Some rows of a segment, a bit each.
+struct SomeRows {
+    std::vector<uint64_t> bits;
+
+    SomeRows(const int64_t *rows, int64_t count, int64_t first, int64_t all) : bits((all + 63) / 64) {
+        for (int64_t i = 0; i < count; ++i) bits[(rows[i] - first) / 64] |= uint64_t(1) << ((rows[i] - first) % 64);
+    }
+    bool operator()(int64_t row) const { return bits[row / 64] >> (row % 64) & 1; }
+};
+
+// Ranges of postings are far apart: those of later words are fetched meanwhile.
+template <class Place> void fetch(const Place *places, const Range *ranges, int64_t word, int64_t words) {
+    if (word + 4 < words) __builtin_prefetch(places + ranges[word + 4].start);
+}
+
 // Additions only, in the order of the postings, so that sums have the same bits as those of numpy.bincount.
 // The two sums of a post are neighbors.
-template <class Place>
-void add_postings(const Place *places, const int64_t *starts, const int64_t *ends, int64_t words, const double *first,
-                  const double *second, double *sums) {
+template <class Place, class Wanted>
+void add_postings(const Place *places, const Range *ranges, int64_t words, const double *first, const double *second,
+                  const Wanted &wanted, double *sums) {
     for (int64_t word = 0; word < words; ++word) {
         const double one = first[word], other = second[word];
-        for (int64_t i = starts[word]; i < ends[word]; ++i) {
-            sums[2 * int64_t(places[i])] += one;
-            sums[2 * int64_t(places[i]) + 1] += other;
+        fetch(places, ranges, word, words);
+        for (int64_t i = ranges[word].start; i < ranges[word].end; ++i) {
+            const int64_t row = places[i];
+            if (!wanted(row)) continue;
+            sums[2 * row] += one;
+            sums[2 * row + 1] += other;
         }
     }
 }
@@ -35,53 +57,69 @@ void row_products_at(const int8_t *rows, const int64_t *places, const int16_t *v
     }
 }
 
+inline int64_t occurrences(const PostingsOfSegment &segment, int64_t i) {
+    return segment.wide_counts ? static_cast<const uint32_t *>(segment.counts)[i]
+                               : static_cast<const uint16_t *>(segment.counts)[i];
+}
+
 // Not inlined, so that products are rounded before they are added.
-__attribute__((noinline)) void repeated_products(const void *counts, bool wide, int64_t start, int64_t end,
+__attribute__((noinline)) void repeated_products(const PostingsOfSegment &segment, int64_t start, int64_t end,
                                                  const double *table, double factor, double *products) {
-    for (int64_t i = start; i < end; ++i) {
-        const int64_t count = wide ? static_cast<const uint32_t *>(counts)[i] : static_cast<const uint16_t *>(counts)[i];
-        products[i - start] = factor * table[count];
-    }
+    for (int64_t i = start; i < end; ++i) products[i - start] = factor * table[occurrences(segment, i)];
 }
 
 // Adds up what words add to a post because they are repeated, as numpy.bincount does, and then adds that to its sum.
 // `repeated` is zero, before and after.
-template <class Place>
-void add_repeated(const Place *places, const PostingsOfSegment &segment, const int64_t *starts, const int64_t *ends,
-                  int64_t words, const double *numbers, const double *table, double *products, double *repeated,
+template <class Place, class Wanted>
+void add_repeated(const Place *places, const PostingsOfSegment &segment, const Range *repeats, int64_t words,
+                  const double *numbers, const double *table, const Wanted &wanted, double *products, double *repeated,
                   double *sums) {
-    std::vector<std::pair<int64_t, int64_t>> ranges(words);
     for (int64_t word = 0; word < words; ++word) {
-        const int64_t *begin = segment.repeated, *end = begin + segment.repeats;
-        const int64_t start = std::lower_bound(begin, end, starts[word]) - begin;
-        const int64_t stop = std::lower_bound(begin + start, end, ends[word]) - begin;
-        repeated_products(segment.counts, segment.wide_counts, start, stop, table, numbers[word], products);
-        for (int64_t i = start; i < stop; ++i) repeated[places[segment.repeated[i]]] += products[i - start];
-        ranges[word] = {start, stop};
-    }
-    for (const auto &[start, stop] : ranges)
+        const auto [start, stop] = repeats[word];
+        repeated_products(segment, start, stop, table, numbers[word], products);
         for (int64_t i = start; i < stop; ++i) {
             const int64_t row = places[segment.repeated[i]];
+            if (wanted(row)) repeated[row] += products[i - start];
+        }
+    }
+    for (int64_t word = 0; word < words; ++word)
+        for (int64_t i = repeats[word].start; i < repeats[word].end; ++i) {
+            const int64_t row = places[segment.repeated[i]];
+            if (!wanted(row)) continue;
             sums[2 * row] += repeated[row];
             repeated[row] = 0;
         }
 }
 
-template <class Place>
-void tfidf_of_segment(const PostingsOfSegment &segment, const int64_t *starts, const int64_t *ends, int64_t words,
-                      const double *const numbers[2], const double *const tables[2], const double *squares,
-                      double *scratch, float *scores) {
+struct Sums {
+    // Both sums of each row, what repeated words add to one of them, and the products of one word, which no more posts
+    // than there are repeat. All but the products are zero between segments.
+    std::vector<double> of_rows, repeated, products;
+
+    void reserve(int64_t rows) {
+        if (int64_t(products.size()) >= rows) return;
+        of_rows.resize(2 * rows);
+        repeated.resize(rows);
+        products.resize(rows);
+    }
+    // The cosine of a row, whose sums become zero.
+    float taken(int64_t row, double square) {
+        double &product = of_rows[2 * row], &added = of_rows[2 * row + 1];
+        const float cosine = product == 0 ? 0.0f : float(product / std::sqrt(square + added));
+        product = added = 0;
+        return cosine;
+    }
+};
+
+// The sums of the wanted rows.
+template <class Place, class Wanted>
+void add_words(const PostingsOfSegment &segment, const Range *ranges, const Range *repeats, int64_t words,
+               const double *const numbers[2], const double *const tables[2], const Wanted &wanted, Sums &sums) {
     const auto *places = static_cast<const Place *>(segment.places);
-    const int64_t rows = segment.rows;
-    double *sums = scratch, *repeated = scratch + 2 * rows;
-    std::fill(scratch, scratch + 3 * rows, 0.0);
-    add_postings(places, starts, ends, words, numbers[0], numbers[1], sums);
+    add_postings(places, ranges, words, numbers[0], numbers[1], wanted, sums.of_rows.data());
     for (int which = 0; which < 2; ++which)
-        add_repeated(places, segment, starts, ends, words, numbers[which], tables[which], repeated + rows, repeated,
-                     sums + which);
-    for (int64_t row = 0; row < rows; ++row)
-        scores[row] =
-            sums[2 * row] == 0 ? 0.0f : float(sums[2 * row] / std::sqrt(squares[row] + sums[2 * row + 1]));
+        add_repeated(places, segment, repeats, words, numbers[which], tables[which], wanted, sums.products.data(),
+                     sums.repeated.data(), sums.of_rows.data() + which);
 }
 
 // Adds the entries of a table.
@@ -89,35 +127,124 @@ void add_entries(const float *table, const uint16_t *numbers, int64_t count, flo
     for (int64_t i = 0; i < count; ++i) sums[i] += table[numbers[i]];
 }
 
-void tfidf(const PostingsOfSegment *segments, int64_t count, const int64_t *starts, const int64_t *ends, int64_t words,
+void tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats, int64_t words,
            const double *first, const double *second, const double *first_table, const double *second_table,
            const double *squares, float *scores) {
     const double *const numbers[] = {first, second}, *const tables[] = {first_table, second_table};
-    std::vector<double> scratch;
+    Sums sums;
     for (int64_t i = 0; i < count; ++i) {
-        const PostingsOfSegment &segment = segments[i];
-        // Sums, those of repeated words, and the products of one word, which no more posts than there are repeat.
-        scratch.resize(4 * segment.rows);
-        const auto of_segment = segment.wide_places ? tfidf_of_segment<uint32_t> : tfidf_of_segment<uint16_t>;
-        of_segment(segment, starts + i * words, ends + i * words, words, numbers, tables, squares, scratch.data(),
-                   scores);
-        squares += segment.rows;
-        scores += segment.rows;
+        const int64_t rows = segments[i].rows;
+        sums.reserve(rows);
+        const auto add = segments[i].wide_places ? add_words<uint32_t, EveryRow> : add_words<uint16_t, EveryRow>;
+        add(segments[i], ranges + i * words, repeats + i * words, words, numbers, tables, EveryRow(), sums);
+        for (int64_t row = 0; row < rows; ++row) scores[row] = sums.taken(row, squares[row]);
+        squares += rows;
+        scores += rows;
     }
 }
 
-// An unknown word has an empty range.
-void find_words(const PostingsOfSegment *segments, int64_t count, const uint64_t *keys, int64_t words, int64_t *starts,
-                int64_t *ends) {
+// The rows are counted from the first one of the first segment, and ascend.
+void tfidf_at(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
+              int64_t words, const double *first, const double *second, const double *first_table,
+              const double *second_table, const double *squares, const int64_t *wanted, int64_t wanted_count,
+              float *scores) {
+    const double *const numbers[] = {first, second}, *const tables[] = {first_table, second_table};
+    Sums sums;
+    int64_t begin = 0, first_row = 0;
+    for (int64_t i = 0; i < count && begin < wanted_count; ++i) {
+        const int64_t rows = segments[i].rows;
+        const int64_t end = std::lower_bound(wanted + begin, wanted + wanted_count, first_row + rows) - wanted;
+        if (begin < end) {
+            const SomeRows some(wanted + begin, end - begin, first_row, rows);
+            sums.reserve(rows);
+            const auto add = segments[i].wide_places ? add_words<uint32_t, SomeRows> : add_words<uint16_t, SomeRows>;
+            add(segments[i], ranges + i * words, repeats + i * words, words, numbers, tables, some, sums);
+            for (int64_t at = begin; at < end; ++at)
+                scores[at] = sums.taken(wanted[at] - first_row, squares[wanted[at]]);
+        }
+        begin = end;
+        first_row += rows;
+    }
+}
+
+template <class Place>
+void estimate_segment(const PostingsOfSegment &segment, const Range *ranges, const Range *repeats, int64_t words,
+                      const double *numbers, const double *table, const double *squares, float *sums,
+                      uint16_t *estimates) {
+    const auto *places = static_cast<const Place *>(segment.places);
+    std::fill(sums, sums + segment.rows, 0.0f);
+    for (int64_t word = 0; word < words; ++word) {
+        const float one = float(numbers[word]);
+        fetch(places, ranges, word, words);
+        for (int64_t i = ranges[word].start; i < ranges[word].end; ++i) sums[places[i]] += one;
+        for (int64_t i = repeats[word].start; i < repeats[word].end; ++i)
+            sums[places[segment.repeated[i]]] += one * float(table[occurrences(segment, i)]);
+    }
+    for (int64_t row = 0; row < segment.rows; ++row) {
+        const float scaled = 65535.0f * sums[row] / std::sqrt(std::max(float(squares[row]), 1e-30f));
+        estimates[row] = uint16_t(std::min(int32_t(scaled), 65535));
+    }
+}
+
+void estimate_tfidf(const PostingsOfSegment *segments, int64_t count, const Range *ranges, const Range *repeats,
+                    int64_t words, const double *numbers, const double *table, const double *squares,
+                    uint16_t *estimates) {
+    std::vector<float> sums;
+    for (int64_t i = 0; i < count; ++i) {
+        const int64_t rows = segments[i].rows;
+        sums.resize(std::max(rows, int64_t(sums.size())));
+        const auto estimate = segments[i].wide_places ? estimate_segment<uint32_t> : estimate_segment<uint16_t>;
+        estimate(segments[i], ranges + i * words, repeats + i * words, words, numbers, table, squares, sums.data(),
+                 estimates);
+        squares += rows;
+        estimates += rows;
+    }
+}
+
+// Whether the sum of an entry of each table is high enough.
+void sums_reaching(const float *first, const uint16_t *first_numbers, const float *second,
+                   const uint16_t *second_numbers, int64_t count, float least, uint8_t *reaching) {
+    for (int64_t i = 0; i < count; ++i)
+        reaching[i] = first[first_numbers[i]] + second[second_numbers[i]] >= least;
+}
+
+// As std::lower_bound, from a guess.
+template <class Number>
+const Number *lower_bound_near(const Number *begin, const Number *end, const Number *guess, Number key) {
+    if (begin == end) return end;
+    int64_t step = 16;
+    if (guess < end && *guess < key) {
+        for (begin = guess; guess + step < end && guess[step] < key; step *= 2) begin = guess + step;
+        return std::lower_bound(begin, std::min(end, guess + step + 1), key);
+    }
+    for (end = guess; guess - step >= begin && guess[-step] >= key; step *= 2) end = guess - step;
+    return std::lower_bound(std::max(begin, guess - step), end, key);
+}
+
+// Hashes are spread evenly.
+inline const uint64_t *guess_of(const PostingsOfSegment &segment, uint64_t key) {
+    return segment.words + ((key >> 32) * uint64_t(segment.distinct) >> 32);
+}
+
+// An unknown word has empty ranges.
+void find_words(const PostingsOfSegment *segments, int64_t count, const uint64_t *keys, int64_t words, Range *ranges,
+                Range *repeats) {
     for (int64_t i = 0; i < count; ++i) {
         const PostingsOfSegment &segment = segments[i];
         const uint64_t *last = segment.words + segment.distinct;
+        const int64_t *first_repeated = segment.repeated, *last_repeated = segment.repeated + segment.repeats;
         for (int64_t word = 0; word < words; ++word) {
-            const uint64_t *found = std::lower_bound(segment.words, last, keys[word]);
+            if (word + 4 < words) __builtin_prefetch(guess_of(segment, keys[word + 4]));
+            const uint64_t *found = lower_bound_near(segment.words, last, guess_of(segment, keys[word]), keys[word]);
+            Range &range = ranges[i * words + word], &of_repeated = repeats[i * words + word];
+            range = of_repeated = {0, 0};
+            if (found == last || *found != keys[word]) continue;
             const int64_t at = found - segment.words;
-            const bool known = found != last && *found == keys[word];
-            starts[i * words + word] = known && at ? segment.ends[at - 1] : 0;
-            ends[i * words + word] = known ? segment.ends[at] : 0;
+            range = {at ? segment.ends[at - 1] : 0, segment.ends[at]};
+            const int64_t *repeated = std::lower_bound(first_repeated, last_repeated, range.start);
+            of_repeated.start = repeated - first_repeated;
+            while (repeated < last_repeated && *repeated < range.end) ++repeated;
+            of_repeated.end = repeated - first_repeated;
         }
     }
 }
