@@ -49,7 +49,7 @@ def test_few_posts_are_read_from_disk_once_and_then_from_memory(store, monkeypat
     assert len(first) == 4
     assert rows.at(PLACES, COLUMNS).to_pylist() == first
     assert rows.at(PLACES[:1], ["id"]).to_pylist() == [{"id": first[0]["id"]}]
-    assert sizes == [4]
+    assert sizes == [3]  # one place is given twice
 
 
 @pytest.mark.parametrize("limit", ["_MOST_POSTS", "_MOST_BYTES"])
@@ -57,9 +57,23 @@ def test_many_or_long_posts_are_always_read_from_disk(store, monkeypatch, limit)
     monkeypatch.setattr(rows_module, limit, 50)
     rows = Rows(store.dataset())
     sizes = readings(rows, monkeypatch)
-    first, *later = (rows.at(PLACES, COLUMNS).to_pylist() for _ in range(3))
-    assert later == [first, first]
-    assert sizes == [4, 4, 4]
+    first, _, later = (rows.at(places, COLUMNS).to_pylist() for places in (PLACES, PLACES + 1, PLACES))
+    assert later == first
+    assert len(sizes) == 3
+
+
+@pytest.mark.parametrize("most", [1_000, 2])
+def test_the_last_posts_are_not_read_again(store, monkeypatch, most):
+    monkeypatch.setattr(rows_module, "_MOST_POSTS", 50)
+    monkeypatch.setattr(rows_module, "_LAST_POSTS", most)
+    rows = Rows(store.dataset())
+    sizes = readings(rows, monkeypatch)
+    ids = rows.at(np.array([7, 3, 40]), ["id"]).column("id").to_pylist()
+    posts = rows.at(np.array([3, 12, 7, 3]), COLUMNS)
+    assert posts.column_names == list(COLUMNS)
+    assert posts.column("id").to_pylist() == [ids[1], posts.column("id").to_pylist()[1], ids[0], ids[1]]
+    assert posts.to_pylist() == store.dataset().take([3, 12, 7, 3], columns=list(COLUMNS)).to_pylist()
+    assert sizes[:2] == ([3, 1] if most == 1_000 else [3, 4])
 
 
 def test_deleted_posts_are_neither_on_disk_nor_in_memory(store):
