@@ -85,7 +85,7 @@ class Times:
     @property
     def buckets(self) -> np.ndarray:
         """Return the bucket of each post: uint16; the last one is that of posts whose time is unknown."""
-        return self._buckets[1]
+        return self._buckets[1] if self.known else np.full(len(self._values), _UNKNOWN)
 
     def _bounds(self, model: ElapsedTimeModel, article: Article) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores at the first and at the last moment of each bucket: float32."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _POSTS_PER_READING = 12_500
 _MOST_POSTS, _MOST_BYTES = 250_000, 128 << 20
 # Of the last posts that were read, these may be asked for again: first for their ids, then for their texts.
-_LAST_POSTS = 1_000
+_LAST_POSTS = 200
 
 
 class Rows:

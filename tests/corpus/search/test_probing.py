@@ -108,6 +108,18 @@ def test_few_posts_are_scored(built, monkeypatch):
     assert (np.diff(probed) > 0).all()
 
 
+def test_posts_without_dates_are_found_by_partition_and_words(tmp_path, monkeypatch):
+    monkeypatch.setattr(partitions, "_POSTS_PER_PARTITION", 30)
+    posts = [{"id": post["id"], "text": post["text"]} for post in posts_about(600)]
+    build_corpus(tmp_path / "corpus", [write_posts(tmp_path / "posts.jsonl", posts)], "best", PostColumns())
+    corpus = Corpus.open(tmp_path / "corpus")
+    corpus.build_index()
+    exact = ranked(corpus, article(2, 30))
+    assert len(chosen(corpus, article(2, 30))) < 300
+    found = ranked(corpus, article(2, 30), approximate=True)
+    assert np.mean([score >= min(exact.values()) for score in found.values()]) >= 0.9
+
+
 def chosen(corpus: Corpus, asked: Article) -> np.ndarray:
     from linker.corpus.search.parts import PartsQuery
 
