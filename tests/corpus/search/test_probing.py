@@ -115,7 +115,7 @@ def test_posts_without_dates_are_found_by_partition_and_words(tmp_path, monkeypa
     corpus = Corpus.open(tmp_path / "corpus")
     corpus.build_index()
     exact = ranked(corpus, article(2, 30))
-    assert len(chosen(corpus, article(2, 30))) < 300
+    assert len(chosen(corpus, article(2, 30))) < 500  # those of a partition promise the same
     found = ranked(corpus, article(2, 30), approximate=True)
     assert np.mean([score >= min(exact.values()) for score in found.values()]) >= 0.9
 
