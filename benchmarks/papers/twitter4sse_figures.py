@@ -184,19 +184,22 @@ def draw_curves(curves: dict[str, dict[int, dict[str, Gain]]], path: Path) -> No
 def _curves(curves: dict[str, dict[int, dict[str, Gain]]]) -> Figure:
     figure, axes = panels(10.5, 5.2, columns=3, rows=2)
     for axis, name in zip(axes, SETS):
-        for color, (model, sizes) in zip(COLORS, curves.items()):
-            own = {size: found[name] for size, found in sorted(sizes.items())}
+        for color, (model, of_sizes) in zip(COLORS, curves.items()):
+            own = {size: found[name] for size, found in sorted(of_sizes.items())}
             points = [gain.points for gain in own.values()]
             axis.plot(list(own), points, marker="o", color=color, label=model)
             low, high = ([getattr(gain, end) for gain in own.values()] for end in ("low", "high"))
             axis.fill_between(list(own), low, high, color=color, alpha=0.15, linewidth=0)
         axis.axhline(0, color=GREY, linewidth=0.8)
         axis.set_xscale("log")
+        sizes = sorted({size for of_model in curves.values() for size in of_model})
+        axis.set_xticks(sizes, [f"{size / 1000:.2g}k" for size in sizes])
+        axis.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
         axis.set_title(name)
     axes[0].set_ylabel("points")
+    axes[4].set_xlabel("training pairs")
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
-    figure.supxlabel("training pairs")
     return figure
 
 
