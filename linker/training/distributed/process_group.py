@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import sys
@@ -167,4 +168,12 @@ def process_group() -> Iterator[DistributedContext]:
         if not watch.claim(str(error)):
             os._exit(1)
         watch.linger()
+        # Once the error is printed: threads of gloo that still run would abort the end of the process.
+        atexit.register(_exit, 2 if isinstance(error, LinkerError) else 1)
         raise
+
+
+def _exit(code: int) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
