@@ -113,8 +113,13 @@ def test_a_student_learns_in_the_precision_of_the_trainer(place: Path) -> None:
     (place / "c.jsonnet").write_text(CONFIG.replace("encoder: 'mean'", f"encoder: {cnn}"))
     for out, precision in (("exact", "float32"), ("again", "float32"), ("lower", "bfloat16")):
         distil("--out", out, "--epochs", "3", "--lr", "0.01", "-o", f"trainer.precision={precision}")
-    assert cosine(place / "exact") == pytest.approx(cosine(place / "again"), abs=1e-6)
-    assert abs(cosine(place / "exact") - cosine(place / "lower")) > 1e-6
+    exact, again, lower = (
+        load_file(place / out / "part-0" / "model.safetensors") for out in ("exact", "again", "lower")
+    )
+    for name, value in exact.items():
+        np.testing.assert_allclose(again[name], value, rtol=0, atol=1e-6)
+    # Rounded products change every step of Adam somewhat; the dev set's cosine may agree by chance.
+    assert max(np.abs(lower[name] - value).max() for name, value in exact.items()) > 1e-4
     assert cosine(place / "exact") == pytest.approx(cosine(place / "lower"), abs=0.02)
 
 
