@@ -60,8 +60,9 @@ def headed(network: str, texts: Sequence[str], work: Path, batches: int) -> tupl
     import transformers
 
     torch.manual_seed(1)
-    _, tokenizer = load_network(network)
-    model = transformers.AutoModelForMaskedLM.from_pretrained(network)
+    base, tokenizer = load_network(network)  # 8-bit weights too, which Hugging Face does not read
+    model = transformers.AutoModelForMaskedLM.from_config(base.config)
+    model.base_model.load_state_dict(base.state_dict(), strict=False)
     model.base_model.requires_grad_(False)
     head = [p for p in model.parameters() if p.requires_grad]
     optimizer = torch.optim.AdamW(head, lr=1e-3)
