@@ -5,10 +5,11 @@
 TWEETS is the file tweeteval.tsv.gz (task, split, label, text), VECTORS word vectors. The five targets of the stance
 task are the topics, its labels the classes; each topic is held out in turn, and 40 % of each class of the others are
 for testing. The threshold for the held-out topic comes from training tweets, and from the next topic, with a model that
-was trained without both. A classifier of words shows what of a class is known of another topic by its labels. The network is that of the bundled model; --network takes another. The words of the augmentation come from
-the masked-LM head of MASKED, a Hugging Face folder or name; if it has none, one is trained here on the tweets, with the
-network itself frozen. WORK receives everything that is made; existing parts are reused, and the page is written after
-every model.
+was trained without both. A classifier of words shows what of a class is known of another topic by its labels. The
+network is that of the bundled model; --network takes another. The words of the augmentation come from the masked-LM
+head of MASKED, a Hugging Face folder or name; if it has none, one is trained here on the tweets, with the network
+itself frozen. WORK receives everything that is made; existing parts are reused, and the page is written after every
+model.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ _ROUNDING = 2.0**-19
 # Of more posts than this share, exact scores of all posts take less time.
 _LARGEST_SHARE = 0.1
 _BLOCK = 64
+# Posts that are scored beside the number of best posts and a quarter of it.
+_MORE = 16
 
 
 class PrunedQuery:
@@ -62,7 +64,8 @@ class PrunedQuery:
             self._bounds = self._bounds_of(self._parts.model)
             self._error += _ROUNDING * max(1.0, float(np.abs(self._bounds).max(initial=0)))
         bounds = self._bounds if places is None or self._probed is not None else self._bounds[places]
-        least = low(bounds, count)
+        # Bounds exceed scores by little, so that a few more posts usually suffice.
+        least = low(bounds, count + count // 4 + _MORE if count else 0)
         at, scores = self._exact_from(bounds, least, places)
         last = np.partition(scores, len(scores) - count)[len(scores) - count] if count else np.inf
         if last - self._error < least:
@@ -120,4 +123,5 @@ def low(numbers: np.ndarray, count: int) -> float:
     highest = np.append(numbers[:whole].reshape(-1, _BLOCK).max(axis=1), numbers[whole:])
     if count > len(highest):
         highest = numbers
+    count = min(count, len(highest))
     return float(np.partition(highest, len(highest) - count)[len(highest) - count]) if count else np.inf
