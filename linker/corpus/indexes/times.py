@@ -65,9 +65,9 @@ class Times:
             article: the query.
             places: int64: indices of the posts; None: all.
         """
+        if article.published is None or not self.known:
+            return np.zeros(len(self._values) if places is None else len(places), dtype=np.float32)
         values = self._values if places is None else self._values[places]
-        if not self.known:
-            return model.score_times(article, values)
         first, last = self._bounds(model, article)
         table = np.where(first == last, first, np.float32(np.nan))
         scores = np.zeros(len(values), dtype=np.float32)

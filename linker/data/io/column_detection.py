@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from itertools import chain, islice
 from typing import Any
 
 from linker.data.io.columns import Columns, PostColumns
 from linker.data.io.dates import AmbiguousDateError, DateStyle, day_first, parse_date
 from linker.data.io.fields import is_missing, put_paths
-from linker.data.io.known_columns import FULLER, KNOWN_NAMES, TITLES, normal
+from linker.data.io.known_columns import FULLER, KNOWN_NAMES, OTHER_TIMES, TITLES, normal
 from linker.data.io.line_errors import BadLines, InputFile, SilentFile
 from linker.data.io.rows import Row, Table
 from linker.data.io.streams import STANDARD_INPUT, shown_name
@@ -51,6 +52,7 @@ def guess(columns: Columns, present: Sequence[str], rows: Rows) -> Guess:
 
     Of several candidates the first in `KNOWN_NAMES` is used; the others are named in the notes. Its values must match:
     texts are not numbers or addresses, at least half of the times are dates, at most a tenth of the ids are repeated.
+    Without a known name for the time, the only column of written dates is used; several are named in the notes.
 
     Args:
         columns: the mapping asked for; only columns of posts are detected.
@@ -82,6 +84,13 @@ def _guess_one(found: Guess, ours: str, free: Sequence[str], rows: Rows) -> None
     named = [name for name in free if normal(name) in order]
     fitting = [name for name in named if _fits(ours, [row.get(name) for row in rows])]
     fitting.sort(key=lambda name: order[normal(name)])
+    if not fitting and ours == "created_at":
+        dated = [name for name in free if _has_written_dates(name, [row.get(name) for row in rows])]
+        if len(dated) > 1:
+            found.notes.append(
+                f"no time: {_quoted(dated)} have dates; name one with --column created_at=NAME"
+            )
+        fitting = dated if len(dated) == 1 else []
     if not fitting:
         if ours == "id":
             unfit = f' ("{named[0]}" has empty or repeated values)' if named else ""
@@ -143,6 +152,13 @@ def _fits(ours: str, values: Sequence[Any]) -> bool:
     if ours == "created_at":
         return sum(map(_is_date, filled)) >= _DATES * len(filled)
     return all(isinstance(value, (str, list)) and len(str(value)) < 40 for value in filled)
+
+
+def _has_written_dates(name: str, values: Sequence[Any]) -> bool:
+    """Return whether all values are dates, not numbers, and the name is not that of another time than the post's."""
+    filled = [value for value in values if not is_missing(value)]
+    written = all(isinstance(value, date) or not re.fullmatch(r"[\d.]+", str(value)) for value in filled)
+    return bool(filled) and written and all(map(_is_date, filled)) and not OTHER_TIMES.search(normal(name))
 
 
 def _is_date(value: Any, ambiguous_only: bool = False) -> bool:

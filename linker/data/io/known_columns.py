@@ -33,11 +33,14 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
         "uuid cid shortcode pk"
     ),
     "created_at": _names(
-        "createdat created createdutc createtime createdtime creationtime creationdate dateunixtime unixtimestamp "
-        "datetime date timestamp time tweetcreatedat postcreated postcreatedat postcreateddate postdate posttime "
-        "postedat posted dateposted datecreated tweetdate commentdate publishedat published pubdate publishdate "
-        "publicationdate publishtime takenat takenattimestamp takentimestamp timestampms timestamputc timems timeus "
-        "datum zeit uhrzeit erstellt fecha hora fechahora heure data dataora dato tid tarih дата время 日期 时间 日時"
+        "createdat created createdon createdutc createtime createdtime creationtime creationdate dateunixtime "
+        "unixtimestamp datetime date timestamp time tweetcreatedat postcreated postcreatedat postcreateddate "
+        "postdate posttime postcreationtime postcreationdate posttimestamp postedat postedon posted "
+        "posteddate postedtime dateposted datecreated tweetdate tweettime tweettimestamp commentdate "
+        "commenttime publishedat publishedon published publisheddate publishedtime pubdate publishdate "
+        "publicationdate publicationtime publishtime takenat takenattimestamp takentimestamp timestampms "
+        "timestamputc timems timeus datum zeit uhrzeit erstellt fecha hora fechahora heure data dataora dato "
+        "tid tarih дата время 日期 时间 日時"
     ),
     "lang": _names(
         "lang language languageguess tweetlang postlang tweetlanguage postlanguage commentlanguage langs languages "
@@ -47,5 +50,11 @@ KNOWN_NAMES: dict[str, tuple[str, ...]] = {
 
 #: Titles that are read together with a text in another column than `text`, as on Reddit.
 TITLES = frozenset(_names("title subject posttitle titel titre titulo título titolo tytuł заголовок 标题"))
+#: Parts of the names of columns with times other than that of the post.
+OTHER_TIMES = re.compile(
+    "user|author|account|profile|member|join|birth|born|edit|updat|modif|changed|collect|scrap|retriev|crawl|download"
+    "|import|fetch|captur|archiv|index|insert|access|seen|delet|expir|event|until|follow"
+    "|endtime|enddate|quoted|retweeted|parent|reply"
+)
 #: Columns with the full text if the column `text` may be truncated.
 FULLER = frozenset(_names("fulltext rawcontent textoriginal notetweettext"))

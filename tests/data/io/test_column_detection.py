@@ -160,6 +160,44 @@ def test_a_name_alone_does_not_make_a_column(tmp_path: Path, capsys: pytest.Capt
     )
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "read", "note"),
+    [
+        (["text", "when it was"], ["the dam broke", "2024-05-01 12:30"], True, ', time from "when it was"'),
+        # Of two columns with dates none is chosen.
+        (
+            ["text", "first", "second"],
+            ["the dam broke", "2024-05-01 12:30", "2024-05-02"],
+            False,
+            ', no time: "first", "second" have dates; name one with --column created_at=NAME',
+        ),
+        # Of two columns with dates one has the name of another time.
+        (
+            ["text", "sent", "Collected"],
+            ["the dam", "2024-05-01 12:30", "2024-06-02"],
+            True,
+            ', time from "sent"',
+        ),
+        (["text", "user since"], ["the dam broke", "2024-05-01 12:30"], False, ""),
+        # Numbers with unknown names are counts.
+        (["text", "views"], ["the dam broke", "1714566600"], False, ""),
+        (["text", "status"], ["the dam broke", "soon"], False, ""),
+    ],
+)
+def test_the_time_is_the_only_column_of_dates(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    header: list[str],
+    row: list[str],
+    read: bool,
+    note: str,
+) -> None:
+    path = write_csv(tmp_path / "p.csv", header, row)
+    (post,) = read_posts(path)
+    assert post.created_at == (MOMENT if read else None)
+    assert capsys.readouterr().err == f"{path}: ids are the line numbers{note}\n"
+
+
 def test_a_date_in_a_guessed_column_is_left_out_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
