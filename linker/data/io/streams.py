@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -252,6 +253,29 @@ class _Rejoined(io.RawIOBase):
         return len(chunk)
 
 
+class _InUtf8(io.RawIOBase):
+    """UTF-16 text as UTF-8, such as Excel's "Unicode text" and what PowerShell redirects to a file."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._decoder = stream, codecs.getincrementaldecoder("utf-16")("replace")
+        self._ready = b""
+
+    @override
+    def readable(self) -> bool:
+        return True
+
+    @override
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        more = True
+        while not self._ready and more:
+            chunk = self._stream.read(_BUFFER)
+            more = bool(chunk)
+            self._ready = self._decoder.decode(chunk, final=not more).encode()
+        chunk, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
+
+
 def rejoined(head: bytes, rest: IO[bytes], on_read: Callable[[int], None] | None = None) -> BinaryIO:
     """Return a stream that yields `head`, which was already read, and then the rest.
 
@@ -291,7 +315,7 @@ def shown_name(path: str) -> str:
 def open_bytes(
     path: str, workbooks: bool = False, on_read: Callable[[int], None] | None = None
 ) -> Iterator[BinaryIO]:
-    """Open a file, address or standard input (`-`) and decompress it.
+    """Open a file, address or standard input (`-`), decompress it, and recode UTF-16 with a byte order mark as UTF-8.
 
     The compression is detected from the content, not the name.
 
@@ -301,7 +325,7 @@ def open_bytes(
         on_read: called with the number of bytes, still compressed, whenever some are read.
 
     Raises:
-        DataError: if the file cannot be opened, is damaged or truncated, is UTF-16 or any other zip archive.
+        DataError: if the file cannot be opened, is damaged or truncated, or is any other zip archive.
     """
     with ExitStack() as stack:
         try:
@@ -333,8 +357,8 @@ def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
 def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
     if packing == "zip":
         raise DataError(f"{shown_name(path)}: zip archives are not supported; unpack it")
-    if packing == "UTF-16":
-        raise DataError(f"{shown_name(path)}: UTF-16 is not supported; save the file as UTF-8")
     if packing is None:
         return stream
+    if packing == "UTF-16":
+        return cast(BinaryIO, io.BufferedReader(_InUtf8(stream), _BUFFER))
     return cast(BinaryIO, io.BufferedReader(decompressor(stream, packing), _BUFFER))

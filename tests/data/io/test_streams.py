@@ -19,6 +19,7 @@ import pytest
 
 from linker.common.errors import DataError
 from linker.data import read_posts
+from linker.data.io import streams
 from linker.data.io.columns import PostColumns
 from linker.data.io.line_errors import BadLines
 from linker.data.io.records import stream_posts
@@ -136,11 +137,24 @@ def test_bom_and_crlf(tmp_path: Path) -> None:
         assert plain(read_posts(str(path))) == POSTS
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("size", [3, 1 << 18])
+def test_utf_16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, size: int) -> None:
+    monkeypatch.setattr(streams, "_BUFFER", size)
+    for form in ("jsonl", "csv", "tsv"):
+        path = tmp_path / f"posts.{form}"
+        path.write_bytes(("\ufeff" + WRITERS[form]().decode()).encode(encoding))
+        assert plain(read_posts(str(path))) == POSTS
+    # Half a character at the end is one bad character, not the end of the program.
+    path = tmp_path / "cut.csv"
+    path.write_bytes("\ufeffid,text\n1,one 😀".encode(encoding)[:-2])
+    assert [post.text for post in read_posts(str(path))] == ["one \ufffd"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("missing.csv", None, "cannot be read \\(No such file"),
-        ("a.csv", "id,text\n1,x\n".encode("utf-16"), "UTF-16 is not supported; save the file as UTF-8"),
         ("a.csv", b"PK\x03\x04rest of it", "zip archives are not supported; unpack it"),
         ("a.csv", b"", "the file is empty; add a header line"),
         ("a.tsv", b"\n\n", "the file is empty; add a header line"),
