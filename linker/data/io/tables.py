@@ -160,6 +160,9 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
         return "jsonl"
     if _IS_OBJECT.match(line) and (named != "txt" or _is_json(line)):
         return "jsonl"
+    if named == "txt" and _names_columns(line, "\t", sniff_for):
+        # Excel's "Text (Tab delimited)" and "Unicode text", whose cells are quoted as in CSV.
+        return "tsv" if b"," in line or b";" in line else "csv"
     return named or _sniff(line, sniff_for, path)
 
 
@@ -184,19 +187,22 @@ def _is_post(value: dict[str, Any], sniff_for: SniffFor) -> bool:
 def _sniff(line: bytes, sniff_for: SniffFor, path: str) -> Format:
     if line.lstrip().startswith((b"{", b"[")):
         return "jsonl"
-    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
-    names = line.decode("utf-8", "replace")
     for format_, delimiters in (("tsv", "\t"), ("csv", ",;")):
-        for delimiter in delimiters:
-            cells = [name.strip('" \r\n') for name in names.split(delimiter)]
-            if len(cells) > 1 and (exact & set(cells) or len(known & set(map(normal, cells))) > 1):
-                return format_  # type: ignore[return-value]
+        if any(_names_columns(line, delimiter, sniff_for) for delimiter in delimiters):
+            return format_  # type: ignore[return-value]
     if path == STANDARD_INPUT:
         return "txt"
     raise DataError(
         f"{shown_name(path)}: unknown format, neither JSON nor a known header; "
         "name the file .jsonl, .json, .csv, .tsv, .xlsx, .parquet or .txt (one post per line)"
     )
+
+
+def _names_columns(line: bytes, delimiter: str, sniff_for: SniffFor) -> bool:
+    """Return whether a line is a header with a column that is read."""
+    exact, known = sniff_for if isinstance(sniff_for, tuple) else (sniff_for, set())
+    cells = [name.strip('" \r\n') for name in line.decode("utf-8", "replace").split(delimiter)]
+    return len(cells) > 1 and bool(exact & set(cells) or len(known & set(map(normal, cells))) > 1)
 
 
 def _is_json(line: bytes) -> bool:

@@ -152,6 +152,27 @@ def test_utf_16(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, 
 
 
 @pytest.mark.parametrize(
+    ("content", "posts"),
+    [
+        # Excel's "Text (Tab delimited)", in two languages, and "Unicode text"; cells with quotes are quoted.
+        ('id\ttext\n7\t"say ""run"""\n', [("7", 'say "run"')]),
+        ("Beitrag\tDatum\nder Damm\t01.05.2024\n", [("2", "der Damm")]),
+        ("id\ttext\tnotes, mine\n7\tthe dam\t\n", [("7", "the dam")]),
+        # One post per line, whatever it has.
+        ("the dam\tbroke\nid, text\n", [("1", "the dam\tbroke"), ("2", "id, text")]),
+        ("text\nthe dam\n", [("1", "text"), ("2", "the dam")]),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_text_files_with_a_header_between_tabs_are_tables(
+    tmp_path: Path, content: str, posts: list[tuple[str, str]], encoding: str
+) -> None:
+    path = tmp_path / "posts.txt"
+    path.write_bytes(content.replace("\n", "\r\n").encode(encoding))
+    assert [(post.id, post.text) for post in read_posts(str(path))] == posts
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("missing.csv", None, "cannot be read \\(No such file"),
