@@ -9,7 +9,8 @@ from datetime import date
 from itertools import chain, islice
 from typing import Any
 
-from linker.data.io.columns import Columns, PostColumns
+from linker.common.errors import DataError
+from linker.data.io.columns import Columns, MissingColumnsError, PostColumns
 from linker.data.io.dates import AmbiguousDateError, DateStyle, day_first, parse_date
 from linker.data.io.fields import is_missing, put_paths
 from linker.data.io.known_columns import FULLER, KNOWN_NAMES, OTHER_TIMES, TITLES, normal
@@ -23,6 +24,7 @@ Rows = Sequence[Mapping[str, Any]]
 _WORDS = {"text": "text", "id": "id", "created_at": "time", "lang": "language"}
 # Numbers, addresses and dates are not texts, even in a column called `comments`, which is often a count.
 _NO_TEXT = re.compile(r"\s*([\d.,:/+-]*|https?://\S+|at://\S+)\s*")
+_NUMBER = re.compile(r"[+-]?\d[\d.,]*")
 #: Maximum share of repeated values in a column of ids.
 _REPEATED = 0.1
 #: Minimum share of dates in a column of times.
@@ -214,6 +216,7 @@ class FileColumns:
         present: the columns of the file, as far as known.
         likely: our name → a column that may be meant, for messages on missing columns.
         notes: information for the user about detected columns.
+        has_header: whether the first line of a table has names, not a number or date above others.
     """
 
     columns: Columns
@@ -221,6 +224,25 @@ class FileColumns:
     present: list[str]
     likely: dict[str, str]
     notes: list[str]
+    has_header: bool = True
+
+    def check_header(self, shown: str) -> None:
+        """Check that a table has all required and all renamed columns.
+
+        Raises:
+            MissingColumnsError: if columns are missing.
+            DataError: if they are because the table has no header.
+        """
+        try:
+            self.columns.check(self.present, shown, self.likely)
+        except MissingColumnsError as error:
+            if self.has_header:
+                raise
+            first = ", ".join(name if len(name) <= 30 else f"{name[:30]}…" for name in self.present[:5])
+            raise DataError(
+                f"{shown}: the first line has values in place of the names of columns ({first}); add a line above it "
+                "with the names, such as id, text and created_at"
+            ) from error
 
 
 def sniffed_names(columns: Columns) -> tuple[set[str], set[str]]:
@@ -255,7 +277,18 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
             if style is not None:
                 styles[ours] = style
     renamed = renamed.of_file({}, styles)
-    return FileColumns(renamed, chain(head, rows), present, found.likely, found.notes)
+    first = {name: [row.values.get(name) for row in head] for name in table.columns or ()}
+    has_header = not any(_is_number_or_date(name) and _all_like(values) for name, values in first.items())
+    return FileColumns(renamed, chain(head, rows), present, found.likely, found.notes, has_header)
+
+
+def _all_like(values: Sequence[Any]) -> bool:
+    filled = [value for value in values if not is_missing(value)]
+    return bool(filled) and all(map(_is_number_or_date, filled))
+
+
+def _is_number_or_date(value: Any) -> bool:
+    return isinstance(value, (int, float)) or bool(_NUMBER.fullmatch(str(value))) or _is_date(value)
 
 
 @dataclass(frozen=True)

@@ -268,7 +268,7 @@ def iter_rows(
             return
         found = columns_of(columns, table, path)
         if table.columns is not None:
-            found.columns.check(found.present, shown, found.likely)
+            found.check_header(shown)
         bad_lines.note(shown, [*table.notes, *found.notes])
         seen: dict[str, None] = {}
         for row in found.rows:

@@ -183,6 +183,13 @@ def test_text_files_with_a_header_between_tabs_are_tables(
         ("a.csv", b"id,text,id\n1,x,1\n", "repeated column 'id'"),
         ("a.jsonl", b"", "does not contain a single post"),
         ("a.dat", b"just some words\n", "neither JSON nor a known header"),
+        (
+            "a.csv",
+            b'0,1467810369,Mon Apr 06 22:19:45 2009,"she said, no"\n4,1467810372,Mon Apr 06 22:19:46 2009,yes\n',
+            r"first line has values in place of the names of columns .0, 1467810369, Mon Apr 06 22:19:45 2009",
+        ),
+        ("a.tsv", b"7\tthe dam broke\n8\tthe dam held\n", "first line has values in place of the names"),
+        ("a.csv", b"2014,words\nx,y\n", 'column "text" is missing .columns: 2014, words.'),
         ("a.csv", b"id,reach\n1,x\n", 'column "text" is missing .columns: id, reach.'),
         ("a.json", b'{"a": {"b": 1}}', 'column "text" is missing'),
         ("a.json", b'{\n"a": 1}', r"\(keys: a\)"),
