@@ -54,7 +54,7 @@ TITLES = frozenset(_names("title subject posttitle titel titre titulo título ti
 OTHER_TIMES = re.compile(
     "user|author|account|profile|member|join|birth|born|edit|updat|modif|changed|collect|scrap|retriev|crawl|download"
     "|import|fetch|captur|archiv|index|insert|access|seen|delet|expir|event|until|follow"
-    "|endtime|enddate|quoted|retweeted|parent|reply"
+    "|endtime|enddate|quoted|retweeted|parent|reply|article|news|story|link|url|label|annotat|coded|checked|review"
 )
 #: Columns with the full text if the column `text` may be truncated.
 FULLER = frozenset(_names("fulltext rawcontent textoriginal notetweettext"))

@@ -179,6 +179,7 @@ def test_a_name_alone_does_not_make_a_column(tmp_path: Path, capsys: pytest.Capt
             ', time from "sent"',
         ),
         (["text", "user since"], ["the dam broke", "2024-05-01 12:30"], False, ""),
+        (["text", "article_date"], ["the dam broke", "2024-05-01 12:30"], False, ""),
         # Numbers with unknown names are counts.
         (["text", "views"], ["the dam broke", "1714566600"], False, ""),
         (["text", "status"], ["the dam broke", "soon"], False, ""),
