@@ -180,7 +180,7 @@ def _longest(names: Sequence[str], rows: Rows) -> str | None:
         for name, value in _strings({name: row.get(name) for name in names}, ""):
             if " " in value.strip():
                 lengths[name] = lengths.get(name, 0) + len(value)
-    known = {name for name in lengths if normal(name.rpartition(".")[2]) in KNOWN_NAMES["text"]}
+    known = [name for name in lengths if normal(name.rpartition(".")[2]) in KNOWN_NAMES["text"]]
     return max(known or lengths, key=lambda name: lengths[name], default=None)
 
 

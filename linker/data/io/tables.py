@@ -15,7 +15,7 @@ from linker.data.io.formats.delimited import csv_table, tsv_table
 from linker.data.io.formats.event_streams import event_table, is_event_stream
 from linker.data.io.formats.json_documents import json_document
 from linker.data.io.formats.json_lines import json_table
-from linker.data.io.formats.json_pages import is_list_around_posts, is_page, opened_data
+from linker.data.io.formats.json_pages import is_keyed, is_list_around_posts, is_page, opened_data
 from linker.data.io.formats.parquet import parquet_table
 from linker.data.io.formats.spreadsheets import spreadsheet_table
 from linker.data.io.known_columns import normal
@@ -154,6 +154,10 @@ def _format(first: bytes, named: Format | None, sniff_for: SniffFor, path: str) 
         _IS_OBJECT.match(line)
         and b"[" in line
         and is_page(line, whole, _is_known(sniff_for), lambda value: _is_post(value, sniff_for))
+    ):
+        return "json"
+    if _IS_OBJECT.match(line) and is_keyed(
+        line.decode("utf-8", "replace"), lambda value: _is_post(value, sniff_for)
     ):
         return "json"
     if named == "json":

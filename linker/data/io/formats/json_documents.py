@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from linker.common.errors import DataError
 from linker.data.io.formats.json_lines import checked_object, finite_number, no_constant, unique_keys
-from linker.data.io.formats.json_pages import DATA, NESTED, is_beside
+from linker.data.io.formats.json_pages import DATA, NESTED, is_beside, is_keyed
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Row, Table, not_utf8
 from linker.data.io.streams import shown_name
@@ -20,6 +20,8 @@ _TOGETHER = frozenset(("ancestors", "descendants"))
 # An object that is a record whatever its length: a thread of Bluesky.
 _WHOLE = "thread"
 _CHUNK = 1 << 18
+# Characters of an object that tell whether its keys are ids.
+_AHEAD = 1 << 16
 # Objects of at most this many characters are looked at as a whole.
 _SMALL = 1 << 20
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -29,7 +31,9 @@ _REMEDY = "not a list of objects or an object with one such list"
 
 
 def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str, Any]], bool]) -> Table:
-    """Open a JSON list of objects, an object with exactly one such list, or a post; items are numbered from 1.
+    """Open a JSON list of objects, an object with exactly one such list, a post, or posts by their ids as keys.
+
+    Items are numbered from 1.
 
     Several such values may follow one another, like the pages of an API response. Memory holds one item at a time, and
     the other values of an object around the list.
@@ -54,6 +58,8 @@ def json_document(file: InputFile, stream: BinaryIO, is_post: Callable[[dict[str
                 items, lists = read(text, file, number), lists + 1
             elif opening == "{" and is_post(text.small_object()):
                 items = _whole(text, file, number)
+            elif opening == "{" and is_keyed(text.ahead(), is_post):
+                items = _keyed(text, file, number)
             elif opening == "{":
                 items = _only_list(text, file, number, keys)
             else:
@@ -156,6 +162,12 @@ class _Text:
             self._more(size)
             size *= 2
 
+    def ahead(self) -> str:
+        """Return some of the text that comes next without consuming it."""
+        while len(self._held) - self._at < _AHEAD and self._more():
+            pass
+        return self._held[self._at : self._at + _AHEAD]
+
     def fault(self, problem: str, position: int | None = None) -> DataError:
         """Make an error that names the file and the line."""
         at = self._at if position is None else position
@@ -224,6 +236,22 @@ def _whole(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
     """The next object, which is a post."""
     file.lines = number + 1
     yield from _row(text, file, number + 1)
+
+
+def _keyed(text: _Text, file: InputFile, number: int) -> Iterator[Row]:
+    """The posts in the next object, whose keys are their ids."""
+    text.take("{")
+    while True:
+        key = text.value()
+        text.take(":")
+        number += 1
+        file.lines = number
+        for row in _row(text, file, number):
+            yield Row(number, {"id": key, **row.values}, row.raw)
+        if text.skip_to() != ",":
+            text.take("}")
+            return
+        text.take(",")
 
 
 def _only_list(text: _Text, file: InputFile, number: int, keys: list[str]) -> Iterator[Row]:

@@ -26,6 +26,7 @@ DATA = ("data", "result")
 _NAMED = frozenset(("messages", "orderedItems"))
 _SPACE = re.compile(r"[ \t\r\n]*")
 _KEY = re.compile(r'[\s,]*("(?:[^"\\]|\\.)*")\s*:')
+_DIGIT = re.compile(r"\d")
 _OPENING = re.compile(r"\s*\[\s*\{")
 
 
@@ -78,6 +79,29 @@ def is_page(
     except ValueError:
         pass
     return False
+
+
+def is_keyed(text: str, is_post: Callable[[dict[str, Any]], bool]) -> bool:
+    """Return whether an object has posts as values and their ids as keys, by its first two entries.
+
+    Args:
+        text: the object, or its beginning.
+        is_post: whether an object is a post.
+    """
+    decoder, position = json.JSONDecoder(), _end_of_space(text, 0) + 1
+    posts: list[dict[str, Any]] = []
+    try:
+        while len(posts) < 2 and (match := _KEY.match(text, position)):
+            value, position = decoder.raw_decode(text, _end_of_space(text, match.end()))
+            # `tweet` and `quoted` are not ids.
+            if not isinstance(value, dict) or not _DIGIT.search(match[1]) or not is_post(value):
+                return False
+            posts.append(value)
+    except (ValueError, RecursionError):
+        return False
+    return len(posts) == 2 and 2 * len(posts[0].keys() & posts[1].keys()) >= len(
+        posts[0].keys() | posts[1].keys()
+    )
 
 
 def _end_of_space(text: str, position: int) -> int:

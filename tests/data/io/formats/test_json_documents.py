@@ -39,6 +39,39 @@ def test_lists_and_objects_around_one(tmp_path: Path, around: Any, name: str, in
     assert read(tmp_path / name, json.dumps(around(POSTS), indent=indent, ensure_ascii=False)) == POSTS
 
 
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("name", ["p.json", "p.jsonl", "p"])
+def test_posts_by_their_ids_as_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, indent: int | None
+) -> None:
+    monkeypatch.setattr(json_documents, "_CHUNK", 200)
+    keyed = {f"t{post['id']}": {"text": post["text"], "n": post["n"]} for post in POSTS}
+    assert read(tmp_path / name, json.dumps(keyed, indent=indent, ensure_ascii=False)) == [
+        post | {"id": f"t{post['id']}"} for post in POSTS
+    ]
+    # Their own ids take precedence.
+    keyed = {f"t{post['id']}": post for post in POSTS}
+    assert read(tmp_path / name, json.dumps(keyed, indent=indent)) == POSTS
+
+
+def test_a_post_keyed_by_its_id_that_is_no_object_is_a_bad_line(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text('{"1": {"text": "a"}, "2": {"text": "b"}, "3": "c", "4": {"text": "d"}}')
+    with pytest.raises(DataError, match=r"p\.json, line 3: not a JSON object"):
+        read_posts(str(path))
+    assert [post.id for post in read_posts(str(path), on_error="skip")] == ["1", "2", "4"]
+    path.write_text('{"1": {"text": "a"}, "2": {"text": "b"}, "3": {"text": "c"')
+    with pytest.raises(DataError, match="line 1: broken JSON"):
+        read_posts(str(path))
+
+
+def test_objects_in_an_object_whose_keys_are_no_ids_are_no_posts(tmp_path: Path) -> None:
+    line = json.dumps({"post": {"text": "a b", "id": 1}, "parent": {"text": "c d", "id": 2}})
+    (tmp_path / "p.jsonl").write_text(f"{line}\n{line}\n")
+    with pytest.raises(DataError, match=r"did you mean \"post\.text\""):
+        read_posts(str(tmp_path / "p.jsonl"))
+
+
 def test_pages_of_an_api_line_by_line(tmp_path: Path) -> None:
     lines = [json.dumps({"data": POSTS[:2], "meta": {}}), json.dumps({"data": POSTS[2:], "meta": {}})]
     assert read(tmp_path / "p.jsonl", "\n".join(lines)) == POSTS
