@@ -177,8 +177,8 @@ def _found(
     found = columns_of(columns, table, STANDARD_INPUT)
     if check:
         found.columns.check(found.present, shown, found.likely)
-    if found.columns.names("text") != columns.names("text") or found.columns.names("id") not in ([], ["id"]):
-        _note(f"{shown}: {', '.join(note for note in found.notes if not note.startswith('ids are'))}")
+    if notes := [note for note in found.notes if not note.startswith("ids are")]:
+        _note(f"{shown}: {', '.join(notes)}")
     assert isinstance(found.columns, PostColumns)
     return found.columns, (row.values for row in found.rows)
 

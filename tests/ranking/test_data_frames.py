@@ -134,7 +134,7 @@ def test_cells_of_every_kind_become_plain_values() -> None:
     frame = pd.DataFrame(
         {
             "text": pd.Series(TEXTS, dtype="string"),
-            "at": pd.to_datetime(["2021-05-01", None, "2021-05-03"]),
+            "edited": pd.to_datetime(["2021-05-01", None, "2021-05-03"]),
             "count": pd.array([1, None, 3], dtype="Int64"),
             "share": [0.5, None, 1.0],
             "list": [[1, 2], None, []],
@@ -144,11 +144,20 @@ def test_cells_of_every_kind_become_plain_values() -> None:
     )
     first, second, _ = (post.extra for post in as_posts(frame))
     assert first == {
-        "at": datetime(2021, 5, 1), "count": 1, "share": 0.5, "list": [1, 2], "array": [1], "kind": "a"
+        "edited": datetime(2021, 5, 1), "count": 1, "share": 0.5, "list": [1, 2], "array": [1], "kind": "a"
     }  # fmt: skip
-    assert second == {"at": None, "count": None, "share": None, "list": None, "array": [], "kind": "b"}
-    assert type(first["at"]) is datetime
+    assert second == {"edited": None, "count": None, "share": None, "list": None, "array": [], "kind": "b"}
+    assert type(first["edited"]) is datetime
     assert type(first["count"]) is int
+
+
+def test_the_time_is_the_only_column_of_dates(capsys: pytest.CaptureFixture[str]) -> None:
+    dates = pd.to_datetime(["2021-05-01", None, "2021-05-03"])
+    posts = as_posts(pd.DataFrame({"text": TEXTS, "when": dates, "edited": dates, "likes": [1, 2, 3]}))
+    assert [post.created_at for post in posts] == [
+        datetime(2021, 5, 1, tzinfo=timezone.utc), None, datetime(2021, 5, 3, tzinfo=timezone.utc)
+    ]  # fmt: skip
+    assert capsys.readouterr().err == 'the pandas.DataFrame: time from "when"\n'
 
 
 def test_neither_pandas_nor_polars_is_imported_for_other_inputs() -> None:
