@@ -54,7 +54,10 @@ def test_posts_by_their_ids_as_keys(
     assert read(tmp_path / name, json.dumps(keyed, indent=indent)) == POSTS
 
 
-def test_a_post_keyed_by_its_id_that_is_no_object_is_a_bad_line(tmp_path: Path) -> None:
+def test_a_post_keyed_by_its_id_that_is_no_object_is_a_bad_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # bad lines are written there
     path = tmp_path / "p.json"
     path.write_text('{"1": {"text": "a"}, "2": {"text": "b"}, "3": "c", "4": {"text": "d"}}')
     with pytest.raises(DataError, match=r"p\.json, line 3: not a JSON object"):
