@@ -176,7 +176,7 @@ def _found(
     # Like standard input, rows can be read only once.
     found = columns_of(columns, table, STANDARD_INPUT)
     if check:
-        found.columns.check(found.present, shown, found.likely)
+        found.check(shown)
     if notes := [note for note in found.notes if not note.startswith("ids are")]:
         _note(f"{shown}: {', '.join(notes)}")
     assert isinstance(found.columns, PostColumns)

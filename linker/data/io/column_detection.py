@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from itertools import chain, islice
 from typing import Any
 
@@ -24,7 +23,8 @@ Rows = Sequence[Mapping[str, Any]]
 _WORDS = {"text": "text", "id": "id", "created_at": "time", "lang": "language"}
 # Numbers, addresses and dates are not texts, even in a column called `comments`, which is often a count.
 _NO_TEXT = re.compile(r"\s*([\d.,:/+-]*|https?://\S+|at://\S+)\s*")
-_NUMBER = re.compile(r"[+-]?\d[\d.,]*")
+# Not the dates 1.5.2024 and 01/05/2024.
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 #: Maximum share of repeated values in a column of ids.
 _REPEATED = 0.1
 #: Minimum share of dates in a column of times.
@@ -159,8 +159,12 @@ def _fits(ours: str, values: Sequence[Any]) -> bool:
 def _has_written_dates(name: str, values: Sequence[Any]) -> bool:
     """Return whether all values are dates, not numbers, and the name is not that of another time than the post's."""
     filled = [value for value in values if not is_missing(value)]
-    written = all(isinstance(value, date) or not re.fullmatch(r"[\d.]+", str(value)) for value in filled)
-    return bool(filled) and written and all(map(_is_date, filled)) and not OTHER_TIMES.search(normal(name))
+    dates = bool(filled) and all(_is_date(value) and not _is_number(value) for value in filled)
+    return dates and not OTHER_TIMES.search(normal(name))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) or bool(_NUMBER.fullmatch(str(value)))
 
 
 def _is_date(value: Any, ambiguous_only: bool = False) -> bool:
@@ -226,8 +230,8 @@ class FileColumns:
     notes: list[str]
     has_header: bool = True
 
-    def check_header(self, shown: str) -> None:
-        """Check that a table has all required and all renamed columns.
+    def check(self, shown: str) -> None:
+        """Check that the file has all required and all renamed columns, as far as its columns are known.
 
         Raises:
             MissingColumnsError: if columns are missing.
@@ -277,18 +281,16 @@ def columns_of(columns: Columns, table: Table, path: str) -> FileColumns:
             if style is not None:
                 styles[ours] = style
     renamed = renamed.of_file({}, styles)
-    first = {name: [row.values.get(name) for row in head] for name in table.columns or ()}
-    has_header = not any(_is_number_or_date(name) and _all_like(values) for name, values in first.items())
+    has_header = not any(
+        _is_like_all(name, [row.values.get(name) for row in head]) for name in table.columns or ()
+    )
     return FileColumns(renamed, chain(head, rows), present, found.likely, found.notes, has_header)
 
 
-def _all_like(values: Sequence[Any]) -> bool:
+def _is_like_all(name: str, values: Sequence[Any]) -> bool:
+    """Return whether a column's name is a number or date, as are all its values."""
     filled = [value for value in values if not is_missing(value)]
-    return bool(filled) and all(map(_is_number_or_date, filled))
-
-
-def _is_number_or_date(value: Any) -> bool:
-    return isinstance(value, (int, float)) or bool(_NUMBER.fullmatch(str(value))) or _is_date(value)
+    return bool(filled) and all(_is_number(value) or _is_date(value) for value in [name, *filled])
 
 
 @dataclass(frozen=True)

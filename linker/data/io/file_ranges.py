@@ -69,7 +69,7 @@ def ranges_of(path: str, columns: Columns, size: int) -> list[FileRange]:
                     return []
                 found = columns_of(columns, table, path)
                 # Columns that only later lines have are known at the end of the file.
-                found.columns.check(found.present, shown_name(path), found.likely)
+                found.check(shown_name(path))
             limits = _limits(file, os.path.getsize(path), size)
     except (OSError, DataError):  # reported when the file is read
         return []

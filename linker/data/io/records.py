@@ -268,7 +268,7 @@ def iter_rows(
             return
         found = columns_of(columns, table, path)
         if table.columns is not None:
-            found.check_header(shown)
+            found.check(shown)
         bad_lines.note(shown, [*table.notes, *found.notes])
         seen: dict[str, None] = {}
         for row in found.rows:

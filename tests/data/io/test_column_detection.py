@@ -199,6 +199,11 @@ def test_the_time_is_the_only_column_of_dates(
     assert capsys.readouterr().err == f"{path}: ids are the line numbers{note}\n"
 
 
+def test_a_date_between_dots_is_no_number(tmp_path: Path) -> None:
+    (post,) = read_posts(write_csv(tmp_path / "p.csv", ["text", "wann"], ["der Damm", "1.5.2024"]))
+    assert post.created_at == datetime(2024, 5, 1, tzinfo=timezone.utc)
+
+
 def test_a_date_in_a_guessed_column_is_left_out_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
