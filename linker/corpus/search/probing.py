@@ -51,7 +51,7 @@ class Probe:
             if isinstance(part, (TfidfModel, BM25Model)):
                 scores = self._query.word_estimates(part)
                 scores = scores if places is None else scores[places]
-                least = low(scores, min(_BY_WORDS, len(scores)))
+                least = low(scores, _BY_WORDS)
                 if np.isfinite(least):
                     # Compared in their own type, in which least is one of them; 0 is the score of posts without words.
                     smallest = 1 if scores.dtype == np.uint16 else np.finfo(np.float32).tiny

@@ -118,7 +118,10 @@ class PrunedQuery:
 
 
 def low(numbers: np.ndarray, count: int) -> float:
-    """Return a number that at least `count` of the numbers reach, and not many more: the maxima of blocks are fewer."""
+    """Return a number that at least `count` of the numbers reach, and not many more: the maxima of blocks are fewer.
+
+    Of fewer numbers than `count`, all reach it.
+    """
     whole = len(numbers) // _BLOCK * _BLOCK
     highest = np.append(numbers[:whole].reshape(-1, _BLOCK).max(axis=1), numbers[whole:])
     if count > len(highest):

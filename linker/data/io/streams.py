@@ -257,7 +257,9 @@ class _InUtf8(io.RawIOBase):
     """UTF-16 text as UTF-8, such as Excel's "Unicode text" and what PowerShell redirects to a file."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream, self._decoder = stream, codecs.getincrementaldecoder("utf-16")("replace")
+        # What a pipe has is passed on at once.
+        self._read = getattr(stream, "read1", stream.read)
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
         self._ready = b""
 
     @override
@@ -268,7 +270,7 @@ class _InUtf8(io.RawIOBase):
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
         more = True
         while not self._ready and more:
-            chunk = self._stream.read(_BUFFER)
+            chunk = self._read(_BUFFER)
             more = bool(chunk)
             self._ready = self._decoder.decode(chunk, final=not more).encode()
         chunk, self._ready = self._ready[: len(buffer)], self._ready[len(buffer) :]

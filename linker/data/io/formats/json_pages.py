@@ -92,9 +92,10 @@ def is_keyed(text: str, is_post: Callable[[dict[str, Any]], bool]) -> bool:
     posts: list[dict[str, Any]] = []
     try:
         while len(posts) < 2 and (match := _KEY.match(text, position)):
+            if not _DIGIT.search(match[1]):  # `tweet` and `quoted` are not ids
+                return False
             value, position = decoder.raw_decode(text, _end_of_space(text, match.end()))
-            # `tweet` and `quoted` are not ids.
-            if not isinstance(value, dict) or not _DIGIT.search(match[1]) or not is_post(value):
+            if not isinstance(value, dict) or not is_post(value):
                 return False
             posts.append(value)
     except (ValueError, RecursionError):
