@@ -103,27 +103,17 @@ class ElapsedTimeModel(Model):
         """
         return self._looked_up(_bins(_started([article]), times), self._log_ratios, self.weight)[0]
 
-    def score_sorted_times(self, article: Article, times: np.ndarray) -> np.ndarray:
-        """Score the posts of one article as `score_times` does, by looking at a few of their times.
+    def steps(self, article: Article) -> tuple[np.ndarray, np.ndarray]:
+        """Return the score of an article's posts as a function of their time, which is constant between steps.
 
         Args:
-            article: the article.
-            times: float64, ascending: seconds since 1970 in UTC; NaN, the last, where missing.
+            article: the article, whose time is known.
 
         Returns:
-            float32, one per time.
+            The steps, float64, ascending: seconds since 1970 in UTC, to the microsecond. And the scores before the
+            first, from each to the next, and from the last one on: float32.
         """
-        known = int(np.searchsorted(times, np.nan)) if article.published is not None else 0
-        started, bins = _started([article]), np.arange(1, _BINS)
-        # Classes ascend with time: each begins near its edge, bisection finds where.
-        edges = started + _EDGES[1:-1] * _DAY
-        low, high = np.searchsorted(times[:known], edges + np.array([[-_NEAR], [_NEAR]]))
-        while (open_ := low < high).any():
-            middle = (low + high) // 2
-            later = open_ & (_bins(started, times[np.minimum(middle, known - 1)])[0] < bins)
-            low, high = np.where(later, middle + 1, low), np.where(open_ & ~later, middle, high)
-        scores = self._looked_up(np.arange(_BINS + 1), self._log_ratios, self.weight)
-        return np.repeat(scores, np.diff(low, prepend=0, append=[known, len(times)]))
+        return _started([article]) + _EDGES[1:-1] * _DAY, self._table(self._log_ratios, self.weight)[:_BINS]
 
     def bins(self, articles: Sequence[Article], posts: Sequence[Post]) -> np.ndarray:
         """Return the class of elapsed time of each pair: uint8, articles × posts."""
@@ -172,8 +162,12 @@ class ElapsedTimeModel(Model):
         return float(np.log((np.exp(self._log_ratios) * every).sum() / every.sum())) if every.sum() else 0.0
 
     def _looked_up(self, bins: np.ndarray, log_ratios: np.ndarray, weight: float) -> np.ndarray:
-        table = np.append(_INTERPOLATION @ log_ratios * weight, 0.0).astype(np.float32)
-        return np.asarray(table[bins])
+        return np.asarray(self._table(log_ratios, weight)[bins])
+
+    @staticmethod
+    def _table(log_ratios: np.ndarray, weight: float) -> np.ndarray:
+        """Return the score of each class of elapsed time and, last, of an unknown one: float32."""
+        return np.append(_INTERPOLATION @ log_ratios * weight, 0.0).astype(np.float32)
 
     @override
     def save_state(self, folder: Path) -> None:
@@ -239,8 +233,6 @@ def _interpolation() -> np.ndarray:
 _LIMITS = np.linspace(_axis(_KNOTS)[0], _axis(_KNOTS)[-1], _BINS + 1)
 _EDGES = _days(_LIMITS)
 _INTERPOLATION = _interpolation()
-# Seconds around an edge in which roundings could decide; they are below a microsecond.
-_NEAR = 1e-3
 
 
 def _at_knots(bins: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:

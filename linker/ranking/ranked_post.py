@@ -65,44 +65,26 @@ class ReadInParts(Sequence[RankedPost]):
             yield from self._read(slice(start, start + AT_ONCE))
 
 
-class _Scaled(ReadInParts):
-    def __init__(
-        self, ranking: Sequence[RankedPost], scale: ScoreScale, thresholds: Thresholds | None
-    ) -> None:
-        self._ranking, self._scale, self._thresholds = ranking, scale, thresholds
-
-    def __len__(self) -> int:
-        return len(self._ranking)
-
-    def _read(self, part: slice) -> list[RankedPost]:
-        posts = self._ranking[part]
-        if not posts:
-            return []
-        raw = np.array([ranked.score for ranked in posts], dtype=np.float32)
-        probabilities = [None] * len(posts) if self._thresholds is None else self._thresholds.of_raw(raw)
-        return [
-            RankedPost(
-                ranked.rank,
-                score,
-                ranked.post,
-                ranked.explanation,
-                ranked.copies,
-                None if probability is None else float(probability),
-            )
-            for ranked, score, probability in zip(posts, self._scale(raw).tolist(), probabilities)
-        ]
-
-
-def scaled(
-    ranking: Sequence[RankedPost], scale: ScoreScale, thresholds: Thresholds | None
-) -> Sequence[RankedPost]:
-    """Return a ranking with scores from 0 to 100 and probabilities; it is read only as far as it is gone through.
+class UserScores:
+    """Map from raw scores to what users see: scores from 0 to 100 and probabilities.
 
     This is the only place where scores of rankings are mapped.
 
     Args:
-        ranking: posts with raw scores.
-        scale: the map.
+        scale: the map of scores.
         thresholds: the source of probabilities; None: there are none.
     """
-    return _Scaled(ranking, scale, thresholds)
+
+    def __init__(self, scale: ScoreScale, thresholds: Thresholds | None = None) -> None:
+        self._scale, self._thresholds = scale, thresholds
+
+    def __call__(self, raw: np.ndarray) -> Iterator[tuple[float, float | None]]:
+        """Return the score and the probability of each post.
+
+        Args:
+            raw: float32, one per post.
+        """
+        scores = self._scale(raw).tolist()
+        if self._thresholds is None or not scores:
+            return zip(scores, [None] * len(scores))
+        return zip(scores, map(float, self._thresholds.of_raw(raw)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from linker.calibration.thresholds import check_targets
 from linker.common.errors import LinkerError
-from linker.ranking.ranked_post import AT_ONCE, RankedPost, scaled
+from linker.ranking.ranked_post import AT_ONCE, RankedPost, UserScores
 from linker.ranking.results import Ranking
 
 if TYPE_CHECKING:
@@ -101,8 +101,10 @@ class RankablePosts(Protocol):
     def thresholds(self, request: RankRequest) -> Thresholds:
         """Estimate what thresholds keep and find, by the request's labels or calibration."""
 
-    def best(self, request: RankRequest, threshold: float | None) -> Sequence[RankedPost]:
-        """Return the posts that meet the request and reach the raw threshold, best first, with raw scores."""
+    def best(
+        self, request: RankRequest, threshold: float | None, user_scores: UserScores
+    ) -> Sequence[RankedPost]:
+        """Return the posts that meet the request and reach the raw threshold, best first."""
 
 
 def rank_scored(
@@ -127,7 +129,7 @@ def rank_scored(
         chosen = thresholds.choose(request.threshold, request.precision, request.recall)
     threshold = chosen.score if chosen else request.threshold
     raw = None if threshold is None else float(posts.scale.least_raw(threshold))
-    ranked = scaled(posts.best(request, raw), posts.scale, thresholds)
+    ranked = posts.best(request, raw, UserScores(posts.scale, thresholds))
     if len(ranked) <= AT_ONCE:
         ranked = list(ranked)
     ids = [] if frame is None else [post.id for post in rows]

@@ -12,7 +12,7 @@ from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.labeled_thresholds import LabeledThresholds
 from linker.data.near_duplicates import linked_groups, signatures
 from linker.models.order import rank_posts
-from linker.ranking.ranked_post import RankedPost
+from linker.ranking.ranked_post import RankedPost, UserScores
 
 if TYPE_CHECKING:
     from linker.calibration.thresholds import Thresholds
@@ -50,8 +50,10 @@ class ScoredPosts:
         self.name, self.articles, self.scale = name, articles, scale
         self._query = articles if query is None else query
 
-    def best(self, request: RankRequest, threshold: float | None) -> Sequence[RankedPost]:
-        """Return the posts that meet the request and reach the raw threshold, best first, with raw scores.
+    def best(
+        self, request: RankRequest, threshold: float | None, user_scores: UserScores
+    ) -> Sequence[RankedPost]:
+        """Return the posts that meet the request and reach the raw threshold, best first.
 
         Raises:
             DataError: if the filter names a field that no post has.
@@ -81,12 +83,13 @@ class ScoredPosts:
         return [
             RankedPost(
                 first_rank + n,
-                float(self._scores[i]),
+                score,
                 self._posts[i],
                 explanations[n] if explanations else None,
                 int(more[i]),
+                probability,
             )
-            for n, i in enumerate(chosen)
+            for n, (i, (score, probability)) in enumerate(zip(chosen, user_scores(self._scores[chosen])))
         ]
 
     def thresholds(self, request: RankRequest) -> Thresholds:

@@ -213,30 +213,16 @@ def test_any_dates_give_finite_scores(times: list[datetime | None]) -> None:
     ).all()
 
 
-def test_times_in_order_score_as_each_time_does_where_classes_begin() -> None:
-    begin = DAY.timestamp() + 86_400 * _EDGES
-    times = np.sort(
-        (begin + np.array([0, 1e-7, -1e-7, 1e-6, -1e-6, 1e-3, -1e-3, 0.1, -0.1])[:, None]).ravel()
-    )
-    model, asked = ElapsedTimeModel(), article(DAY)
-    np.testing.assert_array_equal(model.score_sorted_times(asked, times), model.score_times(asked, times))
-
-
-@given(
-    days=st.lists(st.floats(-3000, 3000), max_size=60),
-    missing=st.integers(0, 3),
-    hours=st.sampled_from([None, 0, 7.5, 23.99]),
-)
-def test_times_in_order_score_as_each_time_does(days, missing, hours) -> None:
-    published = None if hours is None else DAY + timedelta(hours=hours)
-    times = np.sort(np.array([DAY.timestamp() + 86_400 * day for day in [*days, 0, 0.9]]))
-    times = np.append(times, np.full(missing, np.nan))
-    model = ElapsedTimeModel()
-    np.testing.assert_array_equal(
-        model.score_sorted_times(article(published), times), model.score_times(article(published), times)
-    )
-    nothing = model.score_sorted_times(article(published), np.full(missing, np.nan))
-    np.testing.assert_array_equal(nothing, np.zeros(missing, dtype=np.float32))
+@pytest.mark.parametrize("hours", [0, 7.5, 23.99])
+def test_scores_are_constant_between_steps(hours) -> None:
+    model, asked = ElapsedTimeModel(), article(DAY + timedelta(hours=hours))
+    steps, scores = model.steps(asked)
+    assert len(scores) == len(steps) + 1
+    assert (np.diff(steps) > 0).all()
+    np.testing.assert_array_equal(model.score_times(asked, steps - 1e-6), scores[:-1])
+    np.testing.assert_array_equal(model.score_times(asked, steps + 1e-6), scores[1:])
+    far = np.array([steps[0] - 1e9, steps[-1] + 1e9])
+    np.testing.assert_array_equal(model.score_times(asked, far), scores[[0, -1]])
 
 
 def test_bounds_are_close_to_the_compressed_log_odds() -> None:

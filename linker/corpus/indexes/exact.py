@@ -37,13 +37,13 @@ class Query:
     ) -> None:
         pieces = [np.atleast_2d(np.asarray(article, dtype=np.float32)) for article in articles]
         self.distances = similarity == "euclidean"
-        if not self.distances and (passages == "mean" or all(len(article) == 1 for article in pieces)):
+        averaged = not self.distances and (passages == "mean" or all(len(article) == 1 for article in pieces))
+        if averaged and (len(pieces) > 1 or len(pieces[0]) > 1):
             # The mean of cosines equals the product with the mean vector.
             pieces = [np.stack([article.mean(axis=0) for article in pieces]).mean(axis=0, keepdims=True)]
         self.vectors = np.concatenate(pieces)
         self._ends = np.cumsum([len(article) for article in pieces]).tolist()
         self._best = passages == "best"
-        self._squares = np.vecdot(self.vectors, self.vectors)
 
     def scores(self, products: Sequence[np.ndarray], squares: np.ndarray | None = None) -> np.ndarray:
         """Return the mean score over the articles: float32, one per row.
@@ -55,7 +55,7 @@ class Query:
         if squares is not None:
             products = [
                 np.negative(np.sqrt(np.maximum(squares + own - 2 * product, 0)))
-                for product, own in zip(products, self._squares)
+                for product, own in zip(products, np.vecdot(self.vectors, self.vectors))
             ]
         of_each = [products[start:end] for start, end in zip([0, *self._ends], self._ends)]
         return _mean([_highest(one) if self._best else _mean(one) for one in of_each])

@@ -34,7 +34,7 @@ class TfidfQuery:
 
     def __init__(self, postings: Postings, article: Article) -> None:
         self._postings = postings
-        self._count, self._words, keys = _words_of(article.full_text, postings.stop_words)
+        self._words, keys, self._frequencies = _words_of(article.full_text, postings.stop_words)
         self._spans = postings.spans(keys)
         self._containing = postings.containing(keys, self._spans)
         self._idf = idf_of(postings.posts + 1, 1 + self._containing)
@@ -42,9 +42,7 @@ class TfidfQuery:
     @cached_property
     def _weights(self) -> np.ndarray:
         """Return the article's vector before normalization: float64, one per word."""
-        frequencies = np.array([self._count[word] for word in self._words], dtype=np.float64)
-        weights: np.ndarray = (1 + np.log(frequencies)) * self._idf
-        return weights
+        return self._frequencies * self._idf
 
     def scores(self) -> np.ndarray:
         """Return the cosines of all posts with the article: float32, 0 to 1."""
@@ -132,16 +130,16 @@ class TfidfQuery:
 
     def terms(self, text: str) -> dict[str, float]:
         """Return the words that a post shares with the article, and their parts of the cosine."""
+        length = np.sqrt(self._weights @ self._weights) or 1
+        of_article = dict(zip(self._words, (self._weights / length).tolist()))
         count = Counter(lexical_words(text, self._postings.stop_words))
         words = sorted(count)
         keys = keys_of(words)[:, 0]
         containing = self._postings.containing(keys)
-        containing += np.array([word in self._count for word in words], dtype=np.int64)
+        containing += np.array([word in of_article for word in words], dtype=np.int64)
         idf = idf_of(self._postings.posts + 1, containing)
         weights = np.array([1 + np.log(count[word]) for word in words]) * idf
         weights /= np.sqrt(weights @ weights) or 1
-        length = np.sqrt(self._weights @ self._weights) or 1
-        of_article = dict(zip(self._words, (self._weights / length).tolist()))
         parts = weights * np.array([of_article.get(word, 0.0) for word in words])
         return {word: float(part) for word, part in zip(words, parts) if part > 0}
 
@@ -160,8 +158,9 @@ def _sums(segment: Segment, ranges: np.ndarray, of_words: np.ndarray, tables: np
 
 
 @lru_cache(maxsize=64)
-def _words_of(text: str, stop_words: str) -> tuple[Counter[str], list[str], np.ndarray]:
-    """Return the words of an article with their numbers, in alphabetical order, and their keys, uint64."""
+def _words_of(text: str, stop_words: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the words of an article in alphabetical order, their keys, uint64, and 1 + ln n, float64."""
     count = Counter(lexical_words(text, stop_words))
     words = sorted(count)
-    return count, words, keys_of(words)[:, 0]
+    numbers = np.array([count[word] for word in words], dtype=np.float64)
+    return words, keys_of(words)[:, 0], 1 + np.log(numbers)

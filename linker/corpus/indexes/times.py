@@ -68,8 +68,9 @@ class Times:
         if article.published is None or not self.known:
             return np.zeros(len(self._values) if places is None else len(places), dtype=np.float32)
         values = self._values if places is None else self._values[places]
-        first, last = self._bounds(model, article)
-        table = np.where(first == last, first, np.float32(np.nan))
+        of_steps, first, last = self._steps(model, article)
+        table = of_steps[first]
+        table[first != last] = np.nan
         scores = np.zeros(len(values), dtype=np.float32)
         add_entries(table, self.buckets if places is None else self.buckets[places], scores)
         open_ = np.flatnonzero(np.isnan(scores))
@@ -78,34 +79,41 @@ class Times:
 
     def promises(self, model: ElapsedTimeModel, article: Article) -> np.ndarray:
         """Return the highest score at the first and last moment of each of `buckets`: float32."""
-        if not self.known:
+        if article.published is None or not self.known:
             return np.zeros(_BUCKETS + 1, dtype=np.float32)
-        return np.maximum(*self._bounds(model, article))
+        scores, first, last = self._steps(model, article)
+        return np.maximum(scores[first], scores[last])
 
     @property
     def buckets(self) -> np.ndarray:
         """Return the bucket of each post: uint16; the last one is that of posts whose time is unknown."""
         return self._buckets[1] if self.known else np.full(len(self._values), _UNKNOWN)
 
-    def _bounds(self, model: ElapsedTimeModel, article: Article) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores at the first and at the last moment of each bucket: float32."""
-        found = model.score_sorted_times(article, self._buckets[0])
-        return np.append(found[:-3:2], found[-1]), np.append(found[3::2], found[-1])
+    def _steps(self, model: ElapsedTimeModel, article: Article) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the scores between steps, see `ElapsedTimeModel.steps`, and 0 where a time is missing.
+
+        And which of them the first and the last moment of each bucket has: int64, one per bucket.
+        """
+        steps, scores = model.steps(article)
+        earliest, length = self._buckets[0]
+        margin = _MARGIN * (1 + length)
+        moments = np.array([[-margin], [length + margin]])  # just before a bucket begins, and after it ends
+        at = np.ceil((steps - earliest - moments) / length).clip(0, _BUCKETS)
+        ends = np.concatenate([at, [[_BUCKETS, _BUCKETS + 1]] * 2], axis=1).astype(np.int64)
+        first, last = (
+            np.repeat(np.arange(len(scores) + 1), of_steps) for of_steps in np.diff(ends, prepend=0)
+        )
+        return np.append(scores, np.float32(0)), first, last
 
     @cached_property
-    def _buckets(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return moments just before and just after each edge of the buckets, and NaN; and the bucket of each post.
-
-        float64, 2 × (buckets + 1) + 1, ascending; uint16, one per post.
-        """
+    def _buckets(self) -> tuple[tuple[float, float], np.ndarray]:
+        """Return when the first bucket begins and how long each is, in seconds; and that of each post, uint16."""
         earliest, latest = np.nanmin(self._values), np.nanmax(self._values)
         length = max((latest - earliest) / (_BUCKETS - 1), _SHORTEST)
         with np.errstate(invalid="ignore"):  # unknown times
             numbers = ((self._values - earliest) / length).astype(np.uint16)
         numbers[np.isnan(self._values)] = _UNKNOWN
-        margin = _MARGIN * (1 + length)
-        edges = earliest + length * np.arange(_BUCKETS + 1)[:, None] + np.array([-margin, margin])
-        return np.append(edges.ravel(), np.nan), numbers
+        return (float(earliest), float(length)), numbers
 
 
 def _read(shards: Shards) -> np.ndarray:

@@ -24,6 +24,7 @@ from linker.data.types import Article, Post
 from linker.models.elapsed_time import without_dates
 from linker.ranking.explanation import Explanation
 from linker.ranking.explanation import explain as explanations
+from linker.ranking.ranked_post import UserScores
 from linker.ranking.request import RankRequest
 from linker.ranking.shares import compared
 from linker.ranking.shares import shares as shares_at
@@ -51,7 +52,7 @@ class CorpusScores:
         self._parts_query = PartsQuery(posts.parts, pieces, posts.engine)
         self._scores: np.ndarray | None = None  # computed for thresholds
 
-    def best(self, request: RankRequest, threshold: float | None) -> StoredRanking:
+    def best(self, request: RankRequest, threshold: float | None, user_scores: UserScores) -> StoredRanking:
         """Return the posts that meet the request and reach the raw threshold, best first; read when accessed."""
         opened, places = self._posts, self._places
         count = len(opened) if places is None else len(places)
@@ -85,6 +86,7 @@ class CorpusScores:
             at[start:],
             found[start:],
             more[start:],
+            user_scores,
             start + 1,
             explained if request.explain else None,
             shares,

@@ -10,7 +10,7 @@ from linker.corpus.storage.reader import COLUMNS, posts_from
 from linker.corpus.storage.rows import Rows
 from linker.data.types import Post
 from linker.ranking.explanation import Explanation, with_shares
-from linker.ranking.ranked_post import RankedPost, ReadInParts
+from linker.ranking.ranked_post import RankedPost, ReadInParts, UserScores
 
 
 class Ranking(ReadInParts):
@@ -21,6 +21,7 @@ class Ranking(ReadInParts):
         places: their rows in the store, best first.
         scores: their raw scores.
         copies: number of near-duplicates that each represents.
+        user_scores: the map from raw scores to those of ranked posts.
         first: rank of the first post.
         explain: function that explains posts; None: no explanations.
         shares: function that returns the shares of the scores of the posts in these rows of the store.
@@ -32,32 +33,31 @@ class Ranking(ReadInParts):
         places: np.ndarray,
         scores: np.ndarray,
         copies: np.ndarray,
+        user_scores: UserScores,
         first: int = 1,
         explain: Callable[[Sequence[Post]], Sequence[Explanation] | None] | None = None,
         shares: Callable[[np.ndarray], Sequence[Mapping[str, int]]] | None = None,
     ) -> None:
         self._rows = rows
-        self._places, self._scores, self._copies = places, scores, copies
+        self._places, self._scores, self._copies, self._user_scores = places, scores, copies, user_scores
         self._first, self._explain, self._shares = first, explain, shares
 
     def __len__(self) -> int:
         return len(self._places)
 
     def _read(self, part: slice) -> list[RankedPost]:
-        which = np.arange(len(self))[part]
-        if not len(which):
+        places, copies = self._places[part], self._copies[part].tolist()
+        if not len(places):
             return []
-        posts = posts_from(self._rows.at(self._places[which], COLUMNS))
+        posts = posts_from(self._rows.at(places, COLUMNS))
         marks = self._explain(posts) if self._explain else None
         if marks is not None and self._shares is not None:
-            marks = with_shares(marks, self._shares(self._places[which]))
+            marks = with_shares(marks, self._shares(places))
+        ranks = range(self._first, self._first + len(self))[part]
+        scores = self._user_scores(self._scores[part])
         return [
-            RankedPost(
-                self._first + i,
-                float(self._scores[i]),
-                post,
-                marks[n] if marks else None,
-                int(self._copies[i]),
+            RankedPost(rank, score, post, mark, more, probability)
+            for rank, (score, probability), post, mark, more in zip(
+                ranks, scores, posts, marks or [None] * len(posts), copies
             )
-            for n, (i, post) in enumerate(zip(which.tolist(), posts))
         ]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import lance
 
 
-# Without the search for white space around the text that `json.loads` does.
-_json = json.JSONDecoder().raw_decode
 _COMPRESSED = {"lance-encoding:compression": "zstd"}
 
 
@@ -65,14 +63,15 @@ def posts_from(table: pa.Table) -> list[Post]:
     # Column by column in NumPy: `to_pylist` takes four times as long, most of it for times.
     times = table.column("created_at").to_numpy().astype("datetime64[us]").tolist()
     ids, texts = (table.column(name).to_numpy().tolist() for name in ("id", "text"))
-    extras = table.column("extra").cast(pa.string()).to_numpy().tolist()
-    return [_post(*values) for values in zip(ids, texts, times, extras)]
+    written = table.column("extra").cast(pa.string()).to_numpy().tolist()
+    extras = json.loads(f"[{','.join([one or '{}' for one in written])}]")
+    return list(map(_post, ids, texts, times, extras))
 
 
-def _post(id: str, text: str, at: datetime | None, written: str | None) -> Post:
-    extra = _json(written)[0] if written else {}
+def _post(id: str, text: str, at: datetime | None, extra: dict[str, Any]) -> Post:
     article_ids, split = extra.pop("article_ids", ()), extra.pop("split", None)
-    at = None if at is None else at.replace(tzinfo=timezone.utc)
+    # `replace` takes four times as long.
+    at = None if at is None else datetime.combine(at.date(), at.time(), timezone.utc)
     return Post(id, text, tuple(article_ids), at, split, extra)
 
 

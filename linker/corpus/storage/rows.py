@@ -34,7 +34,7 @@ class Rows:
     def __init__(self, dataset: lance.LanceDataset) -> None:
         self.dataset = dataset
         self._readings = 0
-        self._kept: pa.Table | None = None
+        self._kept: pa.RecordBatch | None = None
         self._last: tuple[np.ndarray, pa.Table] | None = None
         self._may_keep = True
 
@@ -51,7 +51,8 @@ class Rows:
         if self._kept is None and self._may_keep:
             self._keep()
         if self._kept is not None:
-            return self._kept.select(list(columns)).take(pa.array(places))
+            kept = self._kept if len(columns) == len(COLUMNS) else self._kept.select(list(columns))
+            return pa.Table.from_batches([kept.take(pa.array(places))])
         if len(places) > _LAST_POSTS:
             return self._read(places, columns)
         known, posts = self._last or (places[:0], None)
@@ -90,4 +91,4 @@ class Rows:
             if size > _MOST_BYTES:
                 self._may_keep = False
                 return
-        self._kept = pa.Table.from_batches(read).combine_chunks()
+        self._kept = pa.concat_batches(read)
