@@ -13,7 +13,7 @@ from linker.common.errors import ConfigError, ModelError
 from linker.config import build
 from linker.data.types import Article, LinkedPosts, Post
 from linker.models.article_softmax import ArticleSoftmaxModel
-from linker.models.elapsed_time import _EDGES, DEFAULT_PROFILE, ElapsedTimeModel, uses_dates, without_dates
+from linker.models.elapsed_time import DEFAULT_PROFILE, ElapsedTimeModel, uses_dates, without_dates
 from linker.models.lexical import TfidfModel
 from linker.models.model import Model
 

@@ -50,14 +50,13 @@ class Ranking(ReadInParts):
         if not len(places):
             return []
         posts = posts_from(self._rows.at(places, COLUMNS))
-        marks = self._explain(posts) if self._explain else None
-        if marks is not None and self._shares is not None:
-            marks = with_shares(marks, self._shares(places))
+        explanations = self._explain(posts) if self._explain else None
+        if explanations is not None and self._shares is not None:
+            explanations = with_shares(explanations, self._shares(places))
+        marks: Sequence[Explanation | None] = explanations or [None] * len(posts)
         ranks = range(self._first, self._first + len(self))[part]
         scores = self._user_scores(self._scores[part])
         return [
             RankedPost(rank, score, post, mark, more, probability)
-            for rank, (score, probability), post, mark, more in zip(
-                ranks, scores, posts, marks or [None] * len(posts), copies
-            )
+            for rank, (score, probability), post, mark, more in zip(ranks, scores, posts, marks, copies)
         ]
