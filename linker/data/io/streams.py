@@ -18,6 +18,7 @@ from urllib.parse import urlsplit, urlunsplit
 from typing_extensions import override
 
 from linker.common.errors import DataError, LinkerError
+from linker.data.io import zip_archives
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -215,13 +216,13 @@ def _reason(error: BaseException) -> str:
 STANDARD_INPUT = "-"
 _BUFFER = 1 << 18
 #: Errors of the decompressors for truncated and damaged files.
-DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
+DAMAGE = (OSError, EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError, *zip_archives.DAMAGE)
 _MAGIC = {
     "gzip": re.compile(rb"\x1f\x8b"),
     "bzip2": re.compile(rb"BZh[1-9](1AY&SY|\x17\x72\x45\x38\x50\x90)"),
     "xz": re.compile(rb"\xfd7zXZ\x00"),
     "zstd": re.compile(rb"\x28\xb5\x2f\xfd"),
-    "zip": re.compile(rb"PK\x03\x04"),
+    "zip": re.compile(rb"PK(\x03\x04|\x05\x06)"),
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff"),
 }
 _MAGIC_LENGTH = 10
@@ -319,7 +320,7 @@ def open_bytes(
 ) -> Iterator[BinaryIO]:
     """Open a file, address or standard input (`-`), decompress it, and recode UTF-16 with a byte order mark as UTF-8.
 
-    The compression is detected from the content, not the name.
+    The compression is detected from the content, not the name. Of a zip archive, the only data file is opened.
 
     Args:
         path: the file.
@@ -327,7 +328,7 @@ def open_bytes(
         on_read: called with the number of bytes, still compressed, whenever some are read.
 
     Raises:
-        DataError: if the file cannot be opened, is damaged or truncated, or is any other zip archive.
+        DataError: if the file cannot be opened, is damaged or truncated, or is a zip archive of several files.
     """
     with ExitStack() as stack:
         try:
@@ -342,6 +343,9 @@ def open_bytes(
         if workbooks and packing == "zip" and _WORKBOOK.search(head):
             packing = None
         try:
+            if packing == "zip":
+                stream = _data_file(stack, raw, path, on_read)
+                packing = packing_of(stream.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])  # type: ignore[attr-defined]
             yield stack.enter_context(_unpacked(stream, packing, path))
         except DAMAGE as error:
             kind = f"damaged or truncated ({packing}: {error})" if packing else f"cannot be read ({error})"
@@ -356,9 +360,23 @@ def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
     return open_address(path) if is_address(path) else open(path, "rb")
 
 
+def _data_file(
+    stack: ExitStack, raw: IO[bytes], path: str, on_read: Callable[[int], None] | None
+) -> BinaryIO:
+    """Open the data file in a zip archive; it is closed with `stack`."""
+    if not raw.seekable():
+        raise DataError(f"{shown_name(path)}: a zip archive; save it as a file, or unpack it")
+    raw.seek(0)
+    archive, found = zip_archives.data_file(raw, shown_name(path))
+    stack.enter_context(archive)
+    packed = found.compress_size / max(found.file_size, 1)
+    counted = None if on_read is None else lambda number: on_read(round(packed * number))
+    return rejoined(b"", stack.enter_context(archive.open(found)), counted)
+
+
 def _unpacked(stream: BinaryIO, packing: str | None, path: str) -> BinaryIO:
     if packing == "zip":
-        raise DataError(f"{shown_name(path)}: zip archives are not supported; unpack it")
+        raise DataError(f"{shown_name(path)}: a zip archive or a workbook in a zip archive; unpack it")
     if packing is None:
         return stream
     if packing == "UTF-16":

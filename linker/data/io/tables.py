@@ -22,6 +22,7 @@ from linker.data.io.known_columns import normal
 from linker.data.io.line_errors import InputFile, LineError
 from linker.data.io.rows import MAX_LINE, Format, Line, Row, Table, not_utf8
 from linker.data.io.streams import STANDARD_INPUT, open_bytes, rejoined, shown_name
+from linker.data.io.zip_archives import name_inside
 from linker.data.platforms.sniffing import platforms_of
 
 #: Exact column names; or these and further names in their normal form.
@@ -43,7 +44,7 @@ _SUFFIXES: dict[str, Format] = {
 }
 #: Endings of the files that are found in folders; each may be followed by that of a compression.
 ENDINGS = tuple(_SUFFIXES)
-_PACKED = {".gz", ".bz2", ".xz", ".zst"}
+_PACKED = {".gz", ".bz2", ".xz", ".zst", ".zip"}
 _BOM = b"\xef\xbb\xbf"
 # Keys of posts; an API response around a list of posts has none of them.
 _OF_POSTS = {
@@ -90,7 +91,7 @@ def open_table(file: InputFile, sniff_for: SniffFor) -> Iterator[Table]:
         if assignment := _ASSIGNMENT.match(first.removeprefix(_BOM)):
             first = first.removeprefix(_BOM)
             first = first[assignment.end() :]
-        named = format_of_name(shown_name(file.path))
+        named = format_of_name(name_inside(shown_name(file.path)))
         if first.startswith((b":", b"event:")):
             ahead = stream.read(_GLANCE)
             stream = rejoined(ahead, stream)

@@ -1,0 +1,60 @@
+"""Zip archives with one data file, as Kaggle, Zenodo and pandas make them."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from typing import IO
+
+from linker.common.errors import DataError
+
+#: Errors of reading a damaged archive, or one whose compression Python does not know.
+DAMAGE = (zipfile.BadZipFile, NotImplementedError)
+# What macOS adds, hidden files, and files that describe the data.
+_BESIDE = re.compile(
+    r"(^|/)(\.|__MACOSX/|(readme|license|licence|changelog)(\.\w+)?$)|\.(md|pdf|html?)$", re.I
+)
+# The posts in a person's archive of X.
+_OF_X = re.compile(r"(^|/)data/tweets?(-part\d+)?\.js$")
+_SHOWN = 3
+
+
+def data_file(stream: IO[bytes], name: str) -> tuple[zipfile.ZipFile, zipfile.ZipInfo]:
+    """Return an archive and the only data file in it; in a person's archive of X, that of the posts.
+
+    Args:
+        stream: the archive, which can be rewound.
+        name: its name for messages.
+
+    Raises:
+        DataError: if there is no data file, or several, or it is encrypted.
+        zipfile.BadZipFile: if the archive is damaged.
+    """
+    archive = zipfile.ZipFile(stream)
+    files = [one for one in archive.infolist() if not one.is_dir() and not _BESIDE.search(one.filename)]
+    files = [one for one in files if _OF_X.search(one.filename)] or files
+    if not files:
+        raise DataError(f"{name}: no file in this zip archive is one of posts; give a file")
+    if len(files) > 1:
+        names = [one.filename for one in files]
+        more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+        raise DataError(
+            f"{name}: a zip archive of {len(names):,} files ({', '.join(names[:_SHOWN])}{more}); "
+            "unpack it, and give one of them or their folder"
+        )
+    if files[0].flag_bits & 1:
+        raise DataError(f"{name}: {files[0].filename} in this zip archive is encrypted; unpack it")
+    return archive, files[0]
+
+
+def name_inside(path: str) -> str:
+    """Return the name of the data file in a zip archive; that of any other file or address is its own."""
+    if not path.lower().endswith(".zip"):
+        return path
+    try:
+        with open(path, "rb") as stream:
+            archive, found = data_file(stream, path)
+            archive.close()
+            return found.filename
+    except (OSError, DataError, *DAMAGE):
+        return path  # reading reports it
