@@ -130,6 +130,6 @@ def test_standard_input(tmp_path: Path) -> None:
         found = subprocess.run(command, stdin=file, capture_output=True, text=True, timeout=60)
     assert found.returncode == 0
     assert "otters swim" in found.stdout
-    found = subprocess.run(command, input=path.read_bytes(), capture_output=True, timeout=60)
-    assert found.returncode == 2
-    assert b"standard input: a zip archive; save it as a file, or unpack it" in found.stderr
+    piped = subprocess.run(command, input=path.read_bytes(), capture_output=True, timeout=60)
+    assert piped.returncode == 2
+    assert b"standard input: a zip archive; save it as a file, or unpack it" in piped.stderr
