@@ -1,105 +1,48 @@
 """Measure how many labels each query strategy needs on labeled posts; write annotation.md, .csv and .svg to results/.
 
-    python -m benchmarks.annotation --crisislex DIR --trec DIR --work WORK --asreview PYTHON
+    python -m benchmarks.annotation --crisislex DIR --trec DIR --articles DATA --work WORK --asreview PYTHON
 
-CRISISLEX holds t6.tsv.gz and seed_headlines.tsv.gz, TREC judged_2011.jsonl.gz, judged_2012.jsonl.gz and topics.tsv.gz;
-PYTHON is an interpreter with asreview installed, which linker does not
-need. WORK keeps the result of each task, so an interrupted run resumes.
+CRISISLEX holds t6.tsv.gz and seed_headlines.tsv.gz, TREC judged_2011.jsonl.gz, judged_2012.jsonl.gz and topics.tsv.gz,
+DATA fnc1_headlines, plazz_commentary and politifact_tweets. PYTHON is an interpreter with asreview installed, which
+linker does not need. WORK keeps the result of each task, so an interrupted run resumes.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import gzip
 import json
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
-from hashlib import sha256
+from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.annotation import article_seeds
+from benchmarks.annotation.article_seeds import ARTICLES, AS_THEY_ARE
 from benchmarks.annotation.opponents import PRESETS, AutoTar, asreview_runs
-from benchmarks.annotation.report import write_report
+from benchmarks.annotation.report import WHOLE, write_report
+from benchmarks.annotation.tasks import crises, keep_vectors, subsampled, topics
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.simulation.simulate import Task, simulate
 from linker.annotation.simulation.study import Outcome
 from linker.common.files import atomic_write
 from linker.config import build
-from linker.data.types import Article, Post
-from linker.models.model import Model, embedding_submodel
+from linker.models.model import Model
 from linker.models.pretrained import BEST
 from linker.models.resolve import resolve_model
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 STRATEGIES = ("random", "keywords", "lexical", "seed_similarity", "hybrid", "rocchio", "learning", "autotar")
-# No headline of these events is among the seeds: a query with the event's name is used instead.
-QUERIES = {"2012_Sandy_Hurricane": "Hurricane Sandy", "2013_Queensland_Floods": "Queensland floods"}
 FIRST = 100
 LEARNING = ("learning", "autotar")
+#: Strategies on topics whose seed is a whole article.
+FOR_ARTICLES = ("seed_similarity", *LEARNING)
 AT_ONCE = 12
-Source = tuple[str, list[Article], list[Post], set[str]]
-
-
-def keep_vectors(model: Model, folder: Path) -> None:
-    """Let a model keep the embeddings of posts in files, so that an interrupted run does not encode them again."""
-    part = embedding_submodel(model)
-    if part is None:
-        return
-    encode = part.post_vectors
-
-    def kept(posts: Sequence[Post]) -> np.ndarray | None:
-        key = sha256("\0".join(post.text for post in posts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
-        path = folder / f"{key}.npy"
-        if not path.is_file():
-            vectors = encode(posts)
-            if vectors is None:
-                return None
-            with atomic_write(path, "wb") as file:
-                np.save(file, vectors.astype(np.float16))
-        return np.load(path).astype(np.float32)  # in 16 bits the first time, too
-
-    vars(part)["post_vectors"] = kept
-
-
-def table(path: Path) -> list[dict[str, str]]:
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-def crises(folder: Path) -> Iterator[Source]:
-    headlines = [row for row in table(folder / "seed_headlines.tsv.gz") if row["release"] == "t6"]
-    events: dict[str, dict[str, dict[str, str]]] = {}
-    for row in table(folder / "t6.tsv.gz"):
-        events.setdefault(row["event"], {}).setdefault(row["tweet_id"], row)
-    for name, rows in sorted(events.items()):
-        seeds = [
-            Article(row["plazz_article_id"], row["caption"] or "", row["title"])
-            for row in headlines
-            if row["event"] == name
-        ] or [Article(name, "", QUERIES[name])]
-        posts = [Post(key, row["text"]) for key, row in rows.items()]
-        yield name, seeds, posts, {key for key, row in rows.items() if row["on_topic"] == "1"}
-
-
-def topics(folder: Path) -> Iterator[Source]:
-    queries = {row["topic_id"]: row["query"] for row in table(folder / "topics.tsv.gz")}
-    judged: dict[str, dict[str, dict[str, Any]]] = {}
-    for year in (2011, 2012):
-        with gzip.open(folder / f"judged_{year}.jsonl.gz", "rt", encoding="utf-8") as file:
-            for line in file:
-                row = json.loads(line)
-                judged.setdefault(row["topic_id"], {}).setdefault(row["tweet_id"], row)
-    for name, rows in judged.items():
-        posts = [Post(key, row["text"]) for key, row in rows.items()]
-        relevant = {key for key, row in rows.items() if row["relevant"]}
-        if relevant:
-            yield f"trec-{name}", [Article(name, "", queries[name])], posts, relevant
 
 
 def linker_runs(task: Task, growth: float, wanted: Sequence[tuple[str, int]]) -> Iterator[dict[str, Any]]:
@@ -125,52 +68,15 @@ def facts(task: Task, kind: str) -> dict[str, Any]:
     }
 
 
-def subsampled(task: Task, prevalence: float, most: float = 0.95) -> Task | None:
-    """Return the task with fewer relevant or fewer other posts, drawn at random, so that this share is relevant.
-
-    None if fewer than three posts would be relevant, fewer than 60 would be left, or more than the share `most`, since
-    almost nothing would change.
-    """
-    generator = np.random.default_rng(list(f"{task.name} {prevalence:g}".encode()))
-    relevant, others = np.flatnonzero(task.relevant), np.flatnonzero(~task.relevant)
-    wanted = round(prevalence * len(others) / (1 - prevalence))
-    if wanted <= len(relevant):
-        kept, rest = generator.choice(relevant, wanted, replace=False), others
-    else:
-        fewer = round(len(relevant) * (1 - prevalence) / prevalence)
-        kept, rest = relevant, generator.choice(others, fewer, replace=False)
-    places = np.sort(np.concatenate([kept, rest]))
-    if len(kept) < 3 or len(places) < 60 or len(places) > most * len(task.pool):
-        return None
-    pool = task.pool
-    posts, copies = [pool.posts[i] for i in places], [pool.copies[i] for i in places]
-    part = replace(
-        pool,
-        posts=posts,
-        copies=copies,
-        scores=pool.scores[places],
-        lexical_scores=pool.lexical_scores[places],
-        words=pool.words[places],
-        vectors=None if pool.vectors is None else pool.vectors[places],
-    )
-    gains = task.gains[places]
-    return Task(
-        f"{task.name}@{prevalence:g}",
-        part,
-        task.relevant[places],
-        gains,
-        int(gains.sum()),  # copies with another label than their representative are left out
-        len(part) + sum(map(len, copies)),
-        0,
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--crisislex", type=Path)
     parser.add_argument("--trec", type=Path)
+    parser.add_argument(
+        "--articles", type=Path, help="sets with links, for topics whose seed is a whole article"
+    )
     parser.add_argument(
         "--model",
         default=BEST,
@@ -212,25 +118,44 @@ def main() -> None:
     results, vectors, others = given.work / name, given.work / f"{name}-vectors", given.work / "asreview"
     for folder in (results, vectors, others):
         folder.mkdir(parents=True, exist_ok=True)
-    sources = [("CrisisLexT6", one) for one in (crises(given.crisislex) if given.crisislex else ())]
-    sources += [("TREC", one) for one in list(topics(given.trec) if given.trec else ())[:: given.every]]
     model = resolve_model(given.model).load()
     keep_vectors(model, vectors)
     done: list[dict[str, Any]] = []
-    for start in range(0, len(sources), AT_ONCE):
-        tasks: list[tuple[str, Task]] = []
-        for kind, (title, seeds, posts, relevant) in sources[start : start + AT_ONCE]:
-            whole = Task.of(title, build_pool(seeds, posts, model), relevant)
-            tasks.append((kind, whole))
-            for prevalence in given.prevalences if kind == "TREC" else ():
-                if (part := subsampled(whole, prevalence)) is not None:
-                    tasks.append((f"TREC at {prevalence:.1%}", part))
-        done += measured(tasks, results, others, given)
-        print(f"{min(start + AT_ONCE, len(sources))} of {len(sources)}", flush=True)
+    every = tasks_of(model, given)
+    while tasks := list(islice(every, AT_ONCE)):
+        done += measured([one for group in tasks for one in group], results, others, given)
+        print(f"{len(done)} tasks", flush=True)
     options = [f"--model {given.model}", f"--growth {given.growth:g}", f"--seeds {given.seeds}"]
     if given.prevalences:
         options.append(" ".join(["--prevalences", *(f"{share:g}" for share in given.prevalences)]))
     print(write_report(done, given.out, name, given.growth, " ".join(options)))
+
+
+def tasks_of(model: Model, given: argparse.Namespace) -> Iterator[list[tuple[str, Task]]]:
+    """Yield each topic's versions, with the names of their sets."""
+    for title, seeds, posts, relevant in crises(given.crisislex) if given.crisislex else ():
+        yield [("CrisisLexT6", Task.of(title, build_pool(seeds, posts, model), relevant))]
+    for title, seeds, posts, relevant in list(topics(given.trec) if given.trec else ())[:: given.every]:
+        whole = Task.of(title, build_pool(seeds, posts, model), relevant)
+        parts = [(share, subsampled(whole, share)) for share in given.prevalences]
+        yield [
+            ("TREC", whole),
+            *((f"TREC at {share:.1%}", part) for share, part in parts if part is not None),
+        ]
+    if given.articles:
+        yield from article_seeds.tasks_of(given.articles, model)
+
+
+def strategies_for(kind: str, given: argparse.Namespace) -> Sequence[str]:
+    """Return linker's contenders on the topics of a set."""
+    if kind.startswith(ARTICLES):
+        return FOR_ARTICLES
+    return given.strategies if kind in WHOLE else LEARNING
+
+
+def runs_for(kind: str, given: argparse.Namespace) -> int:
+    """Return the number of runs on each topic of a set: one of those that were changed."""
+    return given.seeds if kind in WHOLE or kind.endswith(AS_THEY_ARE) else 1
 
 
 def measured(
@@ -243,9 +168,8 @@ def measured(
         path = paths[task.name]
         known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         kept[task.name] = known = known or {**facts(task, kind), "outcomes": []}
-        whole = kind in ("TREC", "CrisisLexT6")
-        names = [one for one in given.strategies if whole or one in LEARNING]
-        wanted = [(one, seed) for one in names for seed in range(given.seeds if whole else 1)]
+        names, runs = strategies_for(kind, given), runs_for(kind, given)
+        wanted = [(one, seed) for one in names for seed in range(runs)]
         known["outcomes"] += linker_runs(
             task, given.growth, [one for one in wanted if one not in ready(known)]
         )
@@ -257,12 +181,12 @@ def measured(
                 task
                 for kind, task in tasks
                 # On thousands of posts the SVM of a preset with embeddings takes hours.
-                if kind == "TREC" or (preset == "asreview" and (kind == "CrisisLexT6" or not seed))
+                if (kind == "TREC" or preset == "asreview") and seed < runs_for(kind, given)
             ]
             missing = [task for task in asked if (preset, seed) not in ready(kept[task.name])]
-            runs = asreview_runs(missing, preset, given.asreview, given.growth, others, seed)
+            runs_of = asreview_runs(missing, preset, given.asreview, given.growth, others, seed)
             for task in missing:
-                outcome = asdict(Outcome.of(task, preset, seed, runs[task.name], FIRST))
+                outcome = asdict(Outcome.of(task, preset, seed, runs_of[task.name], FIRST))
                 kept[task.name]["outcomes"].append(outcome)
                 save(paths[task.name], kept[task.name])
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths.values()]

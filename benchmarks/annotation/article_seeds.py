@@ -1,15 +1,11 @@
-"""Build pools whose seed is a whole article, and list them with their numbers of relevant and of all posts.
+"""Topics whose seed is a whole article.
 
-    python -m benchmarks.annotation.article_seeds --data DATA --work WORK
-
-DATA holds fnc1_headlines, plazz_commentary and politifact_tweets; the sample of linker's repository is used as well. A
-topic is an article, or several on one story, with the posts linked to it; none of these links trained the model.
-WORK keeps the embeddings.
+They are of FNC-1, The Plazz, PolitiFact and the sample of linker's repository. A topic is an article, or several on one
+story, with the posts linked to it; none of these links trained the model.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 from collections import defaultdict
@@ -21,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.annotation.__main__ import Source, keep_vectors, subsampled
+from benchmarks.annotation.tasks import Source, subsampled
 from linker.annotation.build_pool import build_pool, encoded_once
 from linker.annotation.simulation.simulate import Task
 from linker.data.io.dates import parse_date
 from linker.data.types import Article, Post
 from linker.models.lexical import tfidf_vectors
 from linker.models.model import Model
-from linker.models.pretrained import BEST
-from linker.models.resolve import resolve_model
 
 SAMPLE = Path(__file__).resolve().parents[2] / "data"
+#: Beginning and, of unchanged topics, end of the names of sets.
+ARTICLES, AS_THEY_ARE = "Articles: ", "as they are"
 PREVALENCES = (0.005, 0.02, 0.1, 0.4)
 #: Topics per source at most, relevant posts and words of the seed at least.
 TOPICS, LEAST, WORDS = 20, 5, 25
@@ -131,10 +127,31 @@ def words_of(article: Article) -> int:
     return len(article.full_text.split())
 
 
-def tasks_of(sources: Sequence[Source], model: Model) -> Iterator[list[Task]]:
-    """Yield each topic's versions: as it is, subsampled, with posts of the next topic relevant as well, without dates.
+def tasks_of(data: Path, model: Model) -> Iterator[list[tuple[str, Task]]]:
+    """Yield each topic's versions, with the names of their sets.
 
-    Topics take turns in the share to which they are subsampled; one that is too small for its share takes the next.
+    Args:
+        data: holds fnc1_headlines, plazz_commentary and politifact_tweets.
+        model: the model that ranks and embeds.
+    """
+    for kind, sources in (
+        ("sample", sample()),
+        ("FNC-1", fnc1(data)),
+        ("PolitiFact", politifact(data)),
+        ("The Plazz", plazz(data)),
+    ):
+        for versions in _versions(list(sources), model):
+            yield [
+                (f"{ARTICLES}{kind}, {change}", replace(task, name=f"{kind}-{task.name}"))
+                for change, task in versions.items()
+            ]
+
+
+def _versions(sources: Sequence[Source], model: Model) -> Iterator[dict[str, Task]]:
+    """Yield each topic's versions.
+
+    Topics take turns in the share to which they are subsampled; one that is too small for its share takes the next. A
+    hidden cluster is half as many posts of the next topic, which are relevant as well.
     """
     every = {post: None for _, _, posts, _ in sources for post in posts}
     every |= {replace(post, created_at=None): None for post in every}
@@ -146,41 +163,9 @@ def tasks_of(sources: Sequence[Source], model: Model) -> Iterator[list[Task]]:
             parts = [part for share in turns if (part := subsampled(whole, share, 1.0)) is not None]
             other = sorted(sources[(number + 1) % len(sources)][3] - relevant)
             hidden = Task.of(f"{name}+hidden", pool, relevant | set(other[: max(1, len(relevant) // 2)]))
-            versions = [whole, parts[0], hidden]
+            versions = {AS_THEY_ARE: whole, "subsampled": parts[0], "with a hidden cluster": hidden}
             if seeds[0].published is not None:
                 seeds = [replace(one, published=None) for one in seeds]
                 undated = build_pool(seeds, [replace(one, created_at=None) for one in posts], model)
-                versions.append(Task.of(f"{name}-undated", undated, relevant))
+                versions["without dates"] = Task.of(f"{name}-undated", undated, relevant)
             yield versions
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--work", type=Path, required=True)
-    given = parser.parse_args()
-    vectors = given.work / "vectors"
-    vectors.mkdir(parents=True, exist_ok=True)
-    model = resolve_model(BEST).load()
-    keep_vectors(model, vectors)
-    for kind, sources in (
-        ("sample", sample()),
-        ("fnc1", fnc1(given.data)),
-        ("politifact", politifact(given.data)),
-        ("plazz", plazz(given.data)),
-    ):
-        for versions in tasks_of(list(sources), model):
-            whole = versions[0]
-            print(
-                kind,
-                whole.name,
-                words_of(whole.pool.articles[0]),
-                *(f"{one.name}:{int(one.relevant.sum())}/{len(one.pool)}" for one in versions),
-                flush=True,
-            )
-
-
-if __name__ == "__main__":
-    main()

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from benchmarks.annotation.article_seeds import ARTICLES
 from linker.annotation.simulation.study import Outcome
 from linker.common.files import atomic_write
 
@@ -27,6 +28,8 @@ COLUMNS = {
     "asreview_h3": "ASReview h3*",
     "asreview_l2": "ASReview l2*",
 }
+#: Sets whose topics are as they are.
+WHOLE = ("CrisisLexT6", "TREC")
 FEW = 10
 #: Lower bounds of the bands of prevalence.
 BANDS = (0.0, 0.01, 0.03, 0.1, 0.3)
@@ -80,18 +83,18 @@ def write_report(done: Sequence[dict[str, Any]], out: Path, model: str, growth: 
         f"Model for scores and embeddings: `{model}`. Python {platform.python_version()}. Figures are means over runs "
         f"with different seeds: {_runs(done)}. Strategies that learn are retrained after {growth:.0%} more labels. "
         "Labels are counted in distinct posts, recall over all posts. Made with",
-        f"```\npython -m benchmarks.annotation --crisislex DIR --trec DIR --work WORK --asreview PYTHON {options}\n```",
+        "```\npython -m benchmarks.annotation --crisislex DIR --trec DIR --articles DATA --work WORK "
+        f"--asreview PYTHON {options}\n```",
     ]
     if events:
         parts += ["## CrisisLexT6", *_events(events, names)]
     if topics:
         parts += ["## TREC Microblog", *_topics(topics, names)]
         parts += ["### By prevalence", _bands(_natural_bands(topics), names)]
-    subsampled = [one for one in results if one.facts["set"].startswith("TREC at")]
-    if subsampled:
-        kinds = dict.fromkeys(one.facts["set"] for one in subsampled)
-        groups = {kind: [one for one in subsampled if one.facts["set"] == kind] for kind in kinds}
-        parts += ["## TREC Microblog, subsampled", _bands(groups, names)]
+    if subsampled := _sets(results, "TREC at "):
+        parts += ["## TREC Microblog, subsampled", _bands(subsampled, names)]
+    if articles := _sets(results, ARTICLES):
+        parts += ["## Whole articles as seeds", _bands(articles, names, ("seed_similarity", *LEARNING))]
     notes = out.with_name(f"{out.name}-notes.md")
     lead = notes.read_text(encoding="utf-8").rstrip() if notes.is_file() else "# Annotation"
     with atomic_write(out.with_suffix(".md")) as file:
@@ -104,7 +107,7 @@ def _runs(done: Sequence[dict[str, Any]]) -> str:
     """Return the number of runs of each strategy, the minimum over tasks that are not subsampled."""
     fewest: dict[str, int] = {}
     for kept in done:
-        if kept["set"] not in ("CrisisLexT6", "TREC"):
+        if kept["set"] not in WHOLE:
             continue
         for name, count in Counter(one["strategy"] for one in kept["outcomes"]).items():
             fewest[COLUMNS[name]] = min(count, fewest.get(COLUMNS[name], count))
@@ -182,17 +185,29 @@ def _natural_bands(topics: Sequence[Result]) -> dict[str, list[Result]]:
     return {title: some for title, some in groups.items() if some}
 
 
-def _bands(groups: dict[str, list[Result]], names: Sequence[str]) -> str:
-    """Return a row per band: mean share of labels, and on how many topics learning needs fewer and more labels."""
-    shown = [name for name in LEARNING if name in names]
+def _sets(results: Sequence[Result], begin: str) -> dict[str, list[Result]]:
+    """Return the topics of the sets whose names begin like this, by the rest of the name."""
+    groups: dict[str, list[Result]] = {}
+    for one in results:
+        if one.facts["set"].startswith(begin):
+            groups.setdefault(one.facts["set"].removeprefix(begin), []).append(one)
+    return groups
+
+
+def _bands(
+    groups: dict[str, list[Result]], names: Sequence[str], contenders: Sequence[str] = LEARNING
+) -> str:
+    """Return a row per group: mean share of labels, and on how many topics learning needs fewer and more labels."""
+    ran = {name for some in groups.values() for one in some for name in one.labels}
+    shown = [name for name in contenders if name in names and name in ran]
     rows = []
     for title, some in groups.items():
         cells = []
         for name in shown:
-            ran = [one for one in some if name in one.labels]
-            fewer, _, more = _duel(ran, name)
-            wins = "" if name == "learning" or not ran else f" ({fewer} : {more})"
-            cells.append(_mean([one.share(name) for one in ran]) + wins)
+            of_name = [one for one in some if name in one.labels]
+            fewer, _, more = _duel(of_name, name)
+            wins = "" if name == "learning" or not of_name else f" ({fewer} : {more})"
+            cells.append(_mean([one.share(name) for one in of_name]) + wins)
         rows.append([title, str(len(some)), *cells])
     head = ["labels to 95 %, mean % of posts (learning needs fewer : more)", "topics"]
     return _table([*head, *(COLUMNS[name] for name in shown)], rows)

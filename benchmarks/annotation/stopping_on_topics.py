@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.annotation.__main__ import Source, crises, keep_vectors, subsampled, topics
 from benchmarks.annotation.stopping_rules import End, buscarpy_end, knee_end, tail_end
+from benchmarks.annotation.tasks import Source, crises, keep_vectors, subsampled, topics
 from linker.annotation.build_pool import build_pool
 from linker.annotation.query_strategies.query_strategy import QueryStrategy
 from linker.annotation.session.session import STRATEGY

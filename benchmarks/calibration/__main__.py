@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.annotation.__main__ import crises, topics
+from benchmarks.annotation.tasks import crises, topics
 from linker.calibration.calibrate import calibrate
 from linker.calibration.calibrated_thresholds import CalibratedThresholds
 from linker.calibration.calibration import Calibration

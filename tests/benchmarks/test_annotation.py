@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.annotation.__main__ import subsampled
 from benchmarks.annotation.opponents import AutoTar
+from benchmarks.annotation.tasks import subsampled
 from linker.annotation.simulation.simulate import found, labels_to, simulate
 from tests.helpers.pools import VectorModel, planted
 
