@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -159,6 +160,21 @@ def test_bad_posts_are_named_by_file_and_line_and_can_be_replaced(served: Served
     served.upload()
     assert served.start()["state"] == "labeling"
     assert "after labeling has begun" in served.upload().json()["error"]
+
+
+@pytest.mark.parametrize("name", ["archive.zip", "tweets.js"])
+def test_posts_of_an_archive_are_read(served: Served, name: str) -> None:
+    served.create()
+    rows = [json.loads(line) for line in POSTS.splitlines()]
+    tweets = [{"tweet": {"id_str": row["id"], "full_text": row["text"], "lang": "en"}} for row in rows]
+    content = b"window.YTD.tweets.part0 = " + json.dumps(tweets).encode()
+    if name == "archive.zip":
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("data/tweets.js", content)
+        content = packed.getvalue()
+    served.upload(name=name, content=content)
+    assert served.start()["state"] == "labeling"
 
 
 def test_exports_of_platforms_are_read_with_links_and_context(served: Served) -> None:

@@ -22,6 +22,8 @@ from linker.data.io.tables import ENDINGS, format_of_name
 from linker.data.types import Article
 from linker.version import __version__
 
+# Archives with a file of posts, and the posts in a person's archive of X.
+_OTHER_ENDINGS = (".zip", ".js")
 SETTINGS, ARTICLES, UPLOADS, SESSION = "project.json", "articles.jsonl", "uploads", "session"
 FORMAT = 1
 _KEY = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,58}[a-z0-9])?")
@@ -99,10 +101,10 @@ class Project:
         if self.is_ready:
             raise LinkerError("posts cannot be added after labeling has begun; create another project")
         safe = safe_name(name)
-        if format_of_name(safe) is None:
+        if format_of_name(safe) is None and not safe.lower().endswith(_OTHER_ENDINGS):
             raise LinkerError(
-                f"{safe}: the file name must end in one of {', '.join(ENDINGS)}, also followed by .gz, "
-                ".bz2, .xz or .zst"
+                f"{safe}: the file name must end in one of {', '.join((*ENDINGS, *_OTHER_ENDINGS))}, also followed by "
+                ".gz, .bz2, .xz or .zst"
             )
         with atomic_write(self.folder / UPLOADS / safe, "wb") as file:
             yield file
